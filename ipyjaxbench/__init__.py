@@ -1,0 +1,32 @@
+"""Times, compares and explains code in JAX, PyTorch, TensorFlow and NumPy.
+
+In a notebook::
+
+    %load_ext ipyjaxbench
+    %fwtime jnp.dot(x, x.T)
+"""
+
+from typing import TYPE_CHECKING
+
+from ipyjaxbench.api import measure as measure
+from ipyjaxbench.api import measure_code as measure_code
+from ipyjaxbench.errors import IpyJaxBenchError as IpyJaxBenchError
+from ipyjaxbench.errors import OptionError as OptionError
+from ipyjaxbench.errors import RecordError as RecordError
+from ipyjaxbench.errors import SnippetError as SnippetError
+from ipyjaxbench.frameworks import Framework as Framework
+from ipyjaxbench.measurement import Measurement as Measurement
+from ipyjaxbench.notes import Note as Note
+from ipyjaxbench.placement import Placement as Placement
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__version__ = "0.1.0"
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """Register the magics; IPython calls this for ``%load_ext ipyjaxbench``."""
+    from ipyjaxbench.magics import IpyJaxBench
+
+    shell.register_magics(IpyJaxBench)

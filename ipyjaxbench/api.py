@@ -1,0 +1,101 @@
+"""The same from Python: what the magics do, as functions that need no IPython."""
+
+import inspect
+import keyword
+from collections.abc import Callable
+from typing import Any
+
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.snippet import Namespace, Snippet, Source
+from ipyjaxbench.timer import time_snippet
+
+
+def measure_code(
+    code: str,
+    namespace: Namespace,
+    *,
+    setup: str | None = None,
+    number: int | None = None,
+    repeat: int | None = None,
+    budget: float = 2.0,
+) -> Measurement:
+    """Time code in a namespace, as ``%fwtime code`` does in a notebook's.
+
+    Args:
+        code: Python statements; what they start is waited for.
+        namespace: the names that they read, and get; it holds afterwards what one run leaves.
+        setup: statements to run, untimed, before the first call and each sample.
+        number: calls per sample; None has it chosen.
+        repeat: number of samples; None stops when the figure is steady.
+        budget: seconds to spend after the first call.
+
+    Returns:
+        The measurement; all its times are in seconds.
+
+    Raises:
+        OptionError: a value breaks a rule.
+        SnippetError: the code cannot be measured.
+        Exception: what the code raised in its first call.
+
+    Example:
+        >>> measure_code("sum(x)", {"x": [1, 2]}, number=10, repeat=2).repeat
+        2
+    """
+    __tracebackhide__ = True
+    options = TimeOptions(number=number, repeat=repeat, budget=budget)
+    clock = Clock.elapsed()
+    start = clock.now()
+    snippet = Snippet(Source.plain(code), namespace)
+    prepared = Snippet(Source.plain(setup), namespace) if setup and setup.strip() else None
+    compile_time = (clock.now() - start) * 1e-9
+    return time_snippet(snippet, options, setup=prepared, compile_time=compile_time)
+
+
+def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measurement:
+    """Time calls of a function with these arguments, as ``%fwtime function(...)`` does.
+
+    Args:
+        function: what to call; what it starts is waited for.
+        *args: its positional arguments.
+        **kwargs: its keyword arguments. For options see `measure_code`.
+
+    Returns:
+        The measurement; all its times are in seconds.
+
+    Raises:
+        Exception: what the first call raised.
+
+    Example:
+        >>> measure(sorted, [3, 1, 2]).median < 1
+        True
+    """
+    __tracebackhide__ = True
+    name = _identifier(getattr(function, "__name__", ""), "function")
+    names: Namespace = {name: function}
+    positional = []
+    for index, (hint, value) in enumerate(zip(_hints(function, len(args)), args, strict=True)):
+        chosen = _identifier(hint, f"arg{index}")
+        chosen = chosen if chosen not in names and chosen not in kwargs else f"arg{index}"
+        names[chosen] = value
+        positional.append(chosen)
+    keywords = []
+    for key, value in kwargs.items():
+        chosen = f"{key}_" if key in names else key
+        names[chosen] = value
+        keywords.append(f"{key}={chosen}")
+    return measure_code(f"{name}({', '.join([*positional, *keywords])})", names)
+
+
+def _hints(function: Callable[..., Any], count: int) -> list[str]:
+    """The function's own names for its first arguments, where they can be known."""
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        names = []
+    return (names + [""] * count)[:count]
+
+
+def _identifier(name: str, otherwise: str) -> str:
+    return name if name.isidentifier() and not keyword.iskeyword(name) else otherwise

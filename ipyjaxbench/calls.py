@@ -1,0 +1,148 @@
+"""Makes calls of a snippet: prepares each, waits for it, counts it, and reads the clock."""
+
+import operator
+from collections.abc import Callable, Sequence
+from itertools import repeat
+from typing import Any, NamedTuple
+
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.frameworks import Wait, Watch
+from ipyjaxbench.snippet import Loop, Snippet
+from ipyjaxbench.waiting import Drain
+
+
+class Probe(NamedTuple):
+    """One call, looked at closely; all in nanoseconds.
+
+    Attributes:
+        returned: until Python went on.
+        waited: until what it gave was computed.
+        drained: how long all devices took to fall idle after that.
+    """
+
+    returned: int
+    waited: int
+    drained: int
+
+
+class First(NamedTuple):
+    """The first call.
+
+    Attributes:
+        total: nanoseconds until all that it started was done.
+        value: of the last expression; None where there is none.
+    """
+
+    total: int
+    value: Any
+
+
+class Calls:
+    """Calls of a snippet under one clock.
+
+    Args:
+        snippet: the code.
+        setup: code to run, untimed, before each timed stretch.
+        clock: to read.
+        drain: waits for all devices.
+
+    Attributes:
+        made: how many calls were begun.
+        drain: as given; set anew when the first call has started a framework.
+        watches: asked whether something was compiled.
+        renew: binds fresh arguments, untimed, before each call that gives its own away.
+    """
+
+    def __init__(self, snippet: Snippet, setup: Snippet | None, clock: Clock, drain: Drain) -> None:
+        self.clock = clock
+        self.drain = drain
+        self.watches: Sequence[Watch] = ()
+        self.renew: Callable[[], None] | None = None
+        self.made = 0
+        self._snippet = snippet
+        self._setup = setup.loop() if setup else None
+        self._wait: Wait = _no_wait
+        self._loop: Loop = snippet.loop(value=snippet.has_value)
+        self._kept: tuple[Any, ...] = ()
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether every call needs preparing, so that a sample holds one."""
+        return self.renew is not None
+
+    def first(self) -> First:
+        """Make the first call, set-up done, and wait for all that it started."""
+        __tracebackhide__ = True
+        value: list[Any] = []
+        taken = self._turn(1, value.append)
+        pending = self.drain.pending([(taken, self.drain())])
+        return First(taken + pending, value[0] if value else None)
+
+    def arrange(
+        self, wait: Wait | None, *, value: bool, names: Sequence[str], kept: dict[str, Any]
+    ) -> None:
+        """Set how later calls are made.
+
+        Args:
+            wait: takes the value and the names' values; None if there is nothing to wait for.
+            value: whether the value is handed to it.
+            names: names handed to it.
+            kept: names set back to these values before each call.
+        """
+        self._wait = wait or _no_wait
+        waits = None if wait is None else names
+        self._loop = self._snippet.loop(value=value, waits=waits, resets=tuple(kept))
+        self._kept = tuple(kept.values())
+
+    def probe(self) -> Probe:
+        """Make one call, and look at it closely."""
+        __tracebackhide__ = True
+        now, wait = self.clock.now, self._wait
+        returned: list[int] = []
+
+        def wait_and_see(value: Any) -> None:
+            returned.append(now())
+            wait(value)
+
+        self.set_up()
+        start = now()
+        taken = self._turn(1, wait_and_see)
+        drained = self.drain()
+        return Probe(returned[0] - start if returned else taken, taken, drained)
+
+    def sample(self, calls: int) -> tuple[int, bool]:
+        """Time several calls as one.
+
+        Returns:
+            Nanoseconds for all of them, and whether something was compiled in them.
+        """
+        __tracebackhide__ = True
+        self.set_up()
+        before = self.compilations()
+        return self._turn(calls, self._wait), self.compilations() > before
+
+    def compilations(self) -> int:
+        """Programs compiled since the watches began."""
+        return sum(watch.compilations() for watch in self.watches)
+
+    def set_up(self) -> None:
+        """Run what comes before a call, untimed."""
+        __tracebackhide__ = True
+        if self._setup is not None:
+            self._setup(repeat(None, 1), self.clock.now, _no_wait, ())
+        if self.renew is not None:
+            self.renew()
+        if self._setup is not None or self.renew is not None:
+            self.drain()
+
+    def _turn(self, calls: int, wait: Wait) -> int:
+        __tracebackhide__ = True
+        times = repeat(None, calls)
+        try:
+            return self._loop(times, self.clock.now, wait, self._kept)
+        finally:
+            self.made += calls - operator.length_hint(times)
+
+
+def _no_wait(value: Any) -> None:
+    """Nothing to wait for."""

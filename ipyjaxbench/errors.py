@@ -1,0 +1,23 @@
+"""Every error that a user can cause; each is one line that says what to type instead.
+
+IpyJaxBenchError
+├── OptionError     an option is unknown, or its value breaks a rule
+├── SnippetError    the code cannot be measured (empty, a string, top-level await)
+└── RecordError     a saved record is not one that this version can read
+"""
+
+
+class IpyJaxBenchError(Exception):
+    """An error whose message names the value, the rule and what to type instead."""
+
+
+class OptionError(IpyJaxBenchError):
+    """An option is unknown, or its value breaks a rule."""
+
+
+class SnippetError(IpyJaxBenchError):
+    """The code given cannot be measured."""
+
+
+class RecordError(IpyJaxBenchError):
+    """A saved record cannot be read back."""

@@ -1,0 +1,195 @@
+"""The contract of an adapter: one file per framework, one class, nothing optional.
+
+An adapter is made only when its framework has been imported by the user, and it must never
+import, initialise or change anything that the user did not. What a framework cannot tell is
+answered with None, an empty dictionary or an empty tuple.
+
+To add a framework, write one class and name it in your package's metadata::
+
+    [project.entry-points."ipyjaxbench.frameworks"]
+    cupy = "my_package.adapter:CuPy"      # key of sys.modules = module:class
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, final
+
+from ipyjaxbench.placement import Placement
+
+Wait = Callable[[Any], object]
+Restore = Callable[[], None]
+
+
+class Watch(AbstractContextManager["Watch"], ABC):
+    """Collects what a framework compiles while the context is open."""
+
+    @abstractmethod
+    def compilations(self) -> int:
+        """How many programs were compiled (or loaded from disk) since the context was entered."""
+
+    @abstractmethod
+    def phases(self) -> dict[str, float | None]:
+        """Seconds since entry spent in "trace", "lower", "compile" and "cache load".
+
+        Phases do not overlap; None stands for a phase that happened and whose time is not told.
+        """
+
+
+class Framework(ABC):
+    """What the timer needs to know of one array framework.
+
+    Attributes:
+        name: its name in reports, in lower case.
+        module: its key in `sys.modules`.
+        gaps: what this version does not tell, each a sentence; found by self-tests.
+    """
+
+    name: str
+    module: str
+    gaps: tuple[str, ...] = ()
+
+    @abstractmethod
+    def version(self) -> str:
+        """The installed version, such as "0.10.2"."""
+
+    @abstractmethod
+    def started(self) -> bool:
+        """Whether its runtime is initialised, so that touching its devices changes nothing."""
+
+    @abstractmethod
+    def owns(self, kind: type) -> bool:
+        """Whether instances of ``kind`` are its arrays."""
+
+    @abstractmethod
+    def compiles(self, value: object) -> bool:
+        """Whether ``value`` is a function that it compiles, such as the result of `jax.jit`."""
+
+    @abstractmethod
+    def parts(self, value: object) -> Iterable[object] | None:
+        """The arrays of a container of its own, such as a module's parameters; None otherwise."""
+
+    @abstractmethod
+    def placement(self, array: Any) -> Placement:
+        """Type and place of one array; must not fail for a deleted one."""
+
+    @abstractmethod
+    def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:
+        """The cheapest way to wait for values built like ``value``.
+
+        Args:
+            value: an example, such as the result of the first call.
+            arrays: the arrays of this framework inside it, at least one.
+
+        Returns:
+            A function of such a value that returns when its arrays are computed, and that
+            works for other values too; None where they are computed when they exist.
+        """
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make ready what `drain` needs, without waiting; it may compile a tiny program."""
+
+    @abstractmethod
+    def drain(self) -> None:
+        """Return when nothing that was started is still running, on any initialised device."""
+
+    @abstractmethod
+    def watch(self, functions: Sequence[object]) -> Watch:
+        """Watch compilations; ``functions`` are those in play that it compiles."""
+
+    @abstractmethod
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:
+        """Remember the global random state, and that of generators among ``values``.
+
+        Args:
+            values: what the names in the code stand for.
+            later: the calls that follow are repetitions; they may be given other numbers.
+
+        Returns:
+            A function that puts it back; None where there is no such state.
+        """
+
+    @abstractmethod
+    def alive(self, array: Any) -> bool:
+        """False if the array's memory was given away (donated) or deleted."""
+
+    @abstractmethod
+    def gives_away(self, function: object) -> bool:
+        """Whether calls of ``function`` may delete their arguments (donation)."""
+
+    @abstractmethod
+    def copy(self, value: Any) -> Any | None:
+        """A copy of a container with fresh arrays; None where it cannot be made, or not safely."""
+
+    @abstractmethod
+    def changes(self, array: Any) -> int | None:
+        """A count that rises when the array is changed in place; None where it is not told."""
+
+
+class NothingCompiled(Watch):
+    """The watch of a framework that compiles nothing."""
+
+    def __exit__(self, *_: object) -> None:
+        """There is nothing to end."""
+
+    def compilations(self) -> int:
+        """Nothing."""
+        return 0
+
+    def phases(self) -> dict[str, float | None]:
+        """None."""
+        return {}
+
+
+class Synchronous(Framework):
+    """A framework that has computed when it returns, and that compiles nothing."""
+
+    @final
+    def started(self) -> bool:
+        """There is no runtime to start."""
+        return True
+
+    @final
+    def compiles(self, value: object) -> bool:  # noqa: ARG002
+        """Nothing is compiled."""
+        return False
+
+    @final
+    def parts(self, value: object) -> None:
+        """There are no containers but Python's."""
+
+    @final
+    def waiter(self, value: object, arrays: Sequence[Any]) -> None:
+        """There is nothing to wait for."""
+
+    @final
+    def prepare(self) -> None:
+        """There is nothing to make ready."""
+
+    @final
+    def drain(self) -> None:
+        """Nothing runs on."""
+
+    @final
+    def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
+        """Nothing is compiled."""
+        return NothingCompiled()
+
+    @final
+    def alive(self, array: Any) -> bool:  # noqa: ARG002
+        """No memory is given away."""
+        return True
+
+    @final
+    def gives_away(self, function: object) -> bool:  # noqa: ARG002
+        """No memory is given away."""
+        return False
+
+    @final
+    def copy(self, value: Any) -> None:
+        """Never needed."""
+
+    @final
+    def changes(self, array: Any) -> None:
+        """Not told."""

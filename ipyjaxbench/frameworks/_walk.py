@@ -1,0 +1,146 @@
+"""Finds the arrays inside any value, and the functions that code can reach. Looks, never calls."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any, NamedTuple
+
+from ipyjaxbench.frameworks._base import Framework
+
+#: Values looked at before giving up on a value that is too large to be walked.
+_MAX_NODES = 500_000
+_ATOMS = (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice)
+_NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
+
+
+class Found(NamedTuple):
+    """One array and the framework that it belongs to."""
+
+    framework: Framework
+    array: Any
+
+
+def find_arrays(value: object, frameworks: Sequence[Framework]) -> list[Found]:
+    """The arrays inside of ``value``, in order, each once.
+
+    Containers, dataclasses, plain objects, partials, bound methods and what the frameworks know
+    as containers are entered; no attribute that runs code is read.
+
+    Args:
+        value: anything.
+        frameworks: the adapters to ask.
+
+    Returns:
+        Each array with its framework.
+
+    Example:
+        >>> find_arrays([1, "a"], [])
+        []
+    """
+    owners: dict[type, Framework | None] = {}
+    found: list[Found] = []
+    seen: set[int] = set()
+    stack: list[object] = [value]
+    while stack and len(seen) < _MAX_NODES:
+        node = stack.pop()
+        kind = type(node)
+        if kind in _ATOMS or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if kind not in owners:
+            owners[kind] = next((f for f in frameworks if f.owns(kind)), None)
+        owner = owners[kind]
+        if owner is not None:
+            found.append(Found(owner, node))
+        else:
+            stack.extend(reversed(list(_inside(node, frameworks))))
+    return found
+
+
+def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:
+    if isinstance(node, _NOT_ENTERED):
+        return ()
+    for framework in frameworks:
+        parts = framework.parts(node)
+        if parts is not None:
+            return parts
+    match node:
+        case Mapping():
+            return list(node.values())
+        case list() | tuple() | set() | frozenset():
+            return node
+        case MethodType():
+            return (node.__self__,)
+        case partial():
+            return (node.args, node.keywords, *_attributes(node))
+        case _:
+            return (*_attributes(node), *_slots(node))
+
+
+def _attributes(node: object) -> list[object]:
+    try:
+        return list(vars(node).values())
+    except TypeError:  # it has none
+        return []
+
+
+def _slots(node: object) -> Iterator[object]:
+    for kind in type(node).__mro__:
+        names = kind.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            member = kind.__dict__.get(name)
+            if isinstance(member, MemberDescriptorType):
+                yield _slot(member, node)
+
+
+def _slot(member: MemberDescriptorType, node: object) -> object:
+    try:
+        return member.__get__(node, type(node))
+    except AttributeError:  # the slot is empty
+        return None
+
+
+def find_functions(values: Iterable[object], depth: int = 4) -> list[object]:
+    """The callables that ``values`` are, or reach through globals and closures.
+
+    Args:
+        values: what the names in the code stand for.
+        depth: how many calls deep to follow plain functions.
+
+    Returns:
+        Callables, each once; modules that they name are among them, as hints of what is in play.
+    """
+    found: dict[int, object] = {}
+    level = list(values)
+    for _ in range(depth):
+        following: list[object] = []
+        for value in level:
+            if id(value) in found or not (callable(value) or isinstance(value, ModuleType)):
+                continue
+            found[id(value)] = value
+            following += _reached_from(value)
+        level = following
+    return list(found.values())
+
+
+def _reached_from(value: object) -> list[object]:
+    if isinstance(value, MethodType):
+        return [value.__func__]
+    if isinstance(value, partial):
+        return [value.func]
+    if not isinstance(value, FunctionType):
+        return []
+    names = [value.__globals__.get(name) for name in value.__code__.co_names]
+    cells = []
+    for cell in value.__closure__ or ():
+        try:
+            cells.append(cell.cell_contents)
+        except ValueError:  # the cell is empty
+            continue
+    return names + cells

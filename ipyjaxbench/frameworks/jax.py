@@ -1,0 +1,235 @@
+"""JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
+
+from collections.abc import Callable, Sequence
+from operator import methodcaller
+from typing import Any
+
+import jax
+import jax.monitoring
+import numpy as np
+import psutil
+from jax._src import monitoring, xla_bridge
+
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.frameworks._base import Framework, Wait, Watch
+from ipyjaxbench.placement import Placement
+
+_CLOCK = Clock.elapsed()
+_one_array: Wait = methodcaller("block_until_ready")
+_pytree: Wait = jax.block_until_ready
+
+#: Events of `jax.monitoring`, innermost first: where two overlap the moment belongs to the first.
+_EVENTS = {
+    "/jax/compilation_cache/cache_retrieval_time_sec": "cache load",
+    "/jax/core/compile/backend_compile_duration": "compile",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+    "/jax/core/compile/jaxpr_trace_duration": "trace",
+}
+_COMPILE = "/jax/core/compile/backend_compile_duration"
+
+
+class Jax(Framework):
+    """`jax.Array` on any platform."""
+
+    name = "jax"
+    module = "jax"
+
+    def __init__(self) -> None:
+        # Private, since nothing public tells whether a backend exists without making one.
+        self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
+        self._initialised()
+        self._canaries: list[Any] = []
+        self._tiny = jax.jit(_canary)
+        if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
+            self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
+
+    def version(self) -> str:
+        """JAX's version."""
+        return str(jax.__version__)
+
+    def started(self) -> bool:
+        """Whether a backend exists; asking JAX for devices would make one."""
+        return self._initialised()
+
+    def owns(self, kind: type) -> bool:
+        """Concrete arrays, not tracers."""
+        return issubclass(kind, jax.Array) and not issubclass(kind, jax.core.Tracer)
+
+    def compiles(self, value: object) -> bool:
+        """The results of `jax.jit` and ahead-of-time compiled functions."""
+        return isinstance(value, jax.stages.Wrapped | jax.stages.Compiled)
+
+    def parts(self, value: object) -> None:
+        """Pytrees are containers, dataclasses or objects: the walk enters them."""
+
+    def placement(self, array: Any) -> Placement:
+        """Type, devices and bytes, all of which outlive a donated buffer."""
+        dtype = array.dtype
+        itemsize = getattr(dtype, "itemsize", 0)
+        return Placement(
+            name="",
+            framework=self.name,
+            arrays=1,
+            dtype=str(dtype),
+            shape=tuple(array.shape),
+            devices=tuple(sorted(f"{d.platform}:{d.id}" for d in array.sharding.device_set)),
+            nbytes=int(np.prod(array.shape, dtype=np.int64)) * itemsize,
+        )
+
+    def waiter(self, value: object, arrays: Sequence[Any]) -> Wait:
+        """One array by its method, a pytree by JAX's batched call, anything else by its arrays."""
+        if len(arrays) == 1 and arrays[0] is value:
+            return _lenient(_one_array)
+        leaves = {id(leaf) for leaf in jax.tree.leaves(value)}
+        if leaves.issuperset(map(id, arrays)):
+            return _pytree
+        return lambda _: self.drain()
+
+    def prepare(self) -> None:
+        """Compile the tiny programs that `drain` runs, one for each initialised device."""
+        if self._canaries or not self.started():
+            return
+        with jax.transfer_guard("allow"):
+            for device in _local_devices():
+                self._canaries.append(jax.device_put(np.int32(0), device))
+        for canary in self._canaries:
+            self._tiny.lower(canary).compile()
+
+    def drain(self) -> None:
+        """Run a tiny program on each initialised device: it comes back when all before it has.
+
+        `jax.live_arrays` and `jax.effects_barrier` do not wait for results that were dropped;
+        they are all there is before `prepare`.
+        """
+        if not self.started():
+            return
+        if self._canaries:
+            jax.block_until_ready([self._tiny(canary) for canary in self._canaries])
+        else:
+            jax.block_until_ready([a for a in jax.live_arrays() if not a.is_deleted()])
+        jax.effects_barrier()
+
+    def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
+        """Listen to `jax.monitoring`."""
+        return _JaxWatch()
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> None:
+        """JAX has no hidden random state."""
+
+    def alive(self, array: Any) -> bool:
+        """False once the array was donated or deleted."""
+        return not array.is_deleted()
+
+    def gives_away(self, function: object) -> bool:
+        """Whether the function was jitted with donated arguments, as far as JAX tells."""
+        info = getattr(function, "_jit_info", None)
+        donated = (getattr(info, "donate_argnums", ()), getattr(info, "donate_argnames", ()))
+        return any(donated)
+
+    def copy(self, value: Any) -> Any | None:
+        """The same pytree with new buffers; None if over a tenth of the free memory is needed."""
+        arrays = [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array)]
+        if any(a.is_deleted() for a in arrays):
+            return None
+        if sum(a.nbytes for a in arrays) > _free_memory(arrays) / 10:
+            return None
+        fresh = jax.tree.map(lambda a: a.copy() if isinstance(a, jax.Array) else a, value)
+        return jax.block_until_ready(fresh)
+
+    def changes(self, array: Any) -> None:
+        """JAX arrays never change."""
+
+
+def _canary(x: Any) -> Any:
+    return x + 1
+
+
+def _lenient(wait: Wait) -> Wait:
+    """``wait`` for one array, that takes whatever a later call may return instead."""
+
+    def wait_for(value: Any) -> object:
+        try:
+            return wait(value)
+        except AttributeError:
+            return jax.block_until_ready(value)
+
+    return wait_for
+
+
+def _local_devices() -> list[Any]:
+    backends = xla_bridge.backends()
+    return [d for backend in backends.values() for d in backend.local_devices()]
+
+
+def _free_memory(arrays: Sequence[Any]) -> float:
+    free = float(psutil.virtual_memory().available)
+    for device in {d for a in arrays for d in a.devices()}:
+        told = device.memory_stats() or {}
+        if "bytes_limit" in told:
+            free = min(free, told["bytes_limit"] - told.get("bytes_in_use", 0))
+    return free
+
+
+class _JaxWatch(Watch):
+    """Intervals of tracing, lowering and compiling, as `jax.monitoring` reports them."""
+
+    def __init__(self) -> None:
+        self._spans: list[tuple[float, float, str]] = []
+        self._compiled = 0
+
+    def __enter__(self) -> "_JaxWatch":
+        jax.monitoring.register_event_duration_secs_listener(self._heard)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _unregister(self._heard)
+
+    def _heard(self, event: str, seconds: float, **_: Any) -> None:
+        if event in _EVENTS:
+            # An event is told when it ends, in every version; spans came later (0.5.3).
+            end = _CLOCK.now() * 1e-9
+            self._spans.append((end - seconds, end, _EVENTS[event]))
+            self._compiled += event == _COMPILE
+
+    def compilations(self) -> int:
+        return self._compiled
+
+    def phases(self) -> dict[str, float | None]:
+        """Each moment counted once: summing the events would count nested ones twice."""
+        return {phase: spent for phase, spent in disjoint(self._spans).items() if spent > 0}
+
+
+def _unregister(listener: Callable[..., None]) -> None:
+    public = getattr(jax.monitoring, "unregister_event_duration_listener", None)
+    if public is not None:
+        public(listener)
+    else:  # before 0.8.3
+        monitoring._unregister_event_duration_listener_by_callback(listener)
+
+
+def disjoint(spans: Sequence[tuple[float, float, str]]) -> dict[str, float]:
+    """Seconds per phase; where intervals overlap the innermost phase has the moment.
+
+    Args:
+        spans: start, end and phase of each interval, in seconds.
+
+    Returns:
+        Seconds per phase in the order in which they happen; their sum is the union's length.
+
+    Example:
+        >>> disjoint([(0.0, 3.0, "trace"), (1.0, 2.0, "compile")])
+        {'trace': 2.0, 'lower': 0.0, 'compile': 1.0, 'cache load': 0.0}
+    """
+    innermost_first = list(_EVENTS.values())
+    total = dict.fromkeys(reversed(innermost_first), 0.0)
+    edges = [(start, 1, phase) for start, _, phase in spans]
+    edges += [(end, -1, phase) for _, end, phase in spans]
+    running = dict.fromkeys(innermost_first, 0)
+    before = 0.0
+    for moment, step, phase in sorted(edges):
+        inner = next((p for p in innermost_first if running[p]), None)
+        if inner is not None:
+            total[inner] += moment - before
+        running[phase] += step
+        before = moment
+    return total

@@ -1,0 +1,40 @@
+"""Plain Python: no arrays and nothing to wait for; its random state is global too."""
+
+import platform
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from ipyjaxbench.frameworks._base import Restore, Synchronous
+from ipyjaxbench.placement import Placement
+
+
+class Python(Synchronous):
+    """The language itself."""
+
+    name = "python"
+    module = "builtins"
+
+    def version(self) -> str:
+        """The interpreter's version."""
+        return platform.python_version()
+
+    def owns(self, kind: type) -> bool:  # noqa: ARG002
+        """Python has no arrays that a report would name."""
+        return False
+
+    def placement(self, array: Any) -> Placement:
+        """Never asked, since it owns no arrays."""
+        raise NotImplementedError(type(array))
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
+        """The state of `random`, and of `random.Random` objects among the values."""
+        own = [value for value in values if isinstance(value, random.Random)]
+        shared, states = random.getstate(), [generator.getstate() for generator in own]
+
+        def restore() -> None:
+            random.setstate(shared)
+            for generator, state in zip(own, states, strict=True):
+                generator.setstate(state)
+
+        return restore

@@ -1,0 +1,170 @@
+"""PyTorch: synchronous on the CPU, asynchronous on every accelerator, one wait per device."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch
+from ipyjaxbench.placement import Placement
+
+_COMPILE_TIME = "_compile.compile_inner"
+
+
+class Torch(Framework):
+    """`torch.Tensor` on any device."""
+
+    name = "torch"
+    module = "torch"
+
+    def __init__(self) -> None:
+        self._tensor = torch.Tensor
+
+    def version(self) -> str:
+        """PyTorch's version, with its build."""
+        return str(torch.__version__)
+
+    def started(self) -> bool:
+        """The CPU needs no start; accelerators are asked one by one in `drain`."""
+        return True
+
+    def owns(self, kind: type) -> bool:
+        """Tensors and parameters."""
+        return issubclass(kind, self._tensor)
+
+    def compiles(self, value: object) -> bool:
+        """The results of `torch.compile`: it marks what it wraps."""
+        return "_torchdynamo_orig_callable" in _attributes(value)
+
+    def parts(self, value: object) -> Iterable[object] | None:
+        """Parameters and buffers of modules, tensors of an optimiser's state."""
+        if isinstance(value, torch.nn.Module):
+            return [*value.parameters(), *value.buffers()]
+        if isinstance(value, torch.optim.Optimizer):
+            return [value.param_groups, list(value.state.values())]
+        return None
+
+    def placement(self, array: Any) -> Placement:
+        """Type, device and bytes of the elements (a view may hold on to more)."""
+        return Placement(
+            name="",
+            framework=self.name,
+            arrays=1,
+            dtype=str(array.dtype).removeprefix("torch."),
+            shape=tuple(array.shape),
+            devices=(str(array.device),),
+            nbytes=array.numel() * array.element_size(),
+        )
+
+    def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
+        """Wait for the devices of the tensors, all their streams."""
+        devices = {array.device for array in arrays if array.device.type not in ("cpu", "meta")}
+        if not devices:
+            return None
+
+        def wait(_: object) -> None:
+            for device in devices:
+                _synchronize(device)
+
+        return wait
+
+    def prepare(self) -> None:
+        """There is nothing to make ready."""
+
+    def drain(self) -> None:
+        """Wait for every accelerator that this process uses; each has its own queue."""
+        for device in _devices_in_use():
+            _synchronize(device)
+
+    def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
+        """Read dynamo's own record of compile times."""
+        return _DynamoWatch()
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
+        """The CPU's generator, those of devices in use, and generators among the values."""
+        own = [value for value in values if isinstance(value, torch.Generator)]
+        generators = [torch.default_generator, *own, *_device_generators()]
+        states = [generator.get_state() for generator in generators]
+
+        def restore() -> None:
+            for generator, state in zip(generators, states, strict=True):
+                generator.set_state(state)
+
+        return restore
+
+    def alive(self, array: Any) -> bool:  # noqa: ARG002
+        """PyTorch gives no memory away."""
+        return True
+
+    def gives_away(self, function: object) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
+    def copy(self, value: Any) -> None:
+        """Never needed."""
+
+    def changes(self, array: Any) -> int | None:
+        """Autograd's version counter, which every in-place operation raises."""
+        return None if array.is_inference() else array._version
+
+
+def _attributes(value: object) -> dict[str, object]:
+    try:
+        return vars(value)
+    except TypeError:
+        return {}
+
+
+def _devices_in_use() -> Iterator[torch.device]:
+    """Accelerators with a context in this process: waiting for others would make one."""
+    for kind in (torch.cuda, torch.xpu):
+        if kind.is_initialized():
+            name = kind.__name__.rpartition(".")[2]
+            for index in range(kind.device_count()):
+                if index == kind.current_device() or kind.memory_reserved(index):
+                    yield torch.device(name, index)
+    if torch.backends.mps.is_available():
+        yield torch.device("mps", 0)
+    if "torch_xla" in sys.modules:
+        yield torch.device("xla", 0)
+
+
+def _synchronize(device: torch.device) -> None:
+    if device.type == "xla":
+        sys.modules["torch_xla"].sync(wait=True)
+    elif device.type == "mps":
+        torch.mps.synchronize()
+    else:
+        getattr(torch, device.type).synchronize(device)
+
+
+def _device_generators() -> list[torch.Generator]:
+    if not torch.cuda.is_initialized():
+        return []
+    return [torch.cuda.default_generators[d.index] for d in _devices_in_use() if d.type == "cuda"]
+
+
+class _DynamoWatch(Watch):
+    """`torch.compile`'s record of compile times, which grows with every compilation.
+
+    Dynamo is loaded by the first `torch.compile`: until then there is nothing to read.
+    """
+
+    def __init__(self) -> None:
+        self._before = len(_compile_times())
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was registered."""
+
+    def compilations(self) -> int:
+        return len(_compile_times()) - self._before
+
+    def phases(self) -> dict[str, float | None]:
+        spent = sum(_compile_times()[self._before :])
+        return {"compile": spent} if spent else {}
+
+
+def _compile_times() -> list[float]:
+    utils: Any = sys.modules.get("torch._dynamo.utils")
+    return [] if utils is None else utils.compilation_time_metrics.get(_COMPILE_TIME, [])

@@ -1,0 +1,158 @@
+"""The magics: parse, call, show. The only file that knows IPython."""
+
+import ast
+import dis
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import (
+    Magics,
+    line_cell_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+)
+from IPython.display import display
+
+from ipyjaxbench import options
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.errors import IpyJaxBenchError
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.muted import Muted
+from ipyjaxbench.snippet import Namespace, Snippet, Source
+from ipyjaxbench.timer import time_snippet
+
+_ENTRY = ("run_line_magic", "run_cell_magic")
+#: What follows a call whose result is not used: dropped, or shown as the cell's last value.
+_UNUSED = ("POP_TOP", "PRINT_EXPR", "CALL_INTRINSIC_1", "RETURN_VALUE")
+
+
+@magics_class
+class IpyJaxBench(Magics):
+    """The magics of ipyjaxbench."""
+
+    shell: InteractiveShell
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def fwtime(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Measurement | None:
+        """Time code right: asynchronous work is waited for, compilation is kept apart."""
+        __tracebackhide__ = True
+        names = _namespace(self.shell, local_ns)
+        with _one_line_errors():
+            chosen, code = options.split(line)
+            start = Clock.elapsed().now()
+            snippet, setup = _snippets(self.shell, code, cell, names)
+            compile_time = (Clock.elapsed().now() - start) * 1e-9
+        muted = _MutedShell(self.shell)
+        result = time_snippet(snippet, chosen, setup=setup, muted=muted, compile_time=compile_time)
+        if names is not self.shell.user_ns and local_ns is not None:
+            local_ns.update({name: names[name] for name in snippet.binds if name in names})
+        if chosen.variable:
+            self.shell.user_ns[chosen.variable] = result
+        if not chosen.quiet:
+            display(result)
+        return result if chosen.returned or _is_assigned() else None
+
+
+class _MutedShell(Muted):
+    """Also keeps what later calls display from being shown."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__()
+        self._shell = shell
+
+    def __enter__(self) -> "_MutedShell":
+        self._publisher = self._shell.display_pub
+        self._shell.display_pub = _Unseen(self)
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._shell.display_pub = self._publisher
+
+
+class _Unseen(DisplayPublisher):
+    def __init__(self, muted: Muted) -> None:
+        super().__init__()
+        self._muted = muted
+
+    def publish(self, *_: Any, **__: Any) -> None:
+        self._muted.write("")
+
+    def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002
+        """Nothing was shown."""
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """IPython shows a UsageError as one line, and still stops the notebook."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except IpyJaxBenchError as error:
+        raise UsageError(str(error)) from None
+    except SyntaxError as error:
+        shown = (error.text or "").strip()
+        raise UsageError(f"SyntaxError in line {error.lineno}, {shown!r}: {error.msg}") from None
+
+
+def _namespace(shell: InteractiveShell, local_ns: Namespace | None) -> Namespace:
+    """The names that code sees where the magic stands: a function's own come first."""
+    shared: Namespace = shell.user_ns
+    if local_ns is None or local_ns is shared:
+        return shared
+    return {**shared, **local_ns}
+
+
+def _snippets(
+    shell: InteractiveShell, line: str, cell: str | None, names: Namespace
+) -> tuple[Snippet, Snippet | None]:
+    """The code to time, and what a cell's first line sets up for it."""
+    caller = _caller()
+    above = caller.f_lineno - 1 if caller is not None else 0
+    of_line = _source(shell, line, above, caller)
+    if cell is None:
+        return Snippet(of_line, names), None
+    snippet = Snippet(_source(shell, cell, above + 1, caller), names)
+    return snippet, Snippet(of_line, names) if line else None
+
+
+def _source(shell: InteractiveShell, code: str, above: int, caller: FrameType | None) -> Source:
+    """User code by IPython's own transforms, with the line numbers that the editor shows."""
+    text = "\n" * above + shell.transform_cell(code)
+    number = shell.execution_count
+    if caller is not None:
+        known = getattr(shell.compile, "_filename_map", {})  # cell numbers, from IPython 8 on
+        number = known.get(caller.f_code.co_filename, number)
+    filename = shell.compile.cache(text, number)
+    tree = shell.transform_ast(ast.parse(text, filename))
+    return Source(tree, code, filename, shell.compile.flags)
+
+
+def _caller() -> FrameType | None:
+    """The frame of the user's code that holds the magic."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_name not in _ENTRY:
+        frame = frame.f_back
+    return frame.f_back if frame is not None else None
+
+
+def _is_assigned() -> bool:
+    """Whether what the magic returns is used, as in ``r = %fwtime f(x)``."""
+    frame = _caller()
+    if frame is None:
+        return True
+    following = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti)
+    real = (i.opname for i in following if i.opname not in ("CACHE", "EXTENDED_ARG", "NOP"))
+    return next(real, "POP_TOP") not in _UNUSED

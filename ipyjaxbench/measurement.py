@@ -1,0 +1,245 @@
+"""The result of timing one piece of code."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ipyjaxbench import stats, units
+from ipyjaxbench.notes import CHANGES_MEANING, Note
+from ipyjaxbench.placement import Placement
+from ipyjaxbench.report import Facts, Headline, Notes, Report
+from ipyjaxbench.result import Result
+
+_QUIET, _OK, _TAIL = 0.02, 0.05, 1.10
+_TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
+_EXPLAINED = {
+    "QUIET": "steady: the interval is within 2 %",
+    "OK": "steady enough: the interval is within 5 %",
+    "NOISY": "the figure moves: trust the fastest more",
+    "RECOMPILES": "compiles in every call: no steady state",
+    "ONCE": "one call only: nothing is known of its spread",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Measurement(Result):
+    """What timing one piece of code found; all times in seconds.
+
+    Attributes:
+        code: what was measured, as typed.
+        frameworks: versions by name, of the frameworks in play.
+        first_call: the first call, waited for, with all that was traced and compiled in it.
+        phases: parts of the first call by name; None where a part's time is not told.
+        compilations: programs compiled in the first call; None where nothing in play compiles.
+        loops: calls per sample.
+        batches: (calls, nanoseconds) of each steady sample, in order.
+        rounds: how many consecutive samples were taken in each round.
+        exact: whether ``-n`` or ``-r`` set the number of calls, the first one among them.
+        waited: whether asynchronous work was waited for in each call.
+        inputs: where the values live that the code reads.
+        outputs: where the values live that it gives.
+        notes: what to know before believing the figure.
+        compile_time: Python's own compilation of the code.
+        elapsed: all calls after the first, with warm-up and pauses.
+        precision: significant digits to show.
+
+    Example:
+        >>> m = Measurement("f(x)", {}, 0.01, {}, None, 1, ((1, 1000), (1, 3000)), (1, 1))
+        >>> m.median, m.floor
+        (2e-06, 1e-06)
+    """
+
+    kind: ClassVar[str] = "measurement"
+
+    code: str
+    frameworks: dict[str, str]
+    first_call: float
+    phases: dict[str, float | None]
+    compilations: int | None
+    loops: int
+    batches: tuple[tuple[int, int], ...]
+    rounds: tuple[int, ...]
+    exact: bool = False
+    waited: bool = False
+    inputs: tuple[Placement, ...] = ()
+    outputs: tuple[Placement, ...] = ()
+    notes: tuple[Note, ...] = ()
+    compile_time: float = 0.0
+    elapsed: float = 0.0
+    precision: int = 3
+
+    @cached_property
+    def samples(self) -> tuple[float, ...]:
+        """Seconds per call of each steady sample; the first call alone where there is no other."""
+        steady = tuple(ns / calls * 1e-9 for calls, ns in self.batches)
+        return steady or (self.first_call,)
+
+    @cached_property
+    def median(self) -> float:
+        """Seconds per call in the middle of the samples."""
+        return stats.median(self.samples)
+
+    @cached_property
+    def half_width(self) -> float:
+        """Half of the 95 % interval of the median, relative to it; infinite when not known."""
+        return stats.half_width(self.samples, self.rounds)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the median in this session; (0, inf) when one sample is all."""
+        if math.isinf(self.half_width):
+            return (0.0, math.inf)
+        reach = self.median * self.half_width
+        return (max(self.median - reach, 0.0), self.median + reach)
+
+    @cached_property
+    def floor(self) -> float:
+        """Seconds per call when nothing disturbs it: the 5 % quantile, or the fastest of few."""
+        return stats.floor(self.samples)
+
+    @property
+    def verdict(self) -> str:
+        """QUIET, OK or NOISY; RECOMPILES or ONCE where there is no steady state to speak of."""
+        if any(note.code == "recompiles" for note in self.notes):
+            return "RECOMPILES"
+        if not self.batches:
+            return "ONCE"
+        if self.half_width <= _QUIET and self.median <= _TAIL * self.floor:
+            return "QUIET"
+        return "OK" if self.half_width <= _OK else "NOISY"
+
+    # What IPython's TimeitResult has, so that code written for `%timeit -o` goes on working.
+
+    @property
+    def all_runs(self) -> list[float]:
+        """Seconds of each sample of ``loops`` calls; with ``-n`` the first call is among them."""
+        runs = [ns * 1e-9 for _, ns in self.batches]
+        if not runs:
+            return [self.first_call]
+        if not self.exact:
+            return runs
+        if self.batches[0][0] < self.loops:  # the first call and the rest of its sample
+            return [self.first_call + runs[0], *runs[1:]]
+        return [self.first_call, *runs] if self.loops == 1 else runs
+
+    @property
+    def timings(self) -> list[float]:
+        """Seconds per call of each of `all_runs`."""
+        return [seconds / self.loops for seconds in self.all_runs]
+
+    @property
+    def repeat(self) -> int:
+        """Number of `all_runs`."""
+        return len(self.all_runs)
+
+    @property
+    def best(self) -> float:
+        """Seconds per call of the fastest of `all_runs`."""
+        return min(self.timings)
+
+    @property
+    def worst(self) -> float:
+        """Seconds per call of the slowest of `all_runs`."""
+        return max(self.timings)
+
+    @property
+    def average(self) -> float:
+        """Mean of `timings`."""
+        return math.fsum(self.timings) / len(self.timings)
+
+    @property
+    def stdev(self) -> float:
+        """Standard deviation of `timings` as a population."""
+        mean = self.average
+        return math.sqrt(math.fsum((t - mean) ** 2 for t in self.timings) / len(self.timings))
+
+    def __repr__(self) -> str:
+        """One line."""
+        figure, spread = self._figure()
+        return f"<Measurement {self._title()}: {figure}{spread}, {self.verdict}>"
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        times = [self.first_call, self.compile_time, self.elapsed]
+        times += [seconds for seconds in self.phases.values() if seconds is not None]
+        if any(not (0 <= seconds < math.inf) for seconds in times):
+            return "a time is negative or not a number"
+        if any(calls < 1 or ns < 0 for calls, ns in self.batches):
+            return "a sample has no calls or a negative time"
+        if any(r < 0 for r in self.rounds) or sum(self.rounds) != len(self.batches):
+            return "the rounds do not add up to the samples"
+        if self.loops < 1 or not 1 <= self.precision <= 20:
+            return "loops or precision is out of range"
+        return None
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        marked = sorted(self.notes, key=lambda note: note.mark != CHANGES_MEANING)
+        return Report((self._headline(), Facts(tuple(self._facts())), Notes(tuple(marked))))
+
+    def _title(self) -> str:
+        first, *more = self.code.splitlines() or [""]
+        return first + (" …" if more else "")
+
+    def _figure(self) -> tuple[str, str]:
+        if self.half_width <= 1:
+            spread = f" ± {units.percent(self.half_width)}"
+        else:
+            spread = " ± over 100 %" if self.batches else ""
+        return units.duration(self.median, self.precision), spread
+
+    def _headline(self) -> Headline:
+        figure, spread = self._figure()
+        verdict = self.verdict
+        detail = "per call"
+        if verdict == "ONCE":
+            detail = "one call"
+        elif verdict == "RECOMPILES":
+            detail = "per call, compilation included"
+        if self.waited:
+            detail += ", waited for"
+        return Headline(self._title(), figure + spread, detail, verdict, _EXPLAINED[verdict])
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        digits = self.precision
+        if self.batches:
+            taken = f"{units.count(len(self.samples), 'sample')}"
+            if self.loops > 1:
+                taken += f" of {units.count(self.loops, 'call')}"
+            spent = f" in {units.duration(self.elapsed, 2)}" if self.elapsed else ""
+            yield "fastest", f"{units.duration(self.floor, digits)} · {taken}{spent}"
+        if self._first_call_differs():
+            yield "first call", self._first_call_words()
+        where = " → ".join(filter(None, (_places(self.inputs), _places(self.outputs))))
+        if where:
+            yield "where", where
+        yield "with", ", ".join(f"{name} {version}" for name, version in self.frameworks.items())
+
+    def _first_call_differs(self) -> bool:
+        compiled = bool(self.compilations) or bool(self.phases)
+        extra = self.first_call - self.median
+        return compiled or self.compilations == 0 or extra > max(0.5 * self.median, _TOLD_EXTRA)
+
+    def _first_call_words(self) -> str:
+        total = units.duration(self.first_call, self.precision)
+        told = {phase: seconds for phase, seconds in self.phases.items() if seconds is not None}
+        untold = [phase for phase, seconds in self.phases.items() if seconds is None]
+        if told:
+            parts = {**told, "run": max(self.first_call - math.fsum(told.values()), 0.0)}
+            words = f"{total} = " + " + ".join(
+                f"{phase} {units.duration(seconds, 2)}" for phase, seconds in parts.items()
+            )
+        elif self.compilations == 0:
+            words = f"{total}, already compiled"
+        else:
+            words = total
+        return words + "".join(f", with a {phase} whose time is not told" for phase in untold)
+
+
+def _places(placements: tuple[Placement, ...]) -> str:
+    shown = [placement.words() for placement in placements[:4]]
+    if len(placements) > len(shown):
+        shown.append(f"and {len(placements) - len(shown)} more")
+    return ", ".join(shown)

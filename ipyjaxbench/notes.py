@@ -1,0 +1,193 @@
+"""The closed list of Notes: each is one thing to know before believing a number.
+
+A Note says what was seen, how large its effect is, and what to write instead.
+"""
+
+from dataclasses import dataclass
+
+from ipyjaxbench import units
+
+CHANGES_MEANING = "!"
+GOOD_TO_KNOW = "·"
+
+
+@dataclass(frozen=True)
+class Note:
+    """One sentence that a person can act on.
+
+    Attributes:
+        code: its name in the closed list, such as "recompiles".
+        text: what was seen and how large it is.
+        advice: what to write instead; empty where there is nothing to write.
+        mark: "!" where it changes the meaning of the number, "·" where it is good to know.
+    """
+
+    code: str
+    text: str
+    advice: str = ""
+    mark: str = GOOD_TO_KNOW
+
+
+def earlier_work(seconds: float) -> Note:
+    """Work from before was still running when the measurement began."""
+    waited = units.duration(seconds)
+    return Note("earlier-work", f"Waited {waited} for work that earlier cells had left running.")
+
+
+def unsynchronised(seconds: float, ratio: float) -> Note:
+    """A clock that does not wait would have read something else."""
+    read, off = units.duration(seconds), units.times(ratio)
+    return Note(
+        "unsynchronised",
+        f"Without waiting this would have read {read}: {off} too fast.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def elsewhere(seconds: float) -> Note:
+    """The value came back, and work that it does not show went on."""
+    return Note(
+        "elsewhere",
+        f"The code leaves {units.duration(seconds)} of work running that its value does not show;"
+        " it was waited for.",
+    )
+
+
+def state_advanced(names: list[str], calls: int) -> Note:
+    """Something that the code changes could not be put back."""
+    return Note(
+        "state-advanced",
+        f"{', '.join(names)} advanced by {units.count(calls, 'call')}, not one:"
+        " what the code changes in place or gives away cannot be put back.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def fresh_copies(names: list[str]) -> Note:
+    """Donated arguments were replaced before each call."""
+    return Note(
+        "fresh-copies",
+        f"{', '.join(names)}: donated by the call, so each later call got a fresh copy, untimed.",
+    )
+
+
+def runs_once(error: str) -> Note:
+    """The second call raised: the first one is all there is."""
+    return Note(
+        "runs-once",
+        f"This code runs once: the second call raised {error}. The figure is the first call.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def stopped_by_error(call: int, error: str) -> Note:
+    """A later call raised; what came before is reported."""
+    return Note(
+        "stopped-by-error",
+        f"Call {call:,} raised {error}. The figure is of the calls before it.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def interrupted() -> Note:
+    """The user ended the measurement."""
+    return Note("interrupted", "Interrupted: the figure is of the calls made until then.")
+
+
+def over_budget(seconds: float) -> Note:
+    """No second call fitted into the budget."""
+    return Note(
+        "over-budget",
+        "One call only: a second one would have passed the budget.",
+        f"-b {max(1, round(4 * seconds))} to measure several",
+    )
+
+
+def recompiles(compiled: int, calls: int, per_call: float | None) -> Note:
+    """The code compiles every time: there is no steady state."""
+    cost = f", {units.duration(per_call)} of each call" if per_call else ""
+    return Note(
+        "recompiles",
+        f"Something was compiled in {compiled} of {units.count(calls, 'sample')}{cost}:"
+        " a steady state is never reached.",
+        "build jax.jit(...), torch.compile(...) or tf.function(...) once, above, and time its call",
+        CHANGES_MEANING,
+    )
+
+
+def compiled_late(compiled: int) -> Note:
+    """A few samples contained a compilation and were left out."""
+    return Note(
+        "compiled-late",
+        f"{units.count(compiled, 'sample')} in which something was compiled"
+        f" {'was' if compiled == 1 else 'were'} left out.",
+    )
+
+
+def not_called(name: str) -> Note:
+    """A function was named and not called."""
+    return Note(
+        "not-called",
+        f"{name} is a function and was not called: only looking up its name was timed.",
+        f"{name}(...)",
+        CHANGES_MEANING,
+    )
+
+
+def output_hidden(written: int) -> Note:
+    """Later calls printed; their output was not shown."""
+    return Note(
+        "output-hidden",
+        f"What later calls printed ({units.count(written, 'write')}) is not shown,"
+        " and the time of showing it is not in the figure.",
+    )
+
+
+def not_usable(framework: str, reason: str) -> Note:
+    """A framework is imported and its adapter cannot work with it."""
+    return Note(
+        "not-usable",
+        f"{framework} is imported but cannot be used ({reason}): its work was not waited for.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def unknown_part(framework: str, reason: str) -> Note:
+    """A framework's version hides something that the report would have told."""
+    return Note("unknown-part", f"{framework}: {reason}")
+
+
+def copies(what: str, nbytes: int | None) -> Note:
+    """Data crosses between host and device, or frameworks, in every call."""
+    amount = f" ({units.size(nbytes)})" if nbytes is not None else ""
+    return Note("copies", f"In every call {what}{amount}.")
+
+
+def names_stay_inside(names: list[str]) -> Note:
+    """Python before 3.13 gives no way to set a function's local variables."""
+    return Note(
+        "names-stay-inside",
+        f"{', '.join(names)}: bound inside a function, where Python before 3.13 gives no way"
+        " to keep a name.",
+    )
+
+
+CODES = (
+    "earlier-work",
+    "unsynchronised",
+    "elsewhere",
+    "state-advanced",
+    "fresh-copies",
+    "runs-once",
+    "stopped-by-error",
+    "interrupted",
+    "over-budget",
+    "recompiles",
+    "compiled-late",
+    "not-called",
+    "output-hidden",
+    "not-usable",
+    "unknown-part",
+    "copies",
+    "names-stay-inside",
+)

@@ -1,0 +1,186 @@
+"""The option table of each magic, and the splitter that takes options off a line.
+
+What follows the options is code and is kept byte for byte, so that ``-x + 1`` and ``"a  b"``
+mean what they say. `argparse` converts values and writes the help text.
+"""
+
+import argparse
+import difflib
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from ipyjaxbench.errors import OptionError
+
+_WORD = re.compile(r"\s*(\S+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeOptions:
+    """How one statement is to be timed and shown.
+
+    Attributes:
+        number: calls per sample (``-n``); None lets the clock's resolution decide.
+        repeat: number of samples (``-r``); None stops when the figure is steady.
+        budget: seconds to spend after the first call (``-b``).
+        precision: significant digits shown (``-p``).
+        quiet: show nothing (``-q``).
+        returned: return the result object (``-o``).
+        variable: name that gets the result object (``-v``).
+        clock: "elapsed", "calendar" (``-t``) or "cpu" (``-c``).
+    """
+
+    number: int | None = None
+    repeat: int | None = None
+    budget: float = 2.0
+    precision: int = 3
+    quiet: bool = False
+    returned: bool = False
+    variable: str | None = None
+    clock: str = "elapsed"
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        checks = (("-n", self.number, _whole), ("-r", self.repeat, _whole))
+        for flag, value, rule in (*checks, ("-b", self.budget, _seconds)):
+            if value is not None:
+                _checked(flag, str(value), rule)
+        _checked("-p", str(self.precision), _digits)
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that raises instead of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise OptionError(message)
+
+
+def _rule(low: float, kind: type, words: str) -> Callable[[str], float]:
+    def convert(text: str) -> float:
+        try:
+            value: float = kind(text)
+        except ValueError:
+            value = math.nan
+        if not (low <= value < math.inf):
+            raise ValueError(words)
+        return value
+
+    return convert
+
+
+_whole = _rule(1, int, "a whole number from 1 up; leave it out to have it chosen")
+_seconds = _rule(0, float, "a number of seconds from 0 up, as in -b 5")
+_digits = _rule(1, int, "a number of digits from 1 up, as in -p 4")
+
+
+def _name(text: str) -> str:
+    if not text.isidentifier():
+        raise ValueError("the name of a variable, as in -v result")
+    return text
+
+
+def _checked(flag: str, text: str, rule: Callable[[str], object]) -> object:
+    try:
+        return rule(text)
+    except ValueError as broken:
+        raise OptionError(f"{flag} {text}: {flag} takes {broken}") from None
+
+
+# Each row: flags, keyword of TimeOptions, rule for the value (or the constant it stands for), help.
+_TIME_ROWS: tuple[tuple[tuple[str, ...], str, object, str], ...] = (
+    (("-n", "--number"), "number", _whole, "calls per sample; with -r exactly N×R calls are made"),
+    (("-r", "--repeat"), "repeat", _whole, "number of samples (7 when only -n is given)"),
+    (("-b", "--budget"), "budget", _seconds, "seconds to spend after the first call (2)"),
+    (("-p", "--precision"), "precision", _digits, "significant digits shown (3)"),
+    (("-q", "--quiet"), "quiet", True, "show nothing"),
+    (("-o", "--return"), "returned", True, "return the result object"),
+    (("-v", "--variable"), "variable", _name, "save the result object under this name"),
+    (("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
+    (("-c", "--cpu"), "clock", "cpu", "measure CPU time of the process instead of elapsed time"),
+)
+
+
+def _build(prog: str, rows: tuple[tuple[tuple[str, ...], str, object, str], ...]) -> _Parser:
+    parser = _Parser(prog=prog, add_help=False, allow_abbrev=False)
+    for flags, dest, rule, text in rows:
+        if callable(rule):
+            parser.add_argument(*flags, dest=dest, metavar=dest.upper(), help=text)
+        else:
+            parser.add_argument(*flags, dest=dest, action="store_const", const=rule, help=text)
+    return parser
+
+
+def split(line: str) -> tuple[TimeOptions, str]:
+    """Take the leading options of ``%fwtime`` off ``line``.
+
+    Args:
+        line: all that follows the magic's name.
+
+    Returns:
+        The options, and the code with every byte as it was typed.
+
+    Raises:
+        OptionError: an option is unknown, lacks its value, or its value breaks a rule.
+
+    Example:
+        >>> options, code = split("-r5 -q -x + 1")
+        >>> options.repeat, options.quiet, code
+        (5, True, '-x + 1')
+    """
+    arity = {flag: callable(rule) for flags, _, rule, _ in _TIME_ROWS for flag in flags}
+    rules = {flag: (dest, rule) for flags, dest, rule, _ in _TIME_ROWS for flag in flags}
+    values: dict[str, object] = {}
+    position = 0
+    while (match := _WORD.match(line, position)) and match[1].startswith("-"):
+        word = match[1]
+        if word == "--":
+            position = match.end()
+            break
+        found = _options_in(word, arity)
+        if not found:
+            break
+        position = match.end()
+        for flag, text in found:
+            dest, rule = rules[flag]
+            if not callable(rule):
+                values[dest] = rule
+                continue
+            given = text
+            if given is None:
+                following = _WORD.match(line, position)
+                if not following:
+                    raise OptionError(f"{flag} needs a value: type {_example(flag)}")
+                given, position = following[1], following.end()
+            values[dest] = _checked(flag, given, rule)
+    return TimeOptions(**values), line[position:].strip()  # type: ignore[arg-type]
+
+
+def _example(flag: str) -> str:
+    return f"{flag} result" if flag in ("-v", "--variable") else f"{flag} 5"
+
+
+def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None]]:
+    """The options that one word stands for: ``-n``, ``-n10``, ``--number=10``, ``-qo``."""
+    name, equals, value = word.partition("=")
+    if name in arity:
+        if equals and not arity[name]:
+            raise OptionError(f"{word}: {name} takes no value; type {name} alone")
+        return [(name, value if equals else None)]
+    if word.startswith("--"):
+        near = difflib.get_close_matches(name, arity, 1)
+        hint = f"did you mean {near[0]}?" if near else "%fwtime? lists the options."
+        raise OptionError(f"unknown option {name}; {hint} (Code that starts with -- goes after --)")
+    flag, rest = word[:2], word[2:]
+    if arity.get(flag) and rest:
+        return [(flag, rest)]
+    flags = ["-" + letter for letter in word[1:]]
+    if all(f in arity and not arity[f] for f in flags):
+        return [(f, None) for f in flags]
+    return []
+
+
+def usage() -> str:
+    """The help text of ``%fwtime``, from the option table."""
+    return _build("%fwtime", _TIME_ROWS).format_help()

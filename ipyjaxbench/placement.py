@@ -1,0 +1,57 @@
+"""Where one value lives: its framework, type, devices and bytes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ipyjaxbench import units
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What one array is and where it lives, or several under one name.
+
+    Attributes:
+        name: the name in the code, or "" for the value of the last expression.
+        framework: "jax", "torch", "tensorflow", "numpy" or a third party's.
+        arrays: number of arrays under the name.
+        dtype: such as "float32"; "mixed" where the arrays differ.
+        shape: of the array; None where there are several arrays.
+        devices: such as ("cuda:0", "cuda:1"), in alphabetical order.
+        nbytes: bytes of all arrays together.
+    """
+
+    name: str
+    framework: str
+    arrays: int
+    dtype: str
+    shape: tuple[int, ...] | None
+    devices: tuple[str, ...]
+    nbytes: int
+
+    @classmethod
+    def together(cls, name: str, parts: "Sequence[Placement]") -> "Placement":
+        """Several arrays of one framework under one name."""
+        dtypes = {part.dtype for part in parts}
+        return cls(
+            name=name,
+            framework=parts[0].framework,
+            arrays=len(parts),
+            dtype=dtypes.pop() if len(dtypes) == 1 else "mixed",
+            shape=parts[0].shape if len(parts) == 1 else None,
+            devices=tuple(sorted({device for part in parts for device in part.devices})),
+            nbytes=sum(part.nbytes for part in parts),
+        )
+
+    def words(self) -> str:
+        """``x f32[3,4] cpu:0`` for one array, ``params 12 arrays 3.4 MiB cpu:0`` for several."""
+        if self.shape is not None:
+            kind = units.array(self.dtype, self.shape)
+        else:
+            kind = f"{units.count(self.arrays, 'array')} {units.size(self.nbytes)}"
+        return " ".join(filter(None, (self.name, kind, _devices(self.devices))))
+
+
+def _devices(devices: Sequence[str]) -> str:
+    if len(devices) <= 2:
+        return ", ".join(devices)
+    return f"{devices[0]} … {devices[-1]} ({len(devices)} devices)"

@@ -1,0 +1,1 @@
+"""Ways of showing a Report: one file each."""

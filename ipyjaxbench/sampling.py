@@ -1,0 +1,143 @@
+"""When to call, how often, and when to stop: warm-up, sample size, rounds."""
+
+from dataclasses import dataclass, field
+
+from ipyjaxbench import stats
+from ipyjaxbench.calls import Calls, Probe
+
+_SAMPLE_NS = 200_000  # hides a clock that takes 100 ns to read
+_ROUND_SAMPLES = 20
+_MIN_ROUNDS = 10
+_PAUSE = 0.005  # seconds between rounds of short samples, so that they see different moments
+_TARGET = 0.02  # relative half width at which the figure is steady
+
+_WARM_CALLS = 50
+_WARM_NS = 50_000_000
+_WARM_SHARE = 0.2  # of the budget
+_CLEAN = 3  # calls in a row without a compilation
+
+
+@dataclass
+class Samples:
+    """What was timed so far; it survives an interrupt.
+
+    Attributes:
+        batches: (calls, nanoseconds) of each sample.
+        compiled: for each sample, whether something was compiled in it.
+        rounds: number of samples in each round.
+        probes: the calls of the warm-up.
+        probes_compiled: how many of them compiled something.
+    """
+
+    batches: list[tuple[int, int]] = field(default_factory=list)
+    compiled: list[bool] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
+    probes: list[Probe] = field(default_factory=list)
+    probes_compiled: list[bool] = field(default_factory=list)
+
+    def take(self, calls: Calls, number: int) -> int:
+        """Add one sample, call by call where each has to be prepared; return its nanoseconds."""
+        __tracebackhide__ = True
+        parts = (
+            [calls.sample(1) for _ in range(number)] if calls.one_by_one else [calls.sample(number)]
+        )
+        taken = sum(ns for ns, _ in parts)
+        self.batches.append((number, taken))
+        self.compiled.append(any(compiled for _, compiled in parts))
+        self.rounds[-1] += 1
+        return taken
+
+    def adopt_probes(self) -> None:
+        """Count the calls of the warm-up as samples, where calls are too slow to waste any."""
+        for probe, compiled in zip(self.probes, self.probes_compiled, strict=True):
+            self.batches.append((1, probe.waited))
+            self.compiled.append(compiled)
+            self.rounds.append(1)
+
+    def leave_out_compiled(self) -> None:
+        """Drop the samples in which something was compiled."""
+        rounds, start = [], 0
+        for length in self.rounds:
+            rounds.append(self.compiled[start : start + length].count(False))
+            start += length
+        self.batches = [b for b, c in zip(self.batches, self.compiled, strict=True) if not c]
+        self.rounds = rounds
+        self.compiled = [False] * len(self.batches)
+
+    def half_width(self) -> float:
+        """Relative half width of the interval of the median."""
+        seconds = [taken / number * 1e-9 for number, taken in self.batches]
+        return stats.half_width(seconds, self.rounds)
+
+
+def exactly(calls: Calls, samples: Samples, number: int, repeat: int, made: int = 0) -> None:
+    """Make ``number * repeat`` calls, of which ``made`` belong to the first sample already."""
+    __tracebackhide__ = True
+    for rest in (number - made, *[number] * (repeat - 1)):
+        if rest:
+            samples.rounds.append(0)
+            samples.take(calls, rest)
+
+
+def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
+    """Call until nothing compiles and calls get no faster, within a share of the budget."""
+    __tracebackhide__ = True
+    wall = calls.clock.wall
+    start = wall()
+    enough = start + max(int((deadline - start) * _WARM_SHARE), 0)
+    while len(samples.probes) < _WARM_CALLS:
+        before = calls.compilations()
+        samples.probes.append(calls.probe())
+        samples.probes_compiled.append(calls.compilations() > before)
+        if wall() > enough or (wall() - start > _WARM_NS and _is_warm(samples)):
+            return
+
+
+def _is_warm(samples: Samples) -> bool:
+    times = [probe.waited for probe in samples.probes]
+    if len(times) < _CLEAN or any(samples.probes_compiled[-_CLEAN:]):
+        return False
+    return len(times) < 10 or stats.median(times[-5:]) >= 0.9 * stats.median(times[-10:-5])
+
+
+def calls_per_sample(calls: Calls, samples: Samples) -> int:
+    """As many as the clock needs and no more: large samples catch every disturbance."""
+    __tracebackhide__ = True
+    typical = stats.median([probe.waited for probe in samples.probes[-5:]])
+    if calls.one_by_one or typical >= _SAMPLE_NS:
+        return 1
+    number = 1
+    while True:
+        taken, _ = calls.sample(number)
+        if taken >= _SAMPLE_NS / 2:
+            return max(1, round(number * _SAMPLE_NS / taken))
+        number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))
+
+
+def until_steady(calls: Calls, samples: Samples, number: int, deadline: int) -> None:
+    """Take samples in rounds until the median is known well enough, or the budget is spent.
+
+    Args:
+        calls: makes them.
+        samples: they are added to.
+        number: calls per sample.
+        deadline: reading of the wall clock at which to stop, with one sample at least.
+    """
+    __tracebackhide__ = True
+    wall = calls.clock.wall
+    round_ns = max(deadline - wall(), 0) // 20
+    check = _MIN_ROUNDS
+    while wall() < deadline or not samples.batches:
+        samples.rounds.append(0)
+        end = min(wall() + round_ns, deadline)
+        while samples.rounds[-1] < _ROUND_SAMPLES:
+            taken = samples.take(calls, number)
+            if wall() >= end:
+                break
+        if len(samples.rounds) >= check:
+            if samples.half_width() <= _TARGET:
+                return
+            check = int(check * 1.2) + 1  # the interval takes longer the more samples there are
+        if taken < _PAUSE * 1e9 and wall() < deadline:
+            calls.clock.sleep(_PAUSE)
+            calls.sample(1)  # the first call after a pause finds cold caches

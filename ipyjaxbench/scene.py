@@ -1,0 +1,63 @@
+"""What is in play when code runs: the values that it reads and gives, and whose they are."""
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+from ipyjaxbench.frameworks import Framework, find_arrays, find_functions
+from ipyjaxbench.placement import Placement
+from ipyjaxbench.snippet import Snippet
+
+
+class Scene:
+    """What the code can reach, as it is before the first call.
+
+    Args:
+        snippet: the code.
+        frameworks: the adapters to ask.
+
+    Attributes:
+        values: what the names that the code reads stand for.
+        functions: callables and modules that it can reach.
+        compiled: those among them that a framework compiles.
+        inputs: where the arrays live that it reads.
+    """
+
+    def __init__(self, snippet: Snippet, frameworks: Sequence[Framework]) -> None:
+        names = snippet.names
+        self.values = {name: names[name] for name in snippet.reads if name in names}
+        self.functions = find_functions(self.values.values())
+        self.compiled = [f for f in self.functions if any(fw.compiles(f) for fw in frameworks)]
+        self.inputs = placements(self.values, frameworks)
+
+    def in_play(
+        self, frameworks: Sequence[Framework], outputs: Sequence[Placement]
+    ) -> list[Framework]:
+        """The frameworks that own an array or a function here; plain Python where none does."""
+        owners = {placement.framework for placement in (*self.inputs, *outputs)}
+        roots = {_root(function) for function in self.functions}
+        mine = [
+            f
+            for f in frameworks
+            if f.name in owners or f.module in roots or any(map(f.compiles, self.compiled))
+        ]
+        named = [f for f in mine if f.module != "builtins"]
+        return named or [f for f in frameworks if f.module == "builtins"]
+
+
+def placements(
+    values: Mapping[str, object], frameworks: Sequence[Framework]
+) -> tuple[Placement, ...]:
+    """Where the arrays under each name live: one line per name and framework."""
+    found = []
+    for name, value in values.items():
+        by_framework: dict[str, list[Placement]] = {}
+        for framework, array in find_arrays(value, frameworks):
+            by_framework.setdefault(framework.name, []).append(framework.placement(array))
+        found += [Placement.together(name, parts) for parts in by_framework.values()]
+    return tuple(found)
+
+
+def _root(value: object) -> str:
+    """The top-level package that a module or function comes from."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    return name.partition(".")[0] if isinstance(name, str) else ""

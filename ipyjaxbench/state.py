@@ -1,0 +1,169 @@
+"""What running code changes in the user's session, so that many runs leave what one leaves."""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.snippet import Namespace, Snippet
+
+_MISSING = object()
+_IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset)
+
+
+class Snapshot:
+    """The values of some names and all random states at one moment.
+
+    Args:
+        names: the user's namespace.
+        bound: names to remember.
+        frameworks: whose random state to remember.
+        later: the calls that follow are repetitions.
+    """
+
+    def __init__(
+        self,
+        names: Namespace,
+        bound: Sequence[str],
+        frameworks: Sequence[Framework],
+        *,
+        later: bool,
+    ) -> None:
+        self._names = names
+        self._values = {name: names.get(name, _MISSING) for name in bound}
+        values = list(names.values())  # among them generators with a state of their own
+        states = (framework.random_state(values, later=later) for framework in frameworks)
+        self._restores = [restore for restore in states if restore is not None]
+
+    def restore(self, frameworks: Sequence[Framework]) -> list[str]:
+        """Put everything back.
+
+        Returns:
+            Names that keep their newest value, because arrays of the old one were given away.
+        """
+        lost = []
+        for name, value in self._values.items():
+            if name not in self._names and value is _MISSING:
+                continue
+            if value is _MISSING:
+                del self._names[name]
+            elif self._names.get(name, _MISSING) is not value and not all_alive(value, frameworks):
+                lost.append(name)
+            else:
+                self._names[name] = value
+        for restore in self._restores:
+            restore()
+        return lost
+
+
+def all_alive(value: object, frameworks: Sequence[Framework]) -> bool:
+    """Whether none of the arrays inside of ``value`` was given away."""
+    return all(found.framework.alive(found.array) for found in find_arrays(value, frameworks))
+
+
+class Changes:
+    """Tells which objects later calls changed in place, by looking after the first and the last.
+
+    Args:
+        snippet: the code.
+        values: what the names that it reads stood for before the first call.
+        frameworks: to find and ask arrays.
+    """
+
+    def __init__(
+        self, snippet: Snippet, values: Mapping[str, object], frameworks: Sequence[Framework]
+    ) -> None:
+        self._values = values
+        self._frameworks = frameworks
+        in_place = set(_updated_items(snippet.statements))
+        # `x += 1` changes an array in place; the name is bound to the same object again.
+        in_place |= {
+            name
+            for name in _updated_names(snippet.statements)
+            if snippet.names.get(name) is values.get(name)
+            and not isinstance(values.get(name), _IMMUTABLE)
+        }
+        self._certain = [
+            name
+            for name, value in values.items()
+            if name in in_place or isinstance(value, Iterator)
+        ]
+        self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
+
+    def found(self) -> list[str]:
+        """Names whose object is not as the first call left it."""
+        changed = [
+            n for n, v in self._values.items() if self._fingerprint(v) != self._after_first[n]
+        ]
+        return [*self._certain, *changed]
+
+    def _fingerprint(self, value: object) -> tuple[object, ...]:
+        length = len(value) if isinstance(value, list | dict | set | bytearray) else None
+        arrays = find_arrays(value, self._frameworks)
+        return (length, *(found.framework.changes(found.array) for found in arrays))
+
+
+def _updated_names(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """Names that are updated in place, as ``x`` in ``x += 1``."""
+    for node in ast.walk(ast.Module(list(statements), [])):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def _updated_items(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """Names of which an item or attribute is updated in place, as ``x`` in ``x[0] += 1``."""
+    for node in ast.walk(ast.Module(list(statements), [])):
+        if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
+            root: ast.expr = node.target
+            while isinstance(root, ast.Subscript | ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name):
+                yield root.id
+
+
+class Donated:
+    """Fresh copies of arguments that each call gives away.
+
+    Args:
+        snippet: the code.
+        values: what the names that it reads stand for, before the first call.
+        functions: callables that it can reach.
+        frameworks: to find, ask and copy arrays.
+    """
+
+    def __init__(
+        self,
+        snippet: Snippet,
+        values: Mapping[str, object],
+        functions: Sequence[object],
+        frameworks: Sequence[Framework],
+    ) -> None:
+        self._names = snippet.names
+        self._frameworks = frameworks
+        self._copies: dict[str, tuple[Callable[[Any], Any], object]] = {}
+        for framework in frameworks:
+            if not any(framework.gives_away(function) for function in functions):
+                continue
+            for name, value in values.items():
+                arrays = find_arrays(value, [framework])
+                if name not in snippet.binds and arrays and not callable(value):
+                    copied = framework.copy(value)
+                    if copied is not None:
+                        self._copies[name] = (framework.copy, copied)
+        self._before = {name: self._names[name] for name in self._copies}
+
+    def keep_lost(self) -> list[str]:
+        """After the first call: forget all copies but those of what was given away."""
+        for name in list(self._copies):
+            if all_alive(self._before[name], self._frameworks):
+                del self._copies[name], self._before[name]
+        return list(self._copies)
+
+    def renew(self) -> None:
+        """Bind a fresh copy to each name, for one call."""
+        for name, (copy, value) in self._copies.items():
+            self._names[name] = copy(value)
+
+    def restore(self) -> None:
+        """Bind the user's own objects again, given away as one run leaves them."""
+        self._names.update(self._before)

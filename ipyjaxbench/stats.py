@@ -1,0 +1,120 @@
+"""Pure functions of samples. Each cites its source.
+
+Samples are seconds per call in the order in which they were taken.
+"""
+
+import math
+from collections.abc import Sequence
+
+# Two-sided 95 % points of Student's t by degrees of freedom; beyond 30 the normal is near.
+_T95 = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
+_Z95 = 1.96
+_MAX_LAG = 40
+
+
+def quantile(samples: Sequence[float], p: float) -> float:
+    """The ``p``-quantile by linear interpolation (Hyndman and Fan 1996, type 7).
+
+    >>> quantile([4.0, 1.0, 2.0], 0.5)
+    2.0
+    """
+    ordered = sorted(samples)
+    position = p * (len(ordered) - 1)
+    low = math.floor(position)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (position - low) * (ordered[high] - ordered[low])
+
+
+def median(samples: Sequence[float]) -> float:
+    """The middle of the samples.
+
+    >>> median([3.0, 1.0, 2.0, 10.0])
+    2.5
+    """
+    return quantile(samples, 0.5)
+
+
+def floor(samples: Sequence[float]) -> float:
+    """What the code takes when nothing disturbs it: the 5 % quantile, the minimum below 20 samples.
+
+    Noise only ever adds time, so the low end is the steadiest part of the distribution
+    (Chen and Revels 2016, "Robust benchmarking in noisy environments").
+    """
+    return quantile(samples, 0.05) if len(samples) >= 20 else min(samples)
+
+
+def autocorrelation_time(samples: Sequence[float]) -> float:
+    """How many neighbouring samples say the same thing: 1 when they are independent.
+
+    1 + 2·Σρ(lag) of the ranks, up to the first ρ under 0.05, at most a sixth of the samples
+    (the integrated autocorrelation time; Geyer 1992). Ranks, so that one outlier does not hide it.
+    """
+    n = len(samples)
+    if n < 12:
+        return 1.0
+    ranks = [0.0] * n
+    for rank, index in enumerate(sorted(range(n), key=samples.__getitem__)):
+        ranks[index] = rank - (n - 1) / 2
+    variance = math.fsum(r * r for r in ranks)
+    tau = 1.0
+    for lag in range(1, min(n // 4, _MAX_LAG)):
+        rho = math.fsum(map(float.__mul__, ranks, ranks[lag:])) / variance
+        if rho < 0.05:
+            break
+        tau += 2 * rho
+    return min(tau, n / 6)
+
+
+def _rank_half_width(samples: Sequence[float], centre: float) -> float:
+    """Relative half width of the 95 % interval between order statistics.
+
+    Ranks n/2 ± z·√(n·τ)/2 (Le Boudec, *Performance Evaluation*, 2.2; τ widens it for dependence).
+    """
+    n = len(samples)
+    ordered = sorted(samples)
+    reach = _Z95 * math.sqrt(n * autocorrelation_time(samples)) / 2
+    low = ordered[max(math.floor(n / 2 - reach) - 1, 0)]
+    high = ordered[min(math.ceil(n / 2 + reach), n - 1)]
+    return (high - low) / 2 / centre
+
+
+def _round_half_width(samples: Sequence[float], rounds: Sequence[int]) -> float:
+    """Relative half width of the 95 % t interval over the medians of the rounds.
+
+    Rounds see changes that are slower than a sample (Kalibera and Jones 2013).
+    """
+    logs, start = [], 0
+    for length in rounds:
+        if length:
+            logs.append(math.log(median(samples[start : start + length])))
+        start += length
+    r = len(logs)
+    if r < 2:
+        return math.inf
+    mean = math.fsum(logs) / r
+    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in logs) / (r - 1))
+    t = _T95[r - 2] if r - 2 < len(_T95) else _Z95
+    return t * deviation / math.sqrt(r)
+
+
+def half_width(samples: Sequence[float], rounds: Sequence[int]) -> float:
+    """Relative half width of the interval of the median: the wider of two estimates.
+
+    Args:
+        samples: seconds per call, in the order in which they were taken, all above 0.
+        rounds: how many consecutive samples each round holds.
+
+    Returns:
+        Half the width divided by the median; infinite for fewer than two samples or rounds.
+
+    Example:
+        >>> half_width([1.0] * 10, [5, 5])
+        0.0
+    """
+    if len(samples) < 2 or min(samples) <= 0:
+        return math.inf
+    return max(_rank_half_width(samples, median(samples)), _round_half_width(samples, rounds))

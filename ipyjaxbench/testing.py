@@ -1,0 +1,188 @@
+"""Test doubles that are public, so that the author of an adapter can test without waiting.
+
+A `FakeClock` stands still until told otherwise; `FakeArray` is computed some nanoseconds after it
+was asked for; `FakeFramework` is an adapter for such arrays.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.frameworks import Framework, Restore, Wait, Watch
+from ipyjaxbench.placement import Placement
+
+
+class FakeClock(Clock):
+    """A clock that only moves when told to, and by ``step`` at each reading.
+
+    Args:
+        step: nanoseconds that every reading takes.
+
+    Example:
+        >>> clock = FakeClock()
+        >>> clock.advance(5)
+        >>> clock.now()
+        5
+    """
+
+    def __init__(self, step: int = 0) -> None:
+        moment = [0]
+
+        def read() -> int:
+            moment[0] += step
+            return moment[0]
+
+        def sleep(seconds: float) -> None:
+            moment[0] += int(seconds * 1e9)
+
+        super().__init__(read, read, sleep)
+        object.__setattr__(self, "_moment", moment)
+
+    def advance(self, nanoseconds: int) -> None:
+        """Let time pass."""
+        moment: list[int] = vars(self)["_moment"]
+        moment[0] += nanoseconds
+
+
+@dataclass(eq=False)
+class FakeArray:
+    """An array that is ready at some moment of its device's clock."""
+
+    device: "FakeDevice"
+    ready_at: int
+    deleted: bool = False
+    version: int = 0
+
+    def wait(self) -> None:
+        """Stand until it is computed."""
+        self.device.wait_until(self.ready_at)
+
+
+@dataclass(eq=False)
+class FakeDevice:
+    """A device that works through what it was given, one thing after another.
+
+    Example:
+        >>> device = FakeDevice(FakeClock())
+        >>> array = device.start(dispatch=10, work=100)
+        >>> device.clock.now(), array.ready_at
+        (10, 110)
+    """
+
+    clock: FakeClock
+    busy_until: int = 0
+    compilations: int = 0
+    compile_seconds: float = 0.0
+    waits: int = field(default=0)
+
+    def start(self, *, dispatch: int, work: int) -> FakeArray:
+        """Spend ``dispatch`` nanoseconds here and queue ``work`` nanoseconds there."""
+        self.clock.advance(dispatch)
+        self.busy_until = max(self.busy_until, self.clock.now()) + work
+        return FakeArray(self, self.busy_until)
+
+    def compile(self, nanoseconds: int) -> None:
+        """Compile a program, which keeps the caller waiting."""
+        self.clock.advance(nanoseconds)
+        self.compilations += 1
+        self.compile_seconds += nanoseconds * 1e-9
+
+    def wait_until(self, moment: int) -> None:
+        """Let time pass until then."""
+        self.waits += 1
+        self.clock.advance(max(moment - self.clock.now(), 0))
+
+
+class _FakeWatch(Watch):
+    def __init__(self, device: FakeDevice) -> None:
+        self._device = device
+        self._before = (device.compilations, device.compile_seconds)
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was registered."""
+
+    def compilations(self) -> int:
+        return self._device.compilations - self._before[0]
+
+    def phases(self) -> dict[str, float | None]:
+        spent = self._device.compile_seconds - self._before[1]
+        return {"compile": spent} if spent else {}
+
+
+class FakeFramework(Framework):
+    """An adapter for `FakeArray` on one `FakeDevice`."""
+
+    name = "fake"
+    module = "ipyjaxbench.testing"
+
+    def __init__(self, device: FakeDevice | None = None) -> None:
+        self.device = device or FakeDevice(FakeClock())
+        self.random = 0
+
+    def version(self) -> str:
+        """A version."""
+        return "1.0"
+
+    def started(self) -> bool:
+        """Always."""
+        return True
+
+    def owns(self, kind: type) -> bool:
+        """Fake arrays."""
+        return issubclass(kind, FakeArray)
+
+    def compiles(self, value: object) -> bool:
+        """The device's own method."""
+        return getattr(value, "__func__", None) is FakeDevice.compile
+
+    def parts(self, value: object) -> Iterable[object] | None:
+        """A device has no arrays in it."""
+        return () if isinstance(value, FakeDevice | FakeClock) else None
+
+    def placement(self, array: Any) -> Placement:  # noqa: ARG002
+        """One number on device 0."""
+        return Placement("", self.name, 1, "float32", (), ("fake:0",), 4)
+
+    def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:
+        """One array by itself, several by draining."""
+        if len(arrays) == 1 and arrays[0] is value:
+            return lambda array: array.wait()
+        return lambda _: self.drain()
+
+    def prepare(self) -> None:
+        """There is nothing to make ready."""
+
+    def drain(self) -> None:
+        """Wait until the device has nothing left to do."""
+        self.device.wait_until(self.device.busy_until)
+
+    def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
+        """Watch the device."""
+        return _FakeWatch(self.device)
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002
+        """One number."""
+        before = self.random
+
+        def restore() -> None:
+            self.random = before
+
+        return restore
+
+    def alive(self, array: Any) -> bool:
+        """Whether the array was not deleted."""
+        return not array.deleted
+
+    def gives_away(self, function: object) -> bool:  # noqa: ARG002
+        """Never told."""
+        return False
+
+    def copy(self, value: Any) -> Any | None:
+        """A new array like it."""
+        return FakeArray(value.device, value.ready_at) if isinstance(value, FakeArray) else None
+
+    def changes(self, array: Any) -> int | None:
+        """The array's version."""
+        version: int = array.version
+        return version

@@ -1,0 +1,53 @@
+"""Copies that the code makes between frameworks and between host and devices."""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ipyjaxbench import notes
+from ipyjaxbench.notes import Note
+from ipyjaxbench.placement import Placement
+
+#: Methods and functions that bring data to the host, and that take it to a device.
+_TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get", "asarray", "array"}
+_TO_DEVICE = {"cuda", "device_put", "from_numpy", "convert_to_tensor"}
+_HOST = "numpy"
+
+
+def copies_made(
+    statements: Sequence[ast.stmt], inputs: Sequence[Placement], outputs: Sequence[Placement]
+) -> Iterator[Note]:
+    """What is copied in every call, as far as the code and its values show it.
+
+    Args:
+        statements: the code.
+        inputs: where the values live that it reads.
+        outputs: where the values live that it gives.
+
+    Returns:
+        A Note for each direction.
+    """
+    called = {_called(node) for node in ast.walk(ast.Module(list(statements), []))}
+    device_in = [p for p in inputs if p.framework != _HOST]
+    device_out = [p for p in outputs if p.framework != _HOST]
+    host_in = [p for p in inputs if p.framework == _HOST]
+    host_out = [p for p in outputs if p.framework == _HOST]
+    if device_in and (host_out or called & _TO_HOST):
+        size = sum(p.nbytes for p in host_out) or None
+        yield notes.copies(f"the result comes to the host from {_where(device_in)}", size)
+    if (host_in and device_out) or called & _TO_DEVICE:
+        size = sum(p.nbytes for p in host_in) or None
+        names = ", ".join(p.name for p in host_in) or "data"
+        yield notes.copies(f"{names} may go from the host to {_where(device_out)}", size)
+
+
+def _called(node: ast.AST) -> str:
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _where(placements: Sequence[Placement]) -> str:
+    devices = sorted({f"{p.framework} {d}" for p in placements for d in p.devices})
+    return ", ".join(devices) or "a device"

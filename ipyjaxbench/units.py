@@ -1,0 +1,98 @@
+"""Seconds, bytes, counts and array types in words; the only file that knows "ms" and "MiB"."""
+
+import math
+from collections.abc import Sequence
+
+_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+_KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+_PLAIN = str.maketrans(
+    {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "–": "-", "…": "...", "—": "-"}
+)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """``value`` to ``digits`` significant digits, never in powers of ten below 10**digits.
+
+    >>> number(2.1249), number(331.7), number(1234.5)
+    ('2.12', '332', '1234')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:.{max(decimals, 0)}f}"
+
+
+def duration(seconds: float, digits: int = 3) -> str:
+    """Seconds with the unit that a person would choose.
+
+    >>> duration(0.00212), duration(3e-8), duration(95)
+    ('2.12 ms', '30.0 ns', '1 min 35 s')
+    """
+    if seconds >= 60:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes} min {rest} s" if minutes < 60 else f"{seconds / 3600:.2f} h"
+    for size, unit in _SECONDS:
+        # A figure that would be rounded up to 1000 of a unit is shown in the next one.
+        if seconds >= size * (1 - 0.5 * 10**-digits):
+            return f"{number(seconds / size, digits)} {unit}"
+    return "0 ns" if seconds == 0 else f"{number(seconds * 1e9, digits)} ns"
+
+
+def size(nbytes: int) -> str:
+    """Bytes with a binary unit.
+
+    >>> size(36_000_000), size(512)
+    ('34.3 MiB', '512 B')
+    """
+    for scale, unit in _BYTES:
+        if nbytes >= scale:
+            return f"{number(nbytes / scale)} {unit}"
+    return f"{nbytes} B"
+
+
+def percent(fraction: float) -> str:
+    """A fraction as a percentage with two digits.
+
+    >>> percent(0.0113), percent(0.17)
+    ('1.1 %', '17 %')
+    """
+    return f"{number(100 * fraction, 2)} %"
+
+
+def times(ratio: float) -> str:
+    """How many times, to two digits.
+
+    >>> times(56.2)
+    '56×'
+    """
+    return f"{number(ratio, 2)}×"
+
+
+def count(n: int, noun: str) -> str:
+    """A number with its noun, in the plural where it is one.
+
+    >>> count(1, "call"), count(1200, "call")
+    ('1 call', '1,200 calls')
+    """
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def array(dtype: str, shape: Sequence[int]) -> str:
+    """An array's type the way programs are printed.
+
+    >>> array("float32", (128, 64)), array("bool", ())
+    ('f32[128,64]', 'bool[]')
+    """
+    kind = dtype.rstrip("0123456789")
+    short = _KINDS[kind] + dtype[len(kind) :] if kind in _KINDS else dtype
+    return f"{short}[{','.join(map(str, shape))}]"
+
+
+def plain(text: str) -> str:
+    """``text`` with every sign that ASCII lacks written out.
+
+    >>> plain("2 µs ± 1 %")
+    '2 us +- 1 %'
+    """
+    return text.translate(_PLAIN).encode("ascii", "replace").decode()
