@@ -195,10 +195,10 @@ class Measurement(Result):
         verdict = self.verdict
         detail = "per call"
         if verdict == "ONCE":
-            detail = "one call"
+            detail = "one call, waited for" if self.waited else "one call"
         elif verdict == "RECOMPILES":
             detail = "per call, compilation included"
-        if self.waited:
+        elif self.waited:
             detail += ", waited for"
         return Headline(self._title(), figure + spread, detail, verdict, _EXPLAINED[verdict])
 

@@ -17,7 +17,7 @@ from ipyjaxbench.errors import SnippetError
 
 Namespace = dict[str, Any]
 #: times, clock, wait, kept values -> nanoseconds for all of them.
-Loop = Callable[[Iterator[None], Callable[[], int], Callable[[Any], object], Sequence[Any]], int]
+Loop = Callable[[Iterator[None], Callable[[], int], Callable[[Any], object], Any], int]
 
 _TEMPLATE = """
 def __fw_loop(__fw_times, __fw_clock, __fw_wait, __fw_kept):
@@ -113,7 +113,7 @@ class Snippet:
             value: hand the last expression's value to ``wait`` in each turn.
             waits: names whose values are handed to ``wait`` too, after the value; None (and no
                 value) leaves the call of ``wait`` out.
-            resets: names set back to the kept values before each turn.
+            resets: names set back before each turn, to the kept values or the one kept value.
 
         Returns:
             ``loop(times, clock, wait, kept)``. What is handed over comes as a tuple, unless it
@@ -162,8 +162,8 @@ class Snippet:
             body.append(ast.copy_location(ast.Expr(call), self.statements[-1]))
         if resets:
             targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in resets]
-            kept = ast.Name("__fw_kept", ast.Load())
-            body.insert(0, ast.Assign([ast.Tuple(targets, ast.Store())], kept))
+            target = ast.Tuple(targets, ast.Store()) if len(targets) > 1 else targets[0]
+            body.insert(0, ast.Assign([target], ast.Name("__fw_kept", ast.Load())))
         tree = ast.parse(_TEMPLATE)
         function = tree.body[0]
         assert isinstance(function, ast.FunctionDef)
@@ -181,12 +181,12 @@ class Snippet:
             times: Iterator[None],
             clock: Callable[[], int],
             wait: Callable[[Any], object],
-            kept: Sequence[Any],
+            kept: Any,
         ) -> int:
             __tracebackhide__ = True
             start = clock()
             for _ in times:
-                names.update(zip(resets, kept, strict=True))
+                names.update(zip(resets, kept if len(resets) > 1 else (kept,), strict=False))
                 exec(code, names)  # noqa: S102
                 if waits is not None:
                     found = tuple(names[name] for name in waits)
