@@ -152,7 +152,7 @@ class Calls:
 
 
 def _cost_of_binding(names: Sequence[str], clock: Clock) -> float:
-    """Nanoseconds that setting names back takes in each turn: as much as the smallest statements."""
+    """Nanoseconds that setting names back takes in each turn: as much as a tiny statement."""
 
     def per_turn(code: str) -> float:
         loop = Snippet(Source.plain(code), {}).loop()

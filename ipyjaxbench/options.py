@@ -102,8 +102,28 @@ _TIME_ROWS: tuple[tuple[tuple[str, ...], str, object, str], ...] = (
 )
 
 
+_TIME_EXAMPLES = """
+examples:
+  %fwtime jnp.dot(x, x.T)               waited for, on every device that it uses
+  %fwtime -b 5 y = step(params, batch)  five seconds; y is there afterwards
+  r = %fwtime -n 100 -r 7 f(x)          exactly 700 calls; r.median is in seconds
+  %%fwtime x = make()                   sets up, untimed; the cell below is timed
+
+from Python:
+  ipyjaxbench.measure(f, x)
+  ipyjaxbench.measure_code("f(x)", globals())
+"""
+
+
 def _build(prog: str, rows: tuple[tuple[tuple[str, ...], str, object, str], ...]) -> _Parser:
-    parser = _Parser(prog=prog, add_help=False, allow_abbrev=False)
+    parser = _Parser(
+        prog=prog,
+        usage=f"{prog} [options] code
+       %{prog} [options] [set-up]      (above a cell)",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
     for flags, dest, rule, text in rows:
         if callable(rule):
             parser.add_argument(*flags, dest=dest, metavar=dest.upper(), help=text)
@@ -182,5 +202,5 @@ def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None
 
 
 def usage() -> str:
-    """The help text of ``%fwtime``, from the option table."""
-    return _build("%fwtime", _TIME_ROWS).format_help()
+    """The help text of ``%fwtime``: usage, options from the table, examples, the Python call."""
+    return _build("%fwtime", _TIME_ROWS).format_help() + _TIME_EXAMPLES

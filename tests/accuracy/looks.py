@@ -15,7 +15,7 @@ _BATCH = 200_000
 
 def _loop(statement: str, names: dict[str, Any]) -> Any:
     """A loop as one would write it in a cell: names that it binds are globals."""
-    binds = ", ".join(sorted({m for m in re.findall(r"\b(\w+) = ", statement)}))
+    binds = ", ".join(sorted(set(re.findall(r"\b(\w+) = ", statement))))
     lines = "".join(f"        {part.strip()}\n" for part in statement.split(";"))
     body = (
         "def look(times, now):\n"
