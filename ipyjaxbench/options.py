@@ -118,7 +118,7 @@ from Python:
 def _build(prog: str, rows: tuple[tuple[tuple[str, ...], str, object, str], ...]) -> _Parser:
     parser = _Parser(
         prog=prog,
-        usage=f"{prog} [options] code\n       %{prog} [options] [set-up]      (above a cell)",
+        usage="%(prog)s [options] code\n       %%%(prog)s [options] [set-up]   (above a cell)",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         add_help=False,
         allow_abbrev=False,
