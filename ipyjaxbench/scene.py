@@ -1,9 +1,10 @@
 """What is in play when code runs: the values that it reads and gives, and whose they are."""
 
-from collections.abc import Mapping, Sequence
-from types import ModuleType
+import ast
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 
-from ipyjaxbench.frameworks import Framework, find_arrays, find_functions
+from ipyjaxbench.frameworks import Framework, find_arrays, find_functions, package_of
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.snippet import Snippet
 
@@ -25,7 +26,8 @@ class Scene:
     def __init__(self, snippet: Snippet, frameworks: Sequence[Framework]) -> None:
         names = snippet.names
         self.values = {name: names[name] for name in snippet.reads if name in names}
-        self.functions = find_functions(self.values.values())
+        called = _called(snippet.statements, self.values)
+        self.functions = find_functions([*self.values.values(), *called], frameworks)
         self.compiled = [f for f in self.functions if any(fw.compiles(f) for fw in frameworks)]
         self.inputs = placements(self.values, frameworks)
 
@@ -34,7 +36,7 @@ class Scene:
     ) -> list[Framework]:
         """The frameworks that own an array or a function here; plain Python where none does."""
         owners = {placement.framework for placement in (*self.inputs, *outputs)}
-        roots = {_root(function) for function in self.functions}
+        roots = {package_of(function) for function in self.functions}
         mine = [
             f
             for f in frameworks
@@ -57,7 +59,19 @@ def placements(
     return tuple(found)
 
 
-def _root(value: object) -> str:
-    """The top-level package that a module or function comes from."""
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-    return name.partition(".")[0] if isinstance(name, str) else ""
+def _called(statements: Sequence[ast.stmt], values: Mapping[str, object]) -> Iterator[object]:
+    """What the code calls by a dotted name, as ``trainer.step(...)``; no attribute code is run."""
+    for node in ast.walk(ast.Module(list(statements), [])):
+        if isinstance(node, ast.Call):
+            found = _looked_up(node.func, values)
+            if found is not None:
+                yield found
+
+
+def _looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
+    if isinstance(node, ast.Name):
+        return values.get(node.id)
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = _looked_up(node.value, values)
+    return None if owner is None else inspect.getattr_static(owner, node.attr, None)

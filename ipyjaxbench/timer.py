@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from textwrap import shorten
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -197,13 +198,18 @@ def _later_calls(
         said.append(notes.interrupted())
     # Whatever the user's code raises: its first call succeeded, and that is a result.
     except Exception as error:  # noqa: BLE001
-        shown = ": ".join(filter(None, [type(error).__name__, *str(error).splitlines()[:1]]))[:200]
+        shown = _quoted(error)
         once = calls.made == 2
         said.append(notes.runs_once(shown) if once else notes.stopped_by_error(calls.made, shown))
     while samples.rounds and not samples.rounds[-1]:
         samples.rounds.pop()
     if not samples.batches:
         samples.adopt_probes()
+
+
+def _quoted(error: Exception) -> str:
+    first, *_ = str(error).splitlines() or [""]
+    return shorten(f"{type(error).__name__}: {first}".rstrip(".: "), 140, placeholder=" …")
 
 
 def _arrange(calls: Calls, plan: _Plan) -> None:

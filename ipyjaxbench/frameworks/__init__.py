@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 from ipyjaxbench.frameworks._base import Framework, NothingCompiled, Restore, Wait, Watch
-from ipyjaxbench.frameworks._walk import Found, find_arrays, find_functions
+from ipyjaxbench.frameworks._walk import Found, find_arrays, find_functions, package_of
 
 __all__ = [
     "Found",
@@ -18,6 +18,7 @@ __all__ = [
     "find_arrays",
     "find_functions",
     "loaded",
+    "package_of",
 ]
 
 #: Key of `sys.modules` -> the class that adapts it.

@@ -106,16 +106,20 @@ def _slot(member: MemberDescriptorType, node: object) -> object:
         return None
 
 
-def find_functions(values: Iterable[object], depth: int = 4) -> list[object]:
+def find_functions(
+    values: Iterable[object], frameworks: Sequence[Framework], depth: int = 4
+) -> list[object]:
     """The callables that ``values`` are, or reach through globals and closures.
 
     Args:
         values: what the names in the code stand for.
+        frameworks: their own functions are not followed: what those use is not the user's choice.
         depth: how many calls deep to follow plain functions.
 
     Returns:
         Callables, each once; modules that they name are among them, as hints of what is in play.
     """
+    theirs = {framework.module for framework in frameworks}
     found: dict[int, object] = {}
     level = list(values)
     for _ in range(depth):
@@ -124,9 +128,16 @@ def find_functions(values: Iterable[object], depth: int = 4) -> list[object]:
             if id(value) in found or not (callable(value) or isinstance(value, ModuleType)):
                 continue
             found[id(value)] = value
-            following += _reached_from(value)
+            if package_of(value) not in theirs:
+                following += _reached_from(value)
         level = following
     return list(found.values())
+
+
+def package_of(value: object) -> str:
+    """The top-level package that a module or function comes from; "" where it does not tell."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    return name.partition(".")[0] if isinstance(name, str) else ""
 
 
 def _reached_from(value: object) -> list[object]:

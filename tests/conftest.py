@@ -1,0 +1,33 @@
+"""Nothing of the user's is changed: checked after every test."""
+
+import gc
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+
+import pytest
+
+
+def _state() -> dict[str, object]:
+    return {
+        "gc": gc.isenabled(),
+        "cwd": os.getcwd(),
+        "environment": dict(os.environ),
+        "stdout": sys.stdout,
+        "trace": sys.gettrace(),
+        "recursion limit": sys.getrecursionlimit(),
+        "warning filters": list(warnings.filters),
+    }
+
+
+@pytest.fixture(autouse=True)
+def no_leaks() -> Iterator[None]:
+    """Fail the test that leaves the process in another state than it found."""
+    before = _state()
+    yield
+    after = _state()
+    for state in (before, after):  # pytest sets this one itself
+        state["environment"].pop("PYTEST_CURRENT_TEST", None)  # type: ignore[attr-defined]
+    changed = [name for name in before if before[name] != after[name]]
+    assert not changed, f"left changed: {changed}"

@@ -1,0 +1,74 @@
+"""What every adapter must do; each framework's test file runs these on its own adapter."""
+
+import pytest
+
+from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.placement import Placement
+
+
+class Contract:
+    """Inherit, and give a framework, an array of shape (2, 3) in float32, and its placement."""
+
+    @pytest.fixture
+    def framework(self) -> Framework:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def array(self) -> object:
+        raise NotImplementedError
+
+    devices: tuple[str, ...]
+
+    def test_is_found_once_its_framework_is_imported(self, framework: Framework) -> None:
+        usable, broken = loaded()
+        assert framework in usable
+        assert framework.module not in broken
+
+    def test_tells_its_version(self, framework: Framework) -> None:
+        assert framework.version()[0].isdigit()
+
+    def test_owns_its_arrays_and_nothing_else(self, framework: Framework, array: object) -> None:
+        assert framework.owns(type(array))
+        assert not any(framework.owns(kind) for kind in (int, float, list, dict, object, type))
+
+    def test_places_an_array(self, framework: Framework, array: object) -> None:
+        expected = Placement("", framework.name, 1, "float32", (2, 3), self.devices, 24)
+        assert framework.placement(array) == expected
+
+    def test_arrays_are_found_wherever_they_are(self, framework: Framework, array: object) -> None:
+        class Box:
+            pass
+
+        class Slotted:
+            __slots__ = ("empty", "held")
+
+        box, slotted = Box(), Slotted()
+        box.held = [array]
+        slotted.held = array
+        for value in (array, [array], {"k": (1, array)}, box, slotted, [box, array, array]):
+            assert [found.array is array for found in find_arrays(value, [framework])] == [True]
+
+    def test_a_drain_with_nothing_to_do_comes_back(self, framework: Framework) -> None:
+        framework.prepare()
+        assert framework.drain() is None
+
+    def test_a_fresh_array_is_alive(self, framework: Framework, array: object) -> None:
+        assert framework.alive(array)
+
+    def test_waiters_take_values_of_other_kinds(self, framework: Framework, array: object) -> None:
+        for value in (array, [array, array]):
+            wait = framework.waiter(value, [array])
+            for other in (array, None, 1, [array], {"a": array}):
+                if wait is not None:
+                    wait(other)
+
+    def test_a_watch_over_nothing_sees_nothing(self, framework: Framework) -> None:
+        with framework.watch([]) as watch:
+            pass
+        assert watch.compilations() == 0
+        assert watch.phases() == {}
+
+    def test_plain_functions_are_not_compiled(self, framework: Framework) -> None:
+        assert not framework.compiles(len)
+        assert not framework.compiles(lambda x: x)
+        assert not framework.gives_away(len)

@@ -1,0 +1,319 @@
+"""The JAX adapter, and `%fwtime`'s promises on real JAX code."""
+
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.frameworks.jax import Jax, disjoint
+from ipyjaxbench.waiting import Drain
+from tests.frameworks.contract import Contract
+
+
+def _adapter() -> Jax:
+    return next(f for f in loaded()[0] if isinstance(f, Jax))
+
+
+def codes(result: ipyjaxbench.Measurement) -> set[str]:
+    return {note.code for note in result.notes}
+
+
+class TestJax(Contract):
+    devices = ("cpu:0",)
+
+    @pytest.fixture
+    def framework(self) -> Framework:
+        return _adapter()
+
+    @pytest.fixture
+    def array(self) -> object:
+        return jnp.ones((2, 3), jnp.float32)
+
+
+class Slow:
+    """A jitted product that Python does not wait for, and the seconds that it truly takes."""
+
+    def __init__(self) -> None:
+        self.x = jax.random.normal(jax.random.key(0), (600, 600))
+        self.product = jax.jit(lambda x: x @ x @ x @ x @ x / 1e9)
+        self.product(self.x).block_until_ready()
+        calls = [self._call() for _ in range(5)]
+        self.returned = min(returned for returned, _ in calls)
+        self.seconds = min(waited for _, waited in calls)
+        assert self.returned < self.seconds / 4, "not asynchronous: this test would prove nothing"
+
+    def _call(self) -> tuple[float, float]:
+        start = time.perf_counter()
+        y = self.product(self.x)
+        returned = time.perf_counter()
+        y.block_until_ready()
+        return returned - start, time.perf_counter() - start
+
+
+@pytest.fixture(scope="module")
+def slow() -> Slow:
+    return Slow()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "slow(x)",
+        "y = slow(x)",
+        "a, b = x, slow(x)",
+        "{'k': [slow(x)]}",
+        "holder.value = slow(x)",
+        "box(value=slow(x))",
+        "d['y'] = slow(x)",
+        "put(slow(x))",
+        "slow(x); None",
+        "slow(x); other = 1",
+        "for _ in range(1): y = slow(x)",
+        "slow(x).block_until_ready()",
+        "np.asarray(slow(x))",
+    ],
+)
+def test_whatever_the_code_does_with_its_result_it_is_waited_for(code: str, slow: Slow) -> None:
+    left: list[Any] = []
+    names = {
+        "slow": slow.product,
+        "x": slow.x,
+        "np": np,
+        "holder": SimpleNamespace(),
+        "box": SimpleNamespace,
+        "d": {},
+        "put": lambda value: left.__setitem__(slice(None), [value]),
+    }
+    result = ipyjaxbench.measure_code(code, names, budget=0.3)
+    # A figure that did not wait would be under a quarter.
+    assert result.floor > 0.6 * slow.seconds
+    assert result.first_call > 0.6 * slow.seconds
+
+
+def test_effects_that_no_value_shows_are_waited_for() -> None:
+    @jax.jit
+    def called(x: Any) -> Any:
+        jax.debug.callback(lambda _: time.sleep(0.02), x[0])
+        return x + 1
+
+    names = {"called": called, "x": jnp.ones(3)}
+    result = ipyjaxbench.measure_code("called(x)", names, budget=0.3)
+    assert result.floor >= 0.02
+
+
+def test_work_of_earlier_cells_is_waited_for_and_told(slow: Slow) -> None:
+    for _ in range(3):
+        slow.product(slow.x)
+    result = ipyjaxbench.measure_code("1 + 1", {}, number=2, repeat=2)
+    assert "earlier-work" in codes(result)
+    assert result.first_call < slow.seconds
+
+
+def test_a_drain_waits_for_results_that_were_dropped(slow: Slow) -> None:
+    drain = Drain([_adapter()], Clock.elapsed())
+    for _ in range(3):
+        slow.product(slow.x)
+    assert drain() > 2 * slow.seconds * 1e9
+
+
+def test_nothing_said_of_waiting_where_the_user_waits() -> None:
+    names = {"f": jax.jit(lambda x: x + 1), "x": jnp.ones(8)}
+    result = ipyjaxbench.measure_code("f(x).block_until_ready()", names, budget=0.1)
+    assert "unsynchronised" not in codes(result)
+    assert "elsewhere" not in codes(result)
+
+
+def test_the_first_call_is_split_and_the_parts_add_up() -> None:
+    names = {"f": jax.jit(lambda x: jnp.tanh(x @ x).sum()), "x": jnp.ones((64, 64))}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.1)
+    assert list(result.phases) == ["trace", "lower", "compile"]
+    assert all(seconds > 0 for seconds in result.phases.values())
+    assert sum(result.phases.values()) < result.first_call
+    assert result.compilations == 1
+    assert result.median < result.first_call / 10
+
+
+def test_nested_jits_are_not_counted_twice() -> None:
+    inner = jax.jit(lambda x: jnp.sin(x) * 2)
+    names = {"f": jax.jit(lambda x: inner(inner(x)) + inner(x[:3]).sum()), "x": jnp.ones(9)}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
+    assert sum(result.phases.values()) <= result.first_call
+
+
+def test_already_compiled_is_said() -> None:
+    f = jax.jit(lambda x: x * 3)
+    f(jnp.ones(3))
+    result = ipyjaxbench.measure_code("f(x)", {"f": f, "x": jnp.ones(3)}, budget=0.05)
+    assert result.compilations == 0
+    assert "already compiled" in str(result)
+
+
+def test_compiling_in_every_call_is_no_steady_state() -> None:
+    names = {"jax": jax, "x": jnp.ones(3)}
+    result = ipyjaxbench.measure_code("jax.jit(lambda a: a + 1)(x)", names, budget=0.2)
+    assert result.verdict == "RECOMPILES"
+
+
+def test_a_donated_name_that_is_bound_again_keeps_its_newest_value() -> None:
+    step = partial(jax.jit, donate_argnums=0)(lambda p, o: (p + 1, o + 1))
+    names = {"step": step, "params": jnp.zeros(4), "opt": jnp.zeros(4)}
+    result = ipyjaxbench.measure_code("params, opt = step(params, opt)", names, number=3, repeat=2)
+    assert names["params"].tolist() == [6.0] * 4
+    assert names["opt"].tolist() == [1.0] * 4
+    (note,) = [note for note in result.notes if note.code == "state-advanced"]
+    assert note.text.startswith("params advanced by 6 calls")
+
+
+def test_without_donation_the_state_is_that_after_one_call() -> None:
+    step = jax.jit(lambda p, o: (p + 1, o + 1))
+    names = {"step": step, "params": jnp.zeros(4), "opt": jnp.zeros(4)}
+    result = ipyjaxbench.measure_code("params, opt = step(params, opt)", names, number=3, repeat=2)
+    assert names["params"].tolist() == names["opt"].tolist() == [1.0] * 4
+    assert "state-advanced" not in codes(result)
+
+
+@pytest.mark.parametrize("code", ["y = step(tree)", "y = trainer.step(tree)"])
+def test_a_donated_argument_gets_a_fresh_copy_for_each_call(code: str) -> None:
+    step = partial(jax.jit, donate_argnums=0)(lambda t: jax.tree.map(lambda a: a + 1, t))
+    tree = {"w": jnp.zeros(4), "b": [jnp.ones(2)]}
+    names = {"step": step, "trainer": SimpleNamespace(step=step), "tree": tree}
+    result = ipyjaxbench.measure_code(code, names, number=2, repeat=3)
+    assert "fresh-copies" in codes(result)
+    assert len(result.samples) == 3
+    assert names["tree"] is tree
+    assert tree["w"].is_deleted()
+    assert names["y"]["w"].tolist() == [1.0] * 4
+
+
+def test_a_donated_argument_out_of_reach_makes_a_single_run() -> None:
+    step = partial(jax.jit, donate_argnums=0)(lambda p: p + 1)
+    holder = SimpleNamespace(params=jnp.zeros(4))
+    names = {"run": lambda: step(holder.params)}
+    result = ipyjaxbench.measure_code("y = run()", names)
+    assert result.verdict == "ONCE"
+    assert codes(result) == {"runs-once"}
+    assert names["y"].tolist() == [1.0] * 4
+
+
+def test_a_deleted_array_is_the_users_own_error() -> None:
+    names = {"x": jnp.ones(5), "y": 3}
+    names["x"].delete()
+    with pytest.raises(RuntimeError, match="deleted"):
+        ipyjaxbench.measure_code("y = x + 1", names)
+    assert names["y"] == 3
+
+
+def test_inputs_and_outputs_are_placed() -> None:
+    names = {"f": jax.jit(lambda t, k: t["a"]), "t": {"a": jnp.ones(3), "b": jnp.ones((2, 2))},
+             "key": jax.random.key(0)}  # fmt: skip
+    result = ipyjaxbench.measure_code("y = f(t, key)", names, budget=0.05)
+    assert [p.words() for p in result.inputs] == ["t 2 arrays 28 B cpu:0", "key key<fry>[] cpu:0"]
+    assert [p.words() for p in result.outputs] == ["y f32[3] cpu:0"]
+    assert result.frameworks == {"jax": jax.__version__}
+
+
+def test_a_copy_to_numpy_is_told_with_its_bytes() -> None:
+    names = {"np": np, "f": jax.jit(lambda x: x + 1), "x": jnp.ones(256)}
+    result = ipyjaxbench.measure_code("np.array(f(x))", names, budget=0.05)
+    (note,) = [note for note in result.notes if note.code == "copies"]
+    assert note.text == "In every call the result comes to the host from jax cpu:0 (1.00 KiB)."
+
+
+def test_tracers_are_not_arrays() -> None:
+    seen: list[int] = []
+    jax.jit(lambda x: (seen.append(len(find_arrays(x, [_adapter()]))), x)[1])(1.0)
+    assert seen == [0]
+
+
+def test_listeners_are_as_before() -> None:
+    from jax._src import monitoring
+
+    before = list(monitoring.get_event_duration_listeners())
+    ipyjaxbench.measure_code("f(x)", {"f": jax.jit(lambda x: x), "x": jnp.ones(2)}, budget=0.02)
+    with pytest.raises(ZeroDivisionError):
+        ipyjaxbench.measure_code("f(x); 1 / 0", {"f": jnp.sin, "x": jnp.ones(2)})
+    assert list(monitoring.get_event_duration_listeners()) == before
+
+
+def test_the_users_compile_cache_is_kept() -> None:
+    traces: list[int] = []
+    f = jax.jit(lambda x: (traces.append(1), x + 1)[1])
+    ipyjaxbench.measure_code("f(x)", {"f": f, "x": jnp.ones(7)}, budget=0.02)
+    f(jnp.ones(7))
+    assert traces == [1]
+
+
+def test_a_hundred_thousand_arrays_are_answered() -> None:
+    one = jnp.ones(())
+    names = {"jax": jax, "many": [one] + [jax.device_put(np.float32(0)) for _ in range(99_999)]}
+    result = ipyjaxbench.measure_code("jax.tree.map(lambda a: a, many)", names, number=1, repeat=2)
+    assert result.outputs[0].arrays == 100_000
+
+
+def test_other_threads_may_run_jax_meanwhile() -> None:
+    f, x, stop = jax.jit(lambda x: x @ x), jnp.ones((64, 64)), threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            f(x).block_until_ready()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert ipyjaxbench.measure_code("f(x)", {"f": f, "x": x}, budget=0.1).median > 0
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_backend_is_not_initialised_by_looking() -> None:
+    code = (
+        "import jax, ipyjaxbench\n"
+        "print(ipyjaxbench.measure_code('1 + 1', {}, budget=0.02).frameworks)\n"
+        "from jax._src import xla_bridge\n"
+        "print(xla_bridge.backends_are_initialized())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == "False"
+
+
+def test_the_first_use_of_jax_in_the_process_is_waited_for() -> None:
+    code = (
+        "import jax, jax.numpy as jnp, ipyjaxbench\n"
+        "r = ipyjaxbench.measure_code('y = jnp.ones((300, 300)) @ jnp.ones((300, 300))',"
+        " dict(jnp=jnp), budget=0.1)\n"
+        "print(r.compilations > 0, r.waited, list(r.frameworks))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True True ['jax']"
+
+
+def test_all_virtual_devices_are_waited_for() -> None:
+    code = (
+        "import os\n"
+        "os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=4'\n"
+        "import jax, jax.numpy as jnp, ipyjaxbench\n"
+        "from jax.sharding import Mesh, NamedSharding, PartitionSpec as P\n"
+        "mesh = Mesh(jax.devices(), ('d',))\n"
+        "x = jax.device_put(jnp.ones((64, 8)), NamedSharding(mesh, P('d')))\n"
+        "r = ipyjaxbench.measure_code('f(x)', dict(f=jax.jit(lambda x: x * 2), x=x), budget=0.1)\n"
+        "print(r.outputs[0].words())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "f32[64,8] cpu:0 … cpu:3 (4 devices)"
+
+
+def test_a_moment_belongs_to_the_innermost_phase() -> None:
+    spans = [(0.0, 10.0, "trace"), (2.0, 5.0, "compile"), (4.0, 6.0, "lower"), (8.0, 9.0, "trace")]
+    assert disjoint(spans) == {"trace": 6.0, "lower": 1.0, "compile": 3.0, "cache load": 0.0}

@@ -1,0 +1,56 @@
+"""The NumPy adapter."""
+
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks.numpy import NumPy
+from tests.frameworks.contract import Contract
+
+
+class TestNumPy(Contract):
+    devices = ("cpu",)
+
+    @pytest.fixture
+    def framework(self) -> Framework:
+        from ipyjaxbench.frameworks import loaded
+
+        return next(f for f in loaded()[0] if isinstance(f, NumPy))
+
+    @pytest.fixture
+    def array(self) -> object:
+        return np.ones((2, 3), np.float32)
+
+
+def test_the_global_random_state_is_that_after_one_run() -> None:
+    np.random.seed(3)
+    first, second = np.random.rand(2)
+    np.random.seed(3)
+    names = {"np": np}
+    ipyjaxbench.measure_code("r = np.random.rand()", names, budget=0.05)
+    assert names["r"] == first
+    assert np.random.rand() == second
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_of_the_users_is_as_after_one_run(make: object) -> None:
+    expected = make(5).normal(size=2)
+    generator = make(5)
+    ipyjaxbench.measure_code("generator.normal()", {"generator": generator}, budget=0.05)
+    assert generator.normal() == expected[1]
+
+
+def test_work_in_place_is_told_with_its_number_of_calls() -> None:
+    names = {"a": np.zeros(3)}
+    result = ipyjaxbench.measure_code("a += 1", names, number=5, repeat=2)
+    (note,) = [note for note in result.notes if note.code == "state-advanced"]
+    assert names["a"][0] == 10
+    assert note.text.startswith("a advanced by 10 calls, not one")
+
+
+def test_what_is_rebound_is_set_back_before_each_call() -> None:
+    names = {"np": np, "a": np.ones(4)}
+    result = ipyjaxbench.measure_code("a = np.concatenate([a, a])", names, number=40, repeat=2)
+    assert names["a"].shape == (8,)
+    assert [note.code for note in result.notes] == []

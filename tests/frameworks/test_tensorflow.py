@@ -1,0 +1,107 @@
+"""The TensorFlow adapter, and `%fwtime`'s promises on real TensorFlow code."""
+
+import subprocess
+import sys
+
+import pytest
+import tensorflow as tf
+
+import ipyjaxbench
+from ipyjaxbench.frameworks import Framework, loaded
+from ipyjaxbench.frameworks.tensorflow import TensorFlow
+from tests.frameworks.contract import Contract
+
+
+def _adapter() -> TensorFlow:
+    return next(f for f in loaded()[0] if isinstance(f, TensorFlow))
+
+
+class TestTensorFlow(Contract):
+    devices = ("cpu:0",)
+
+    @pytest.fixture
+    def framework(self) -> Framework:
+        return _adapter()
+
+    @pytest.fixture
+    def array(self) -> object:
+        return tf.ones((2, 3))
+
+
+def test_a_product_is_timed_and_placed() -> None:
+    names = {"tf": tf, "a": tf.eye(4)}
+    result = ipyjaxbench.measure_code("y = tf.matmul(a, a)", names, budget=0.05)
+    assert [p.words() for p in result.outputs] == ["y f32[4,4] cpu:0"]
+    assert result.frameworks == {"tensorflow": tf.__version__}
+
+
+def test_seeded_numbers_are_those_of_one_run() -> None:
+    tf.random.set_seed(42)
+    expected = [float(tf.random.normal([])) for _ in range(4)]
+    tf.random.set_seed(42)
+    names = {"tf": tf}
+    ipyjaxbench.measure_code("r = tf.random.normal([])", names, budget=0.05)
+    assert [float(names["r"]), *(float(tf.random.normal([])) for _ in range(3))] == expected
+
+
+def test_a_generator_of_the_users_is_as_after_one_run() -> None:
+    expected = tf.random.Generator.from_seed(5)
+    expected.normal([2])
+    mine = tf.random.Generator.from_seed(5)
+    ipyjaxbench.measure_code("g.normal([2])", {"g": mine}, budget=0.05)
+    assert mine.state.numpy().tolist() == expected.state.numpy().tolist()
+
+
+def test_a_trace_is_told_though_its_time_is_not() -> None:
+    f = tf.function(lambda x: x + 1)
+    names = {"f": f, "x": tf.ones(3)}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
+    assert (result.phases, result.compilations) == ({"trace": None}, 1)
+    assert "with a trace whose time is not told" in str(result)
+    again = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
+    assert "already compiled" in str(again)
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_variable_is_an_array() -> None:
+    names = {"v": tf.Variable([1.0, 2.0])}
+    assert (
+        ipyjaxbench.measure_code("v * 2", names, budget=0.05).inputs[0].words() == "v f32[2] cpu:0"
+    )
+
+
+def test_a_keras_model_is_placed_by_its_weights() -> None:
+    import keras
+
+    model = keras.Sequential([keras.layers.Dense(4)])
+    model(tf.ones((2, 3)))
+    result = ipyjaxbench.measure_code("m(x)", {"m": model, "x": tf.ones((2, 3))}, budget=0.05)
+    assert result.inputs[0].words() == "m 2 arrays 64 B cpu:0"
+
+
+def test_the_async_executor_is_waited_for() -> None:
+    code = (
+        "import tensorflow as tf, ipyjaxbench, time\n"
+        "a = tf.random.normal((900, 900)); tf.matmul(a, a)\n"
+        "names = dict(tf=tf, a=a)\n"
+        "sync = ipyjaxbench.measure_code('tf.matmul(a, a)', names, budget=0.5)\n"
+        "tf.config.experimental.set_synchronous_execution(False)\n"
+        "late = ipyjaxbench.measure_code('tf.matmul(a, a)', names, budget=0.5)\n"
+        "gone = ipyjaxbench.measure_code('tf.matmul(a, a); None', names, budget=0.5)\n"
+        "print(late.waited, late.floor / sync.floor > 0.5, gone.floor / sync.floor > 0.5)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True True True"
+
+
+def test_the_runtime_is_not_started_by_looking() -> None:
+    code = (
+        "import tensorflow as tf, ipyjaxbench\n"
+        "ipyjaxbench.measure_code('1 + 1', {}, budget=0.02)\n"
+        "from tensorflow.python.eager import context\n"
+        "from jax._src import xla_bridge\n"
+        "c = context._context\n"
+        "print(c is None or c._context_handle is None, xla_bridge.backends_are_initialized())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True False"
