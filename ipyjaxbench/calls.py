@@ -116,14 +116,18 @@ class Calls:
         drained = self.drain()
         return Probe(returned[0] - start if returned else taken, taken, drained)
 
-    def sample(self, calls: int) -> tuple[int, bool]:
+    def sample(self, calls: int, *, begun: bool = False) -> tuple[int, bool]:
         """Time several calls as one.
+
+        Args:
+            calls: how many.
+            begun: they go on with a stretch that was set up before.
 
         Returns:
             Nanoseconds for all of them, and whether something was compiled in them.
         """
         __tracebackhide__ = True
-        self.set_up()
+        self.set_up(begun=begun)
         before = self.compilations()
         taken = self._turn(calls, self._wait)
         return max(round(taken - calls * self._reset_ns), 0), self.compilations() > before
@@ -132,10 +136,10 @@ class Calls:
         """Programs compiled since the watches began."""
         return sum(watch.compilations() for watch in self.watches)
 
-    def set_up(self) -> None:
+    def set_up(self, *, begun: bool = False) -> None:
         """Run what comes before a call, untimed."""
         __tracebackhide__ = True
-        if self._setup is not None:
+        if self._setup is not None and not begun:
             self._setup(repeat(None, 1), self.clock.now, _no_wait, ())
         if self.renew is not None:
             self.renew()

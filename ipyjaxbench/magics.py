@@ -2,6 +2,7 @@
 
 import ast
 import dis
+import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +65,10 @@ class IpyJaxBench(Magics):
         return result if chosen.returned or _is_assigned() else None
 
 
+# The help that `%fwtime?` shows is the option table's.
+IpyJaxBench.fwtime.__doc__ = f"{IpyJaxBench.fwtime.__doc__}\n\n{options.usage()}"
+
+
 class _MutedShell(Muted):
     """Also keeps what later calls display from being shown."""
 
@@ -103,7 +108,8 @@ def _one_line_errors() -> Iterator[None]:
     except IpyJaxBenchError as error:
         raise UsageError(str(error)) from None
     except SyntaxError as error:
-        shown = (error.text or "").strip()
+        text = error.text or linecache.getline(error.filename or "", error.lineno or 0)
+        shown = text.strip()
         raise UsageError(f"SyntaxError in line {error.lineno}, {shown!r}: {error.msg}") from None
 
 

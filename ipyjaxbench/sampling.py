@@ -35,12 +35,13 @@ class Samples:
     probes: list[Probe] = field(default_factory=list)
     probes_compiled: list[bool] = field(default_factory=list)
 
-    def take(self, calls: Calls, number: int) -> int:
+    def take(self, calls: Calls, number: int, *, begun: bool = False) -> int:
         """Add one sample, call by call where each has to be prepared; return its nanoseconds."""
         __tracebackhide__ = True
-        parts = (
-            [calls.sample(1) for _ in range(number)] if calls.one_by_one else [calls.sample(number)]
-        )
+        if calls.one_by_one:
+            parts = [calls.sample(1, begun=begun or index > 0) for index in range(number)]
+        else:
+            parts = [calls.sample(number, begun=begun)]
         taken = sum(ns for ns, _ in parts)
         self.batches.append((number, taken))
         self.compiled.append(any(compiled for _, compiled in parts))
@@ -73,10 +74,11 @@ class Samples:
 def exactly(calls: Calls, samples: Samples, number: int, repeat: int, made: int = 0) -> None:
     """Make ``number * repeat`` calls, of which ``made`` belong to the first sample already."""
     __tracebackhide__ = True
-    for rest in (number - made, *[number] * (repeat - 1)):
+    for index in range(repeat):
+        rest = number if index else number - made
         if rest:
             samples.rounds.append(0)
-            samples.take(calls, rest)
+            samples.take(calls, rest, begun=made > 0 and not index)
 
 
 def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:

@@ -5,7 +5,14 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-from ipyjaxbench.frameworks._base import Framework, NothingCompiled, Restore, Wait, Watch
+from ipyjaxbench.frameworks._base import (
+    Framework,
+    NothingCompiled,
+    Restore,
+    Synchronous,
+    Wait,
+    Watch,
+)
 from ipyjaxbench.frameworks._walk import Found, find_arrays, find_functions, package_of
 
 __all__ = [
@@ -13,6 +20,7 @@ __all__ = [
     "Framework",
     "NothingCompiled",
     "Restore",
+    "Synchronous",
     "Wait",
     "Watch",
     "find_arrays",

@@ -152,16 +152,25 @@ class _DynamoWatch(Watch):
     """
 
     def __init__(self) -> None:
-        self._before = len(_compile_times())
+        self._seen = list(_compile_times())
+        self._spent: list[float] = []
 
     def __exit__(self, *_: object) -> None:
         """Nothing was registered."""
 
+    def _read(self) -> list[float]:
+        times = _compile_times()
+        known = len(self._seen)
+        # `torch._dynamo.reset()` empties the record: then all that is in it is new.
+        self._spent += times[known:] if times[:known] == self._seen else times
+        self._seen = list(times)
+        return self._spent
+
     def compilations(self) -> int:
-        return len(_compile_times()) - self._before
+        return len(self._read())
 
     def phases(self) -> dict[str, float | None]:
-        spent = sum(_compile_times()[self._before :])
+        spent = sum(self._read())
         return {"compile": spent} if spent else {}
 
 

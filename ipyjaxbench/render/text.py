@@ -27,7 +27,13 @@ def render(report: Report) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, legacy_windows=False)
+    console = Console(
+        file=io.StringIO(),
+        width=WIDTH,
+        color_system=None,
+        legacy_windows=False,
+        force_jupyter=False,  # in a kernel it would display each line by itself
+    )
     labels = _label_width(report)
     for block in report.blocks:
         match block:

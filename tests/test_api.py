@@ -1,0 +1,70 @@
+"""The same from Python, without IPython."""
+
+from functools import partial
+
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import OptionError, SnippetError, measure, measure_code
+
+
+def test_measure_names_the_call_as_one_would_write_it() -> None:
+    def area(width: int, height: int = 1) -> int:
+        return width * height
+
+    assert measure(area, 3).code == "area(width)"
+    assert measure(area, 3, height=4).code == "area(width, height=height)"
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "kwargs", "code"),
+    [
+        (len, ([1],), {}, "len(obj)"),
+        (lambda *xs: xs, (1, 2), {}, "function(xs, arg1)"),
+        (partial(max, 3), (1,), {}, "function(arg0)"),
+        (dict, (), {"dict": 1}, "dict(dict=dict_)"),
+        (lambda x, **k: k, (1,), {"arg0": 2}, "function(x, arg0=arg0)"),
+    ],
+)
+def test_odd_callables_are_measured_too(function, args, kwargs, code) -> None:
+    result = measure(function, *args, **kwargs)
+    assert result.code == code
+    assert result.median > 0
+
+
+def test_names_that_the_code_binds_are_in_the_namespace() -> None:
+    names = {"x": 2}
+    measure_code("y = x + 1", names, number=3, repeat=2)
+    assert names["y"] == 3
+
+
+def test_set_up_runs_before_each_sample() -> None:
+    names: dict = {"ran": []}
+    measure_code("len(ran)", names, setup="ran.append(1)", number=2, repeat=4)
+    assert len(names["ran"]) == 4
+
+
+def test_what_the_first_call_raises_is_raised() -> None:
+    def fails() -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        measure(fails)
+
+
+def test_rules_hold_from_python_too() -> None:
+    with pytest.raises(OptionError, match=r"^-n 0: -n takes a whole number from 1 up"):
+        measure_code("1", {}, number=0)
+    with pytest.raises(OptionError, match=r"^-b -1: -b takes a number of seconds from 0 up"):
+        measure_code("1", {}, budget=-1)
+    with pytest.raises(SnippetError, match="there is no code to time"):
+        measure_code("", {})
+    with pytest.raises(SyntaxError):
+        measure_code("f(", {})
+
+
+def test_public_names_are_exported_once_and_documented() -> None:
+    public = [name for name in vars(ipyjaxbench) if name[0].isupper() or name.startswith("measure")]
+    for name in public:
+        if name != "TYPE_CHECKING":
+            assert getattr(ipyjaxbench, name).__doc__, name

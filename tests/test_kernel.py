@@ -1,0 +1,64 @@
+"""`%fwtime` in a real kernel, as Run All and papermill run it."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from ipyjaxbench import Measurement
+from ipyjaxbench.result import MIME
+
+
+def run(*cells: str) -> nbformat.NotebookNode:
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    client = NotebookClient(book, timeout=120, kernel_name="python3")
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        book.metadata["stopped_by"] = error.ename
+    return book
+
+
+@pytest.fixture(scope="module")
+def book() -> nbformat.NotebookNode:
+    return run(
+        "%load_ext ipyjaxbench\nimport numpy as np\na = np.ones((30, 30))",
+        "%fwtime -b 0.05 y = a @ a",
+        "%%fwtime -b 0.05\nprint('first')\nz = y.sum()",
+        "r = %fwtime -b 0.05 a + 1\nprint(type(r).__name__, z)",
+        "with np.errstate(all='ignore'):\n    %fwtime -b 0.05 a / 0",
+        "1\n\n%fwtime a / nothing",
+        "never = 1",
+    )
+
+
+def test_each_magic_leaves_one_output_that_reads_back(book: nbformat.NotebookNode) -> None:
+    for cell in book.cells[1:5]:
+        (shown,) = [o for o in cell.outputs if o.output_type == "display_data"]
+        assert set(shown.data) == {"text/plain", "text/html", MIME}
+        assert Measurement.from_dict(dict(shown.data[MIME])).samples
+    nbformat.validate(book)
+
+
+def test_loading_and_assigning_say_nothing_more(book: nbformat.NotebookNode) -> None:
+    assert book.cells[0].outputs == []
+    assert [o.output_type for o in book.cells[3].outputs] == ["display_data", "stream"]
+    assert book.cells[3].outputs[1].text == "Measurement 27000.0\n"
+
+
+def test_the_first_call_prints_and_later_ones_do_not(book: nbformat.NotebookNode) -> None:
+    printed = [o.text for o in book.cells[2].outputs if o.output_type == "stream"]
+    assert printed == ["first\n"]
+
+
+def test_an_error_stops_run_all_at_the_users_line(book: nbformat.NotebookNode) -> None:
+    (error,) = book.cells[5].outputs
+    assert (book.metadata["stopped_by"], error.ename) == ("NameError", "NameError")
+    assert "line 3" in "".join(error.traceback)
+    assert book.cells[6].execution_count is None
+
+
+def test_a_usage_error_stops_run_all_too() -> None:
+    book = run("%load_ext ipyjaxbench", "%fwtime --buget 1 x", "never = 1")
+    assert book.metadata["stopped_by"] == "UsageError"
+    assert book.cells[2].execution_count is None

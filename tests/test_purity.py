@@ -1,0 +1,38 @@
+"""Loading is instant and touches nothing: seen from a fresh process."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("numpy", "rich", "jinja2", "msgspec", "psutil", "jax", "torch", "tensorflow")
+LOADED = f"import sys; print([m for m in {HEAVY} if m in sys.modules])"
+SHELL = "from IPython.core.interactiveshell import InteractiveShell as S; s = S.instance(); "
+
+
+def loaded_by(code: str) -> str:
+    command = [sys.executable, "-c", f"{code}\n{LOADED}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import ipyjaxbench", SHELL + "s.run_line_magic('load_ext', 'ipyjaxbench')"],
+)
+def test_loading_imports_nothing_heavy(code: str) -> None:
+    assert loaded_by(code) == "[]"
+
+
+def test_this_way_of_looking_sees_what_is_loaded() -> None:
+    assert loaded_by("import numpy") == "['numpy']"
+
+
+def test_importing_the_package_does_not_import_ipython() -> None:
+    code = "import ipyjaxbench, sys; assert 'IPython' not in sys.modules"
+    assert loaded_by(code) == "[]"
+
+
+def test_timing_plain_python_imports_no_framework() -> None:
+    code = "import ipyjaxbench; str(ipyjaxbench.measure_code('1 + 1', {}, number=2, repeat=2))"
+    assert loaded_by(code) == "['rich']"
