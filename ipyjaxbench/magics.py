@@ -1,6 +1,7 @@
 """The magics: parse, call, show. The only file that knows IPython."""
 
 import ast
+import dataclasses
 import dis
 import linecache
 import sys
@@ -21,7 +22,7 @@ from IPython.core.magic import (
 )
 from IPython.display import display
 
-from ipyjaxbench import options
+from ipyjaxbench import notes, options
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.errors import IpyJaxBenchError
 from ipyjaxbench.measurement import Measurement
@@ -57,12 +58,23 @@ class IpyJaxBench(Magics):
         muted = _MutedShell(self.shell)
         result = time_snippet(snippet, chosen, setup=setup, muted=muted, compile_time=compile_time)
         if names is not self.shell.user_ns and local_ns is not None:
-            local_ns.update({name: names[name] for name in snippet.binds if name in names})
+            result = _kept_in_function(result, snippet, names, local_ns)
         if chosen.variable:
             self.shell.user_ns[chosen.variable] = result
         if not chosen.quiet:
             display(result)
         return result if chosen.returned or _is_assigned() else None
+
+
+def _kept_in_function(
+    result: Measurement, snippet: Snippet, names: Namespace, local_ns: Namespace
+) -> Measurement:
+    """Bind the names in the calling function, where Python gives a way to, or say so."""
+    local_ns.update({name: names[name] for name in snippet.binds if name in names})
+    if sys.version_info >= (3, 13) or not snippet.binds:
+        return result
+    note = notes.names_stay_inside(list(snippet.binds))
+    return dataclasses.replace(result, notes=(*result.notes, note))
 
 
 # The help that `%fwtime?` shows is the option table's.

@@ -4,7 +4,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 
-from ipyjaxbench.frameworks import Framework, find_arrays, find_functions, package_of
+from ipyjaxbench.frameworks import Framework, asked, find_arrays, find_functions, package_of
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.snippet import Snippet
 
@@ -28,7 +28,9 @@ class Scene:
         self.values = {name: names[name] for name in snippet.reads if name in names}
         called = _called(snippet.statements, self.values)
         self.functions = find_functions([*self.values.values(), *called], frameworks)
-        self.compiled = [f for f in self.functions if any(fw.compiles(f) for fw in frameworks)]
+        self.compiled = [
+            f for f in self.functions if any(asked(fw.compiles, f) for fw in frameworks)
+        ]
         self.inputs = placements(self.values, frameworks)
 
     def in_play(
@@ -40,7 +42,9 @@ class Scene:
         mine = [
             f
             for f in frameworks
-            if f.name in owners or f.module in roots or any(map(f.compiles, self.compiled))
+            if f.name in owners
+            or f.module in roots
+            or any(asked(f.compiles, c) for c in self.compiled)
         ]
         named = [f for f in mine if f.module != "builtins"]
         return named or [f for f in frameworks if f.module == "builtins"]

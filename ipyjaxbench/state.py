@@ -1,14 +1,15 @@
 """What running code changes in the user's session, so that many runs leave what one leaves."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from typing import Any, cast
 
-from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.frameworks import Framework, asked, find_arrays
 from ipyjaxbench.snippet import Namespace, Snippet
 
 _MISSING = object()
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset)
+_SIZED = (list, dict, set, bytearray)
 
 
 class Snapshot:
@@ -81,12 +82,12 @@ class Changes:
             name
             for name in _updated_names(snippet.statements)
             if snippet.names.get(name) is values.get(name)
-            and not isinstance(values.get(name), _IMMUTABLE)
+            and not issubclass(type(values.get(name)), _IMMUTABLE)
         }
         self._certain = [
             name
             for name, value in values.items()
-            if name in in_place or isinstance(value, Iterator)
+            if name in in_place or issubclass(type(value), Iterator)
         ]
         self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
 
@@ -98,7 +99,7 @@ class Changes:
         return [*self._certain, *changed]
 
     def _fingerprint(self, value: object) -> tuple[object, ...]:
-        length = len(value) if isinstance(value, list | dict | set | bytearray) else None
+        length = len(cast(Sized, value)) if type(value) in _SIZED else None
         arrays = find_arrays(value, self._frameworks)
         return (length, *(found.framework.changes(found.array) for found in arrays))
 
@@ -142,7 +143,7 @@ class Donated:
         self._frameworks = frameworks
         self._copies: dict[str, tuple[Callable[[Any], Any], object]] = {}
         for framework in frameworks:
-            if not any(framework.gives_away(function) for function in functions):
+            if not any(asked(framework.gives_away, function) for function in functions):
                 continue
             for name, value in values.items():
                 arrays = find_arrays(value, [framework])

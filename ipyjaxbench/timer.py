@@ -60,6 +60,7 @@ def time_snippet(
     muted = muted or Muted()
     frameworks, broken = loaded()
     said = [notes.not_usable(name, reason) for name, reason in broken.items()]
+    said += [notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
     drain = Drain(frameworks, clock)
     if drain.waited > _TOLD_WAIT_NS:
         said.append(notes.earlier_work(drain.waited * 1e-9))

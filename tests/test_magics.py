@@ -95,7 +95,7 @@ def test_nothing_is_returned_unless_asked_for(shell: Shell) -> None:
         "r = %fwtime -q -n 2 -r 2 1 + 1",
         "%fwtime -q -v r -n 2 -r 2 1 + 1",
         "for _ in range(2):\n    r = %fwtime -q -n 2 -r 2 1 + 1",
-        "import contextlib\nwith contextlib.suppress(KeyError):\n    r = %fwtime -q -n 2 -r 2 1 + 1",
+        "import contextlib\nwith contextlib.suppress(KeyError):\n    r = %fwtime -q -n2 -r2 1 + 1",
         "%%fwtime -q -v r -n 2 -r 2\n1 + 1",
         "r = get_ipython().run_line_magic('fwtime', '-q -n 2 -r 2 1 + 1')",
     ],
@@ -176,7 +176,6 @@ def test_an_error_stops_the_cell_and_shows_the_users_line(shell: Shell) -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run("x = 1\n\n%fwtime x / 0\nafter = 1")
     assert "after" not in shell.names
-    assert "line 3" in shell.text
     assert "----> 3 x / 0" in shell.text
     assert "timer.py" not in shell.text
 
@@ -272,7 +271,8 @@ ERRORS = {
     "%fwtime f(": "SyntaxError in line 1, 'f(': '(' was never closed",
     "1\n%fwtime f(": "SyntaxError in line 2, 'f(': '(' was never closed",
     "%%fwtime\nx = 1\nreturn x": "SyntaxError in line 3, 'return x': 'return' outside function",
-    "%fwtime await f()": "await at the top level cannot be timed yet: time asyncio.run(f()) instead",
+    "%fwtime await f()": "await at the top level cannot be timed yet:"
+    " time asyncio.run(f()) instead",
     "%fwtime -v 1x 2": "-v 1x: -v takes the name of a variable, as in -v result",
 }
 

@@ -13,7 +13,7 @@ from ipyjaxbench.frameworks._base import (
     Wait,
     Watch,
 )
-from ipyjaxbench.frameworks._walk import Found, find_arrays, find_functions, package_of
+from ipyjaxbench.frameworks._walk import Found, asked, find_arrays, find_functions, package_of
 
 __all__ = [
     "Found",
@@ -23,6 +23,7 @@ __all__ = [
     "Synchronous",
     "Wait",
     "Watch",
+    "asked",
     "find_arrays",
     "find_functions",
     "loaded",

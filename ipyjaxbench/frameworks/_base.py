@@ -127,6 +127,14 @@ class Framework(ABC):
         """A count that rises when the array is changed in place; None where it is not told."""
 
 
+def of_kind(values: Sequence[object], *kinds: type) -> list[Any]:
+    """Those among a user's values that are of these kinds, by their real type.
+
+    `isinstance` also asks for ``__class__``, where a proxy may run code or raise.
+    """
+    return [value for value in values if issubclass(type(value), kinds)]
+
+
 class NothingCompiled(Watch):
     """The watch of a framework that compiles nothing."""
 

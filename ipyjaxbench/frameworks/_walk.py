@@ -1,6 +1,7 @@
 """Finds the arrays inside any value, and the functions that code can reach. Looks, never calls."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -59,12 +60,28 @@ def find_arrays(value: object, frameworks: Sequence[Framework]) -> list[Found]:
         if owner is not None:
             found.append(Found(owner, node))
         else:
-            stack.extend(reversed(list(_inside(node, frameworks))))
+            stack.extend(reversed(_looked_into(node, frameworks)))
     return found
 
 
+def _looked_into(node: object, frameworks: Sequence[Framework]) -> list[object]:
+    try:
+        return list(_inside(node, frameworks))
+    # A proxy may raise whatever it likes when it is asked for its class: it holds nothing then.
+    except Exception:  # noqa: BLE001
+        return []
+
+
+def asked(question: Callable[[object], bool], value: object) -> bool:
+    """The answer to a question about a user's object; no, where asking raises."""
+    try:
+        return question(value)
+    except Exception:  # noqa: BLE001
+        return False
+
+
 def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:
-    if isinstance(node, _NOT_ENTERED):
+    if issubclass(type(node), _NOT_ENTERED):
         return ()
     for framework in frameworks:
         parts = framework.parts(node)
@@ -136,8 +153,11 @@ def find_functions(
 
 def package_of(value: object) -> str:
     """The top-level package that a module or function comes from; "" where it does not tell."""
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-    return name.partition(".")[0] if isinstance(name, str) else ""
+    attribute = "__name__" if issubclass(type(value), ModuleType) else "__module__"
+    name = inspect.getattr_static(value, attribute, "")
+    if not isinstance(name, str):  # of a built-in class: a descriptor that has to be asked
+        name = type(value).__module__
+    return name.partition(".")[0]
 
 
 def _reached_from(value: object) -> list[object]:

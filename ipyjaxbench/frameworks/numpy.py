@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipyjaxbench.frameworks._base import Restore, Synchronous
+from ipyjaxbench.frameworks._base import Restore, Synchronous, of_kind
 from ipyjaxbench.placement import Placement
 
 
@@ -41,10 +41,10 @@ class NumPy(Synchronous):
         if "numpy.random" not in sys.modules:  # it is loaded on demand: leave it so
             return None
         shared = np.random.get_state(legacy=False)
-        own = [v for v in values if isinstance(v, np.random.Generator | np.random.BitGenerator)]
+        own = of_kind(values, np.random.Generator, np.random.BitGenerator)
         bits = [g.bit_generator if isinstance(g, np.random.Generator) else g for g in own]
         states = [bit.state for bit in bits]
-        legacy = [v for v in values if isinstance(v, np.random.RandomState)]
+        legacy = of_kind(values, np.random.RandomState)
         legacy_states = [generator.get_state(legacy=False) for generator in legacy]
 
         def restore() -> None:

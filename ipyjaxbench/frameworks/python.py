@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from ipyjaxbench.frameworks._base import Restore, Synchronous
+from ipyjaxbench.frameworks._base import Restore, Synchronous, of_kind
 from ipyjaxbench.placement import Placement
 
 
@@ -29,7 +29,7 @@ class Python(Synchronous):
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The state of `random`, and of `random.Random` objects among the values."""
-        own = [value for value in values if isinstance(value, random.Random)]
+        own = of_kind(values, random.Random)
         shared, states = random.getstate(), [generator.getstate() for generator in own]
 
         def restore() -> None:

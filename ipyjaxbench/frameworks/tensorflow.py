@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
-from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch
+from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, of_kind
 from ipyjaxbench.placement import Placement
 
 
@@ -95,7 +95,7 @@ class TensorFlow(Framework):
         drawn = vars(context).get("_rng")  # set by tf.random.set_seed
         state = drawn.getstate() if drawn is not None else None
         shared = stateful_random_ops.global_generator
-        own = [value for value in values if isinstance(value, tf.random.Generator)]
+        own = of_kind(values, tf.random.Generator)
         generators = own if shared is None else [shared, *own]
         states = [tf.identity(generator.state) for generator in generators]
         if drawn is not None and later:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch
+from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, of_kind
 from ipyjaxbench.placement import Placement
 
 _COMPILE_TIME = "_compile.compile_inner"
@@ -83,7 +83,7 @@ class Torch(Framework):
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The CPU's generator, those of devices in use, and generators among the values."""
-        own = [value for value in values if isinstance(value, torch.Generator)]
+        own = of_kind(values, torch.Generator)
         generators = [torch.default_generator, *own, *_device_generators()]
         states = [generator.get_state() for generator in generators]
 

@@ -48,10 +48,16 @@ class Slow:
         self.x = jax.random.normal(jax.random.key(0), (600, 600))
         self.product = jax.jit(lambda x: x @ x @ x @ x @ x / 1e9)
         self.product(self.x).block_until_ready()
+        self.seconds = float("inf")
+        self.look()
+
+    def look(self) -> float:
+        """Seconds of the fastest call ever seen; what else runs here only ever adds to them."""
         calls = [self._call() for _ in range(5)]
-        self.returned = min(returned for returned, _ in calls)
-        self.seconds = min(waited for _, waited in calls)
-        assert self.returned < self.seconds / 4, "not asynchronous: this test would prove nothing"
+        self.seconds = min([self.seconds, *(waited for _, waited in calls)])
+        returned = min(returned for returned, _ in calls)
+        assert returned < self.seconds / 4, "not asynchronous: this would prove nothing"
+        return self.seconds
 
     def _call(self) -> tuple[float, float]:
         start = time.perf_counter()
@@ -97,8 +103,9 @@ def test_whatever_the_code_does_with_its_result_it_is_waited_for(code: str, slow
     }
     result = ipyjaxbench.measure_code(code, names, budget=0.3)
     # A figure that did not wait would be under a quarter.
-    assert result.floor > 0.6 * slow.seconds
-    assert result.first_call > 0.6 * slow.seconds
+    truth = slow.look()
+    assert result.floor > 0.5 * truth
+    assert result.first_call > 0.5 * truth
 
 
 def test_effects_that_no_value_shows_are_waited_for() -> None:

@@ -1,0 +1,166 @@
+"""The README names all that a user can type and all that a report can say, and its code works.
+
+Fenced blocks are told apart by their language: ``sh`` is a command to set up and run, ``python``
+is code of a session or a module, ``text`` is what was shown, ``toml`` is metadata.
+"""
+
+import array
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from IPython.core.inputtransformer2 import TransformerManager
+
+import ipyjaxbench
+from ipyjaxbench import Measurement, measurement, notes, options
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[str]:
+    return [body for kind, body in _FENCE.findall(README) if kind == language]
+
+
+def section(title: str) -> str:
+    """The text under a heading, up to the next one of its level or above."""
+    found = re.search(rf"^(#+) {re.escape(title)}$", README, re.MULTILINE)
+    assert found, f"there is no heading {title!r}"
+    rest = README[found.end() :]
+    return re.split(rf"^#{{1,{len(found[1])}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def public_names() -> list[str]:
+    """What `ipyjaxbench/__init__.py` exports: ``import X as X``, and functions of its own."""
+    tree = ast.parse(Path(ipyjaxbench.__file__).read_text("utf-8"))
+    imported = [
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname == alias.name
+    ]
+    own = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [*imported, *(name for name in own if not name.startswith("_"))]
+
+
+def attributes() -> Iterator[str]:
+    """What a result tells: its facts, and what is computed from them."""
+    yield from (field.name for field in fields(Measurement))
+    for name, value in vars(Measurement).items():
+        if not name.startswith("_") and (isinstance(value, property) or hasattr(value, "func")):
+            yield name
+
+
+def test_the_example_comes_first_and_is_the_one_that_the_first_command_runs() -> None:
+    kinds = [kind for kind, _ in _FENCE.findall(README)]
+    assert kinds[:4] == ["python", "text", "sh", "sh"]
+    assert blocks("python")[0] == (ROOT / "examples" / "first.ipy").read_text("utf-8")
+    assert "examples/first.ipy" in blocks("sh")[0]
+
+
+def test_the_first_output_is_of_the_first_example() -> None:
+    code = blocks("python")[0].splitlines()[-1].removeprefix("%fwtime ")
+    assert blocks("text")[0].startswith(code)
+
+
+def test_there_are_exactly_two_commands_of_one_line_each() -> None:
+    commands = blocks("sh")
+    assert len(commands) == 2
+    for command in commands:
+        assert command.count("\n") == 1
+        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+        assert "\\" not in command
+    assert '".[jax]"' in commands[0]
+    assert commands[1].endswith('-e ".[test]" && .venv/bin/python -m tests\n')
+
+
+@pytest.mark.parametrize("row", options._TIME_ROWS, ids=lambda row: row[0][-1])
+def test_every_option_is_in_the_table(row: tuple[tuple[str, ...], str, object, str]) -> None:
+    flags, _, rule, _ = row
+    value = r" [A-Z]+" if callable(rule) else ""
+    named = ", ".join(f"`{re.escape(flag)}{value}`" for flag in flags)
+    assert re.search(rf"^\| {named} \|", section("Options"), re.MULTILINE), flags
+
+
+def test_the_table_has_no_option_that_does_not_exist() -> None:
+    known = {flag for flags, *_ in options._TIME_ROWS for flag in flags}
+    rows = "".join(line for line in section("Options").splitlines() if line.startswith("| `"))
+    assert set(re.findall(r"(?<![\w-])--?[a-z]+\b", rows)) <= known
+
+
+@pytest.mark.parametrize("verdict", measurement._EXPLAINED)
+def test_every_verdict_is_explained(verdict: str) -> None:
+    assert re.search(rf"^\| `{verdict}` \| .+\. \| .+\. \|$", section("Verdicts"), re.MULTILINE)
+
+
+def test_every_mark_is_explained() -> None:
+    for mark in (notes.CHANGES_MEANING, notes.GOOD_TO_KNOW, "→"):
+        assert f"`{mark}`" in section("Marks")
+
+
+@pytest.mark.parametrize("label", ["fastest", "first call", "where", "with"])
+def test_every_row_of_a_report_is_explained(label: str) -> None:
+    assert f"| `{label}` |" in section("What the lines of a report mean")
+
+
+def test_every_label_that_the_shown_reports_have_is_explained() -> None:
+    labels = {
+        match[1]
+        for shown in blocks("text")
+        for match in re.finditer(r"^([a-z][a-z ]*?)  +\S", shown, re.MULTILINE)
+    }
+    assert {"fastest", "with"} <= labels <= {"fastest", "first call", "where", "with"}
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_every_public_name_is_mentioned(name: str) -> None:
+    assert re.search(rf"`(?:ipyjaxbench\.)?{name}\b", README), name
+
+
+@pytest.mark.parametrize("name", attributes())
+def test_every_attribute_of_a_result_is_in_the_table(name: str) -> None:
+    rows = "".join(
+        line.split("|")[1] for line in section("The result object").splitlines() if "|" in line
+    )
+    assert f"`{name}`" in rows
+
+
+@pytest.mark.parametrize("code", blocks("python"), ids=lambda code: code.splitlines()[-1][:30])
+def test_all_code_is_valid(code: str) -> None:
+    ast.parse(TransformerManager().transform_cell(code))
+
+
+def test_the_adapter_that_is_shown_works() -> None:
+    (code,) = (code for code in blocks("python") if "class Arrays" in code)
+    names: dict[str, type] = {}
+    exec(code, names)
+    adapter = names["Arrays"]()
+    assert adapter.owns(array.array)
+    assert adapter.version()
+    assert adapter.random_state([]) is None
+    assert adapter.placement(array.array("d", [1.0, 2.0])).words() == "d[2] cpu"
+
+
+def test_links_lead_to_files() -> None:
+    for text in (README, CHANGELOG):
+        for target in re.findall(r"\]\(([^)]+)\)", text):
+            if "://" not in target:
+                assert (ROOT / target).is_file(), target
+
+
+def test_the_changelog_has_the_version() -> None:
+    assert re.findall(r"^## \[(.+?)\]", CHANGELOG, re.MULTILINE)[:2] == [
+        "Unreleased",
+        ipyjaxbench.__version__,
+    ]
+
+
+@pytest.mark.parametrize("text", [README, CHANGELOG], ids=["README", "CHANGELOG"])
+def test_no_text_tells_about_the_machine_that_it_was_written_on(text: str) -> None:
+    assert not re.search(r"(?<![\w.])/(?:tmp|root|home|usr|opt|work|Users)/", text)

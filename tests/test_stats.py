@@ -1,0 +1,159 @@
+"""Figures computed from samples."""
+
+import math
+import random
+import statistics
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipyjaxbench import stats
+
+TIMES = st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=60)
+
+
+def rounds_of(samples: list[float], length: int) -> list[int]:
+    """Rounds of one length, the last one shorter."""
+    full, rest = divmod(len(samples), length)
+    return [length] * full + [rest] * bool(rest)
+
+
+@given(TIMES, st.floats(0, 1))
+def test_a_quantile_lies_between_the_smallest_and_the_largest(samples: list, p: float) -> None:
+    slack = 1e-12 * max(samples)
+    assert min(samples) - slack <= stats.quantile(samples, p) <= max(samples) + slack
+
+
+@given(TIMES, st.floats(0, 1), st.floats(0, 1))
+def test_a_higher_quantile_is_not_smaller(samples: list, p: float, q: float) -> None:
+    low, high = stats.quantile(samples, min(p, q)), stats.quantile(samples, max(p, q))
+    assert low <= high * (1 + 1e-12)
+
+
+@given(st.lists(st.floats(1e-9, 1e3), min_size=2, max_size=60))
+def test_the_quartiles_are_those_of_the_standard_library(samples: list) -> None:
+    expected = statistics.quantiles(samples, n=4, method="inclusive")
+    assert [stats.quantile(samples, p) for p in (0.25, 0.5, 0.75)] == pytest.approx(expected)
+
+
+@given(TIMES)
+def test_the_median_is_that_of_the_standard_library(samples: list) -> None:
+    assert stats.median(samples) == pytest.approx(statistics.median(samples))
+
+
+def test_the_order_of_the_samples_does_not_matter_to_a_quantile() -> None:
+    assert stats.quantile([5.0, 1.0, 4.0, 2.0, 3.0], 0.25) == 2.0
+
+
+def test_the_floor_is_the_fastest_of_few_samples() -> None:
+    assert stats.floor([3.0, 1.0, 2.0] * 6) == 1.0
+
+
+def test_the_floor_of_many_samples_is_not_one_lucky_sample() -> None:
+    assert stats.floor([0.1, *[1.0] * 99]) == 1.0
+
+
+def test_few_samples_count_as_independent() -> None:
+    assert stats.autocorrelation_time([float(i) for i in range(11)]) == 1.0
+
+
+def test_independent_samples_say_different_things() -> None:
+    rng = random.Random(1)
+    tau = stats.autocorrelation_time([rng.random() for _ in range(1000)])
+    assert 1.0 <= tau < 1.5
+
+
+def test_samples_that_drift_say_the_same_thing_many_times() -> None:
+    assert stats.autocorrelation_time([1.0 + i for i in range(600)]) > 20
+
+
+def test_neighbours_that_repeat_each_other_count_once() -> None:
+    rng = random.Random(2)
+    samples = [value for _ in range(300) for value in [rng.random()] * 4]
+    # Runs of four equal values have the integrated autocorrelation time 1 + 2(3/4 + 2/4 + 1/4).
+    assert stats.autocorrelation_time(samples) == pytest.approx(4.0, rel=0.15)
+
+
+def test_one_outlier_does_not_hide_that_neighbours_agree() -> None:
+    rng = random.Random(3)
+    samples = [value for _ in range(50) for value in [rng.random()] * 4]
+    samples[100] = 1e6
+    assert stats.autocorrelation_time(samples) > 2
+
+
+@given(TIMES, st.integers(1, 20))
+def test_the_half_width_is_never_negative(samples: list, length: int) -> None:
+    assert stats.half_width(samples, rounds_of(samples, length)) >= 0
+
+
+@given(st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=60), st.integers(-20, 20))
+def test_the_half_width_does_not_depend_on_the_unit(samples: list, exponent: int) -> None:
+    rounds = rounds_of(samples, 5)
+    scaled = [s * 2.0**exponent for s in samples]
+    before, after = stats.half_width(samples, rounds), stats.half_width(scaled, rounds)
+    assert after == pytest.approx(before, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("samples", "rounds"), [([], []), ([1.0], [1]), ([1.0, 0.0], [1, 1]), ([1.0, 1.1], [2])]
+)
+def test_the_half_width_is_infinite_where_nothing_is_known(samples: list, rounds: list) -> None:
+    assert stats.half_width(samples, rounds) == math.inf
+
+
+def test_empty_rounds_say_nothing() -> None:
+    assert stats.half_width([1.0, 1.1, 1.0, 1.2], [2, 0, 2]) == stats.half_width(
+        [1.0, 1.1, 1.0, 1.2], [2, 2]
+    )
+
+
+def test_rounds_that_disagree_widen_the_interval() -> None:
+    steady = [1.0, 1.01] * 50
+    moved = [1.0, 1.01] * 25 + [1.3, 1.31] * 25
+    assert stats.half_width(moved, [10] * 10) > 5 * stats.half_width(steady, [10] * 10)
+
+
+def test_more_samples_narrow_the_interval() -> None:
+    rng = random.Random(4)
+    samples = [rng.gauss(1.0, 0.05) for _ in range(1600)]
+    few, many = samples[:100], samples
+    assert stats.half_width(many, [20] * 80) < 0.5 * stats.half_width(few, [20] * 5)
+
+
+# The true median of each distribution, and how a sample of it is drawn.
+DISTRIBUTIONS = {
+    "normal": (1.0, lambda rng: rng.gauss(1.0, 0.05)),
+    "uniform": (1.0, lambda rng: rng.uniform(0.8, 1.2)),
+    "a floor with a tail": (1.0 + 0.1 * math.log(2), lambda rng: 1.0 + rng.expovariate(10.0)),
+    "lognormal": (1.0, lambda rng: rng.lognormvariate(0.0, 0.4)),
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+@pytest.mark.parametrize(("length", "count"), [(20, 10), (3, 10), (1, 12)])
+def test_the_interval_covers_the_true_median(name: str, length: int, count: int) -> None:
+    """In at least nine of ten measurements of independent samples."""
+    truth, draw = DISTRIBUTIONS[name]
+    covered = sum(_covers(truth, draw, random.Random(seed), length, count) for seed in range(300))
+    assert covered >= 0.9 * 300
+
+
+def _covers(
+    truth: float,
+    draw: Callable[[random.Random], float],
+    rng: random.Random,
+    length: int,
+    count: int,
+) -> bool:
+    samples = [draw(rng) for _ in range(length * count)]
+    centre = stats.median(samples)
+    return abs(truth - centre) <= centre * stats.half_width(samples, [length] * count)
+
+
+def test_the_interval_is_not_so_wide_that_it_says_nothing() -> None:
+    rng = random.Random(5)
+    samples = [rng.gauss(1.0, 0.05) for _ in range(200)]
+    # The standard error of the median of 200 such samples is 0.05 * 1.2533 / sqrt(200) = 0.0044.
+    assert 0.0044 < stats.half_width(samples, [20] * 10) < 0.0044 * 5
