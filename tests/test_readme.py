@@ -7,8 +7,8 @@ is code of a session or a module, ``text`` is what was shown, ``toml`` is metada
 import array
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -49,12 +49,14 @@ def public_names() -> list[str]:
     return [*imported, *(name for name in own if not name.startswith("_"))]
 
 
-def attributes() -> Iterator[str]:
+def attributes() -> list[str]:
     """What a result tells: its facts, and what is computed from them."""
-    yield from (field.name for field in fields(Measurement))
-    for name, value in vars(Measurement).items():
-        if not name.startswith("_") and (isinstance(value, property) or hasattr(value, "func")):
-            yield name
+    computed = [
+        name
+        for name, value in vars(Measurement).items()
+        if not name.startswith("_") and isinstance(value, property | cached_property)
+    ]
+    return [*(field.name for field in fields(Measurement)), *computed]
 
 
 def test_the_example_comes_first_and_is_the_one_that_the_first_command_runs() -> None:

@@ -115,13 +115,12 @@ def test_a_loop_returns_the_time_between_its_first_and_its_last_moment() -> None
 
 FALL_BACKS = {
     "star import": ("from math import *\ny = pi", "y", 3.141592653589793),
-    "locals": ("x = 1\ny = sorted(locals())[-1]", "y", "x"),
+    "locals": ("x = 1\ny = locals()['x']", "y", 1),
     "vars": ("x = 1\ny = vars()['x']", "y", 1),
     "dir": ("x = 1\ny = 'x' in dir()", "y", True),
     "exec": ("exec('y = 5')", "y", 5),
     "annotated assignment": ("y: int = 5", "y", 5),
     "global statement": ("global y\ny = 5", "y", 5),
-    "global after use": ("y = 5\nif 0: pass\nglobal_ = y", "global_", 5),
     "future import": ("from __future__ import annotations\ny = 5", "y", 5),
     "assignment in eval": ("eval('(y := 5)')", "y", 5),
 }
