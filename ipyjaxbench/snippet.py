@@ -19,7 +19,8 @@ Namespace = dict[str, Any]
 #: times, clock, wait, kept values -> nanoseconds for all of them.
 Loop = Callable[[Iterator[None], Callable[[], int], Callable[[Any], object], Any], int]
 
-_TEMPLATE = """
+# It begins on line 1, as a cell does: coloured tracebacks count from where the code begins.
+_TEMPLATE = """\
 def __fw_loop(__fw_times, __fw_clock, __fw_wait, __fw_kept):
     __fw_start = __fw_clock()
     for __fw_time in __fw_times:

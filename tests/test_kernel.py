@@ -56,7 +56,7 @@ def test_the_first_call_prints_and_later_ones_do_not(book: nbformat.NotebookNode
 def test_an_error_stops_run_all_at_the_users_line(book: nbformat.NotebookNode) -> None:
     (error,) = book.cells[5].outputs
     assert (book.metadata["stopped_by"], error.ename) == ("NameError", "NameError")
-    traceback = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
+    traceback = re.sub(r"\x1b\[[\d;]*m", "", "".join(error.traceback))
     assert "----> 3 a / nothing" in traceback
     assert book.cells[6].execution_count is None
 

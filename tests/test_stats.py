@@ -65,6 +65,13 @@ def test_independent_samples_say_different_things() -> None:
     assert 1.0 <= tau < 1.5
 
 
+def test_samples_of_a_coarse_clock_that_are_independent_count_as_independent() -> None:
+    rng = random.Random(1)
+    samples = [rng.choice([1000.0, 1000.0, 1000.0, 1200.0]) for _ in range(400)]
+    assert stats.autocorrelation_time(samples) < 1.5
+    assert stats.half_width(samples, [20] * 20) == 0.0
+
+
 def test_samples_that_drift_say_the_same_thing_many_times() -> None:
     assert stats.autocorrelation_time([1.0 + i for i in range(600)]) > 20
 

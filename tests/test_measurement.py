@@ -1,0 +1,334 @@
+"""The result of timing one piece of code."""
+
+import contextlib
+import dataclasses
+import json
+import math
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.magics.execution import TimeitResult
+
+from ipyjaxbench import notes
+from ipyjaxbench.errors import OptionError, RecordError
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.notes import Note
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.placement import Placement
+from ipyjaxbench.report import Facts, Headline, Notes
+from ipyjaxbench.result import MIME
+
+
+def measured(nanoseconds: list[int], **changes: Any) -> Measurement:
+    """Samples of one call each, in rounds of ten, or as few as there are."""
+    full, rest = divmod(len(nanoseconds), 10)
+    base = Measurement(
+        code="f(x)",
+        frameworks={"python": "3.12"},
+        first_call=0.002,
+        phases={},
+        compilations=None,
+        loops=1,
+        batches=tuple((1, ns) for ns in nanoseconds),
+        rounds=(10,) * full + (rest,) * bool(rest),
+    )
+    return dataclasses.replace(base, **changes)
+
+
+def rows(m: Measurement) -> dict[str, str]:
+    """The labelled lines of its report."""
+    return {k: v for b in m.report().blocks if isinstance(b, Facts) for k, v in b.rows}
+
+
+def headline(m: Measurement) -> Headline:
+    """The line to read first."""
+    return next(block for block in m.report().blocks if isinstance(block, Headline))
+
+
+# Figures
+
+
+def test_samples_are_seconds_per_call() -> None:
+    m = measured([], loops=1000, batches=((1000, 2_000_000), (1000, 4_000_000)), rounds=(1, 1))
+    assert m.samples == pytest.approx((2e-6, 4e-6))
+    assert m.median == pytest.approx(3e-6)
+    assert m.floor == pytest.approx(2e-6)
+
+
+def test_without_samples_the_first_call_is_the_figure() -> None:
+    m = measured([])
+    assert (m.samples, m.median, m.floor) == ((0.002,), 0.002, 0.002)
+    assert m.interval == (0.0, math.inf)
+
+
+def test_one_sample_has_no_interval() -> None:
+    m = measured([5000])
+    assert m.median == pytest.approx(5e-6)
+    assert m.interval == (0.0, math.inf)
+    assert m.verdict == "NOISY"
+
+
+def test_the_interval_lies_around_the_median() -> None:
+    m = measured([1000 + i % 7 for i in range(100)])
+    low, high = m.interval
+    assert low < m.median < high
+    assert (high - low) / 2 / m.median == pytest.approx(m.half_width)
+
+
+def test_the_interval_never_holds_negative_times() -> None:
+    m = measured([1, 1000], rounds=(1, 1))
+    assert m.half_width > 1
+    assert m.interval[0] == 0.0
+
+
+STEADY = [1000 + i % 3 for i in range(100)]
+MOVED = [1000 + 80 * (i // 10 % 2) for i in range(100)]
+SHIFTED = [1000 + 500 * (i // 10 % 2) for i in range(100)]
+TAIL = [100_000 if i % 10 == 0 else 120_000 + i * 7919 % 101 for i in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "changes", "verdict"),
+    [
+        (STEADY, {}, "QUIET"),
+        (MOVED, {}, "OK"),
+        (SHIFTED, {}, "NOISY"),
+        (TAIL, {}, "OK"),
+        ([1000], {}, "NOISY"),
+        ([], {}, "ONCE"),
+        (STEADY, {"notes": (notes.recompiles(60, 100, 0.1),)}, "RECOMPILES"),
+        ([], {"notes": (notes.recompiles(1, 1, None),)}, "RECOMPILES"),
+        (STEADY, {"notes": (notes.compiled_late(1),)}, "QUIET"),
+        ([0] * 30, {}, "NOISY"),
+    ],
+)
+def test_the_verdict_says_how_far_the_figure_can_be_believed(
+    nanoseconds: list[int], changes: dict, verdict: str
+) -> None:
+    assert measured(nanoseconds, **changes).verdict == verdict
+
+
+def test_a_median_far_above_the_fastest_is_not_quiet_though_it_is_known_well() -> None:
+    assert measured(TAIL).half_width <= 0.02
+
+
+# What `%timeit -o` gives
+
+AUTO = measured([], loops=10, batches=((10, 400), (10, 300), (10, 500)), rounds=(3,))
+EXACT = dataclasses.replace(
+    AUTO, exact=True, first_call=90e-9, batches=((9, 210), (10, 300), (10, 500)), rounds=(1, 1, 1)
+)
+ONE_EACH = measured([30, 50, 40], exact=True, first_call=20e-9)
+RESULT = ("all_runs", "timings", "best", "worst", "average", "stdev", "compile_time", "loops")
+# (calls of a sample, seconds of each sample) as %timeit itself would have read them.
+RAW = {
+    "auto": (AUTO, 10, [400e-9, 300e-9, 500e-9]),
+    "exact": (EXACT, 10, [300e-9, 300e-9, 500e-9]),
+    "exact, one call each": (ONE_EACH, 1, [20e-9, 30e-9, 50e-9, 40e-9]),
+    "exact, one call": (measured([], exact=True), 1, [0.002]),
+}
+
+
+@pytest.mark.parametrize("case", RAW)
+@pytest.mark.parametrize("name", RESULT)
+def test_code_written_for_timeit_goes_on_working(case: str, name: str) -> None:
+    m, calls, runs = RAW[case]
+    m = dataclasses.replace(m, compile_time=0.25)
+    best, worst = min(runs) / calls, max(runs) / calls
+    theirs = TimeitResult(calls, len(runs), best, worst, runs, 0.25, 3)
+    assert getattr(m, name) == pytest.approx(getattr(theirs, name))
+    assert m.repeat == theirs.repeat
+
+
+def test_the_only_call_of_many_that_were_asked_for_is_not_divided_by_their_number() -> None:
+    stopped = measured([], exact=True, loops=5)
+    assert stopped.timings == [stopped.first_call]
+
+
+# What is reported
+
+
+def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() -> None:
+    late, off, hidden = notes.compiled_late(1), notes.unsynchronised(1, 2), notes.output_hidden(1)
+    report = measured(STEADY, notes=(late, off, hidden)).report()
+    assert [type(block) for block in report.blocks] == [Headline, Facts, Notes]
+    assert report.blocks[2] == Notes((off, late, hidden))
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "changes", "figure", "detail"),
+    [
+        (STEADY, {}, "1.00 µs ± 0 %", "per call"),
+        (STEADY, {"waited": True, "precision": 5}, "1.0010 µs ± 0 %", "per call, waited for"),
+        ([1, 1000], {"rounds": (1, 1)}, "500 ns ± over 100 %", "per call"),
+        ([], {}, "2.00 ms", "one call"),
+        ([], {"waited": True}, "2.00 ms", "one call, waited for"),
+    ],
+)
+def test_the_headline_says_what_the_number_means(
+    nanoseconds: list[int], changes: dict, figure: str, detail: str
+) -> None:
+    found = headline(measured(nanoseconds, **changes))
+    assert re.sub(r"± 0\.\d+ %", "± 0 %", found.figure) == figure
+    assert found.detail == detail
+
+
+def test_the_title_is_the_first_line_of_the_code() -> None:
+    titles = [headline(measured(STEADY, code=code)).title for code in ("f(x)", "a\nb", "")]
+    assert titles == ["f(x)", "a …", ""]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"first_call": 1.5e-6}, None),
+        ({"first_call": 90e-6}, None),
+        ({"first_call": 0.0}, None),
+        ({"first_call": 0.012}, "12.0 ms"),
+        ({"first_call": 1e-6, "compilations": 0}, "1.00 µs, already compiled"),
+        (
+            {"first_call": 0.1, "phases": {"trace": 0.01, "compile": 0.07}, "compilations": 1},
+            "100 ms = trace 10 ms + compile 70 ms + run 20 ms",
+        ),
+        (
+            {"first_call": 0.1, "phases": {"trace": 0.2}, "compilations": 1},
+            "100 ms = trace 200 ms + run 0 ns",
+        ),
+        (
+            {"first_call": 0.1, "phases": {"compile": None}, "compilations": 1},
+            "100 ms, with a compile whose time is not told",
+        ),
+    ],
+)
+def test_the_first_call_is_told_where_it_differs(changes: dict, words: str | None) -> None:
+    assert rows(measured(STEADY, **changes)).get("first call") == words
+
+
+def test_the_line_of_the_samples_says_how_many_calls_and_how_long() -> None:
+    assert rows(measured(STEADY))["fastest"] == "1.00 µs · 100 samples"
+    m = dataclasses.replace(AUTO, elapsed=1.06)
+    assert rows(m)["fastest"] == "30.0 ns · 3 samples of 10 calls in 1.1 s"
+    assert "fastest" not in rows(measured([]))
+
+
+def test_the_line_of_places_names_four_arrays_and_counts_the_rest() -> None:
+    places = [Placement(n, "jax", 1, "int8", (2,), ("cpu:0",), 2) for n in "abcdef"]
+    m = measured(STEADY, inputs=tuple(places), outputs=(places[0],))
+    told = "a i8[2] cpu:0, b i8[2] cpu:0, c i8[2] cpu:0, d i8[2] cpu:0, and 2 more → a i8[2] cpu:0"
+    assert rows(m)["where"] == told
+    assert rows(measured(STEADY)).get("where") is None
+    assert rows(m)["with"] == "python 3.12"
+
+
+def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
+    shown = [repr(measured([1000] * 30)), repr(measured([], code="a = 1\nb = 2"))]
+    assert shown[0] == "<Measurement f(x): 1.00 µs ± 0 %, QUIET>"
+    assert shown[1] == "<Measurement a = 1 …: 2.00 ms, ONCE>"
+
+
+# Records
+
+TIMES = st.floats(0, 1e6)
+TEXTS = st.text(max_size=8)
+COUNTS = st.integers(1, 10**9)
+PLACES = st.builds(
+    Placement,
+    TEXTS,
+    TEXTS,
+    COUNTS,
+    TEXTS,
+    st.none() | st.tuples(COUNTS, COUNTS),
+    st.tuples(TEXTS),
+    COUNTS,
+)
+MEASURED = st.builds(
+    Measurement,
+    code=TEXTS,
+    frameworks=st.dictionaries(TEXTS, TEXTS, max_size=2),
+    first_call=TIMES,
+    phases=st.dictionaries(TEXTS, st.none() | TIMES, max_size=2),
+    compilations=st.none() | COUNTS,
+    loops=COUNTS,
+    batches=st.tuples(st.tuples(COUNTS, COUNTS), st.tuples(COUNTS, COUNTS)),
+    rounds=st.sampled_from([(2,), (1, 1), (0, 2), (1, 0, 1)]),
+    exact=st.booleans(),
+    inputs=st.tuples(PLACES),
+    outputs=st.tuples(PLACES),
+    notes=st.tuples(st.builds(Note, TEXTS, TEXTS, TEXTS, TEXTS)),
+    compile_time=TIMES,
+    elapsed=TIMES,
+    precision=st.integers(1, 20),
+)
+
+
+@given(MEASURED)
+def test_what_was_saved_as_json_is_read_back_equal(m: Measurement) -> None:
+    assert Measurement.from_dict(json.loads(json.dumps(m.to_dict()))) == m
+
+
+def test_a_notebook_keeps_text_and_html_and_the_record() -> None:
+    m = measured(STEADY)
+    assert m._repr_mimebundle_().keys() == {"text/plain", "text/html", MIME}
+    assert m._repr_mimebundle_()[MIME] == m.to_dict()
+
+
+def test_any_precision_that_an_option_allows_can_be_read_back() -> None:
+    for digits in (1, 20, 21, 400):
+        with contextlib.suppress(OptionError):
+            m = measured(STEADY, precision=TimeOptions(precision=digits).precision)
+            assert Measurement.from_dict(m.to_dict()) == m
+
+
+def test_a_record_that_is_read_can_be_shown() -> None:
+    damaged = measured([1000, 1000]).to_dict()
+    damaged["facts"]["batches"] = [[1, 10**400], [1, 1]]
+    with contextlib.suppress(RecordError):
+        assert str(Measurement.from_dict(damaged))
+
+
+TIME = "the record makes no sense: a time is negative or not a number"
+SAMPLE = "the record makes no sense: a sample has no calls or a negative time"
+ROUNDS = "the record makes no sense: the rounds do not add up to the samples"
+RANGE = "the record makes no sense: loops or precision is out of range"
+OTHER_SCHEMA = "this version reads schema 1: update ipyjaxbench, or measure again"
+WRONG_FACTS = [
+    ({"first_call": -1.0}, TIME),
+    ({"first_call": math.nan}, TIME),
+    ({"elapsed": math.inf}, TIME),
+    ({"compile_time": -1e-9}, TIME),
+    ({"phases": {"trace": math.nan}}, TIME),
+    ({"batches": [[0, 1], [1, 1]]}, SAMPLE),
+    ({"batches": [[1, -1], [1, 1]]}, SAMPLE),
+    ({"rounds": [1]}, ROUNDS),
+    ({"rounds": [3, -1]}, ROUNDS),
+    ({"batches": []}, ROUNDS),
+    ({"loops": 0}, RANGE),
+    ({"precision": 21}, RANGE),
+    ({"code": 1}, "the record is damaged: Expected `str`, got `int` - at `$.code`"),
+    ({"loops": True}, "the record is damaged: Expected `int`, got `bool` - at `$.loops`"),
+]
+WRONG_RECORDS = [
+    ([], "a record is a dictionary, not list"),
+    (None, "a record is a dictionary, not NoneType"),
+    ({}, f"the record has schema None and {OTHER_SCHEMA}"),
+    ({"schema": 2}, f"the record has schema 2 and {OTHER_SCHEMA}"),
+    ({"schema": 1, "kind": "graph"}, "the record holds a 'graph', not a 'measurement'"),
+    (
+        {"schema": 1, "kind": "measurement"},
+        "the record is damaged: Expected `object`, got `null`",
+    ),
+]
+WRONG_RECORDS += [
+    ({"schema": 1, "kind": "measurement", "facts": measured([1, 1]).to_dict()["facts"] | f}, text)
+    for f, text in WRONG_FACTS
+]
+
+
+@pytest.mark.parametrize(("record", "message"), WRONG_RECORDS)
+def test_a_record_that_cannot_be_true_is_refused_in_one_line(record: Any, message: str) -> None:
+    with pytest.raises(RecordError) as raised:
+        Measurement.from_dict(record)
+    assert str(raised.value) == message
