@@ -54,6 +54,7 @@ class Calls:
         drain: as given; set anew when the first call has started a framework.
         watches: asked whether something was compiled.
         renew: binds fresh arguments, untimed, before each call that gives its own away.
+        fresh: the code changes in place what the set-up makes, so each call needs it anew.
     """
 
     def __init__(self, snippet: Snippet, setup: Snippet | None, clock: Clock, drain: Drain) -> None:
@@ -61,6 +62,7 @@ class Calls:
         self.drain = drain
         self.watches: Sequence[Watch] = ()
         self.renew: Callable[[], None] | None = None
+        self.fresh = False
         self.made = 0
         self._snippet = snippet
         self._setup = setup.loop() if setup else None
@@ -72,7 +74,7 @@ class Calls:
     @property
     def one_by_one(self) -> bool:
         """Whether every call needs preparing, so that a sample holds one."""
-        return self.renew is not None
+        return self.renew is not None or self.fresh
 
     def first(self) -> First:
         """Make the first call, set-up done, and wait for all that it started."""

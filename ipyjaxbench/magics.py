@@ -31,8 +31,13 @@ from ipyjaxbench.snippet import Namespace, Snippet, Source
 from ipyjaxbench.timer import time_snippet
 
 _ENTRY = ("run_line_magic", "run_cell_magic")
-#: What follows a call whose result is not used: dropped, or shown as the cell's last value.
-_UNUSED = ("POP_TOP", "PRINT_EXPR", "CALL_INTRINSIC_1", "RETURN_VALUE")
+#: What becomes of a call's value, by the instruction that follows it.
+_USES = {
+    "POP_TOP": "dropped",
+    "RETURN_VALUE": "dropped",
+    "PRINT_EXPR": "shown",
+    "CALL_INTRINSIC_1": "shown",
+}
 
 
 @magics_class
@@ -61,9 +66,11 @@ class IpyJaxBench(Magics):
             result = _kept_in_function(result, snippet, names, local_ns)
         if chosen.variable:
             self.shell.user_ns[chosen.variable] = result
-        if not chosen.quiet:
+        use = _use_of_result()
+        returned = chosen.returned or use == "used"
+        if not chosen.quiet and not (returned and use == "shown"):
             display(result)
-        return result if chosen.returned or _is_assigned() else None
+        return result if returned else None
 
 
 def _kept_in_function(
@@ -166,11 +173,11 @@ def _caller() -> FrameType | None:
     return frame.f_back if frame is not None else None
 
 
-def _is_assigned() -> bool:
-    """Whether what the magic returns is used, as in ``r = %fwtime f(x)``."""
+def _use_of_result() -> str:
+    """What becomes of the magic's value: used (``r = %fwtime f(x)``), shown by IPython, dropped."""
     frame = _caller()
     if frame is None:
-        return True
+        return "used"
     following = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti)
     real = (i.opname for i in following if i.opname not in ("CACHE", "EXTENDED_ARG", "NOP"))
-    return next(real, "POP_TOP") not in _UNUSED
+    return _USES.get(next(real, "POP_TOP"), "used")

@@ -13,6 +13,9 @@ from ipyjaxbench.report import Facts, Headline, Notes, Report
 from ipyjaxbench.result import Result
 
 _QUIET, _OK, _TAIL = 0.02, 0.05, 1.10
+_MANY = 2**63
+_MAX_PRECISION = 15  # significant digits; a floating-point number has no more
+_PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
 _TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
 _EXPLAINED = {
     "QUIET": "steady: the interval is within 2 %",
@@ -127,7 +130,8 @@ class Measurement(Result):
     @property
     def timings(self) -> list[float]:
         """Seconds per call of each of `all_runs`."""
-        return [seconds / self.loops for seconds in self.all_runs]
+        calls = self.loops if self.batches else 1
+        return [seconds / calls for seconds in self.all_runs]
 
     @property
     def repeat(self) -> int:
@@ -168,9 +172,11 @@ class Measurement(Result):
             return "a time is negative or not a number"
         if any(calls < 1 or ns < 0 for calls, ns in self.batches):
             return "a sample has no calls or a negative time"
+        if any(calls >= _MANY or ns >= _MANY for calls, ns in self.batches):
+            return "a sample has more calls or time than any clock shows"
         if any(r < 0 for r in self.rounds) or sum(self.rounds) != len(self.batches):
             return "the rounds do not add up to the samples"
-        if self.loops < 1 or not 1 <= self.precision <= 20:
+        if not (1 <= self.loops < _MANY and 1 <= self.precision <= _MAX_PRECISION):
             return "loops or precision is out of range"
         return None
 
@@ -215,7 +221,10 @@ class Measurement(Result):
         where = " → ".join(filter(None, (_places(self.inputs), _places(self.outputs))))
         if where:
             yield "where", where
-        yield "with", ", ".join(f"{name} {version}" for name, version in self.frameworks.items())
+        yield (
+            "with",
+            ", ".join(f"{name} {version}" for name, version in sorted(self.frameworks.items())),
+        )
 
     def _first_call_differs(self) -> bool:
         compiled = bool(self.compilations) or bool(self.phases)
@@ -224,8 +233,10 @@ class Measurement(Result):
 
     def _first_call_words(self) -> str:
         total = units.duration(self.first_call, self.precision)
-        told = {phase: seconds for phase, seconds in self.phases.items() if seconds is not None}
-        untold = [phase for phase, seconds in self.phases.items() if seconds is None]
+        known = [phase for phase in _PHASES if phase in self.phases]
+        ordered = [*known, *sorted(self.phases.keys() - set(_PHASES))]
+        told = {phase: s for phase in ordered if (s := self.phases[phase]) is not None}
+        untold = [phase for phase in ordered if self.phases[phase] is None]
         if told:
             parts = {**told, "run": max(self.first_call - math.fsum(told.values()), 0.0)}
             words = f"{total} = " + " + ".join(

@@ -57,22 +57,23 @@ class _Parser(argparse.ArgumentParser):
         raise OptionError(message)
 
 
-def _rule(low: float, kind: type, words: str) -> Callable[[str], float]:
+def _rule(low: float, high: float, kind: type, words: str) -> Callable[[str], float]:
     def convert(text: str) -> float:
         try:
             value: float = kind(text)
         except ValueError:
             value = math.nan
-        if not (low <= value < math.inf):
+        if not low <= value <= high:
             raise ValueError(words)
         return value
 
     return convert
 
 
-_whole = _rule(1, int, "a whole number from 1 up; leave it out to have it chosen")
-_seconds = _rule(0, float, "a number of seconds from 0 up, as in -b 5")
-_digits = _rule(1, int, "a number of digits from 1 up, as in -p 4")
+_MOST = 10**12
+_whole = _rule(1, _MOST, int, "a whole number from 1 up; leave it out to have it chosen")
+_seconds = _rule(0, _MOST, float, "a number of seconds from 0 up, as in -b 5")
+_digits = _rule(1, 15, int, "a number of digits from 1 to 15, as in -p 4")
 
 
 def _name(text: str) -> str:
@@ -106,8 +107,8 @@ _TIME_EXAMPLES = """
 examples:
   %fwtime jnp.dot(x, x.T)               waited for, on every device that it uses
   %fwtime -b 5 y = step(params, batch)  five seconds; y is there afterwards
-  r = %fwtime -n 100 -r 7 f(x)          exactly 700 calls; r.median is in seconds
-  %%fwtime x = make()                   sets up, untimed; the cell below is timed
+  r = %fwtime -n 100 -r 7 f(x)          exactly 700 calls; r.median in seconds
+  %%fwtime x = make()                   set-up, untimed; the cell is timed
 
 from Python:
   ipyjaxbench.measure(f, x)
@@ -181,7 +182,7 @@ def _example(flag: str) -> str:
 
 
 def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None]]:
-    """The options that one word stands for: ``-n``, ``-n10``, ``--number=10``, ``-qo``."""
+    """The options that one word stands for: ``-n``, ``-n10``, ``--number=10``, ``-qon10``."""
     name, equals, value = word.partition("=")
     if name in arity:
         if equals and not arity[name]:
@@ -191,13 +192,17 @@ def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None
         near = difflib.get_close_matches(name, arity, 1)
         hint = f"did you mean {near[0]}?" if near else "%fwtime? lists the options."
         raise OptionError(f"unknown option {name}; {hint} (Code that starts with -- goes after --)")
-    flag, rest = word[:2], word[2:]
-    if arity.get(flag) and rest:
-        return [(flag, rest)]
-    flags = ["-" + letter for letter in word[1:]]
-    if all(f in arity and not arity[f] for f in flags):
-        return [(f, None) for f in flags]
-    return []
+    found: list[tuple[str, str | None]] = []
+    for end, letter in enumerate(word[1:], start=2):
+        flag, rest = f"-{letter}", word[end:]
+        if flag not in arity:
+            return []
+        if arity[flag]:
+            # `-n10` is an option and `-beta` is code: numbers are told by their first sign.
+            is_value = flag == "-v" or not rest or rest[0].isdigit() or rest[0] == "."
+            return [*found, (flag, rest or None)] if is_value else []
+        found.append((flag, None))
+    return found
 
 
 def usage() -> str:

@@ -54,7 +54,7 @@ class Result(ABC):
         """
         import msgspec
 
-        facts = msgspec.to_builtins(self)
+        facts = msgspec.json.decode(msgspec.json.encode(self))  # as a saved notebook has it
         return {"schema": _SCHEMA, "kind": self.kind, "facts": facts}
 
     @final

@@ -97,9 +97,9 @@ def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
 
 def _is_warm(samples: Samples) -> bool:
     times = [probe.waited for probe in samples.probes]
-    if len(times) < _CLEAN or any(samples.probes_compiled[-_CLEAN:]):
+    if len(times) < 10 or any(samples.probes_compiled[-_CLEAN:]):
         return False
-    return len(times) < 10 or stats.median(times[-5:]) >= 0.9 * stats.median(times[-10:-5])
+    return stats.median(times[-5:]) >= 0.9 * stats.median(times[-10:-5])
 
 
 def calls_per_sample(calls: Calls, samples: Samples) -> int:

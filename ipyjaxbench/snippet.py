@@ -28,7 +28,7 @@ def __fw_loop(__fw_times, __fw_clock, __fw_wait, __fw_kept):
     return __fw_clock() - __fw_start
 """
 #: Code that uses these sees the difference between a function's names and a cell's.
-_LOOKS_AT_NAMES = {"locals", "exec", "vars", "dir"}
+_LOOKS_AT_NAMES = {"locals", "exec", "eval", "vars", "dir"}
 _STORES = ("STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL")
 _LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
 _numbers = itertools.count(1)
@@ -207,10 +207,16 @@ def _refuse_what_cannot_run(source: Source) -> None:
         raise SnippetError(
             f"{shown} is a string, and timing it would time nothing: type %fwtime {only.value}"
         )
-    if any(isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) for node in _own(body)):
+    if any(_awaits(node) for node in _own(body)):
         raise SnippetError(
-            "await at the top level cannot be timed yet: time asyncio.run(f()) instead"
+            "await at the top level cannot be timed yet; outside of Jupyter time asyncio.run(f())"
         )
+
+
+def _awaits(node: ast.AST) -> bool:
+    if isinstance(node, ast.comprehension):
+        return bool(node.is_async)
+    return isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
 
 
 def _own(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -243,10 +249,13 @@ def _names_of(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[s
 
 
 def _names_inside(code: CodeType) -> tuple[list[str], list[str]]:
-    """Globals that functions, lambdas and comprehensions inside the code read and bind."""
+    """Globals that functions, classes, lambdas and comprehensions inside the code use."""
     reads, binds = [], []
+    # A class body reads some names by itself, and its own before the globals.
+    own = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
+    own |= {"__name__", "__module__", "__qualname__"}
     for instruction in dis.get_instructions(code):
-        if instruction.opname == "LOAD_GLOBAL":
+        if instruction.opname in _LOADS and instruction.argval not in own:
             reads.append(instruction.argval)
         elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
             binds.append(instruction.argval)

@@ -9,6 +9,7 @@ from ipyjaxbench.snippet import Namespace, Snippet
 
 _MISSING = object()
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset)
+_IN_PLACE = {"sort", "reverse", "fill", "partition", "assign", "assign_add", "assign_sub"}
 _SIZED = (list, dict, set, bytearray)
 
 
@@ -69,6 +70,9 @@ class Changes:
         snippet: the code.
         values: what the names that it reads stood for before the first call.
         frameworks: to find and ask arrays.
+
+    Attributes:
+        certain: names whose object every call changes, as the code itself shows.
     """
 
     def __init__(
@@ -84,11 +88,11 @@ class Changes:
             if snippet.names.get(name) is values.get(name)
             and not issubclass(type(values.get(name)), _IMMUTABLE)
         }
-        self._certain = [
+        self.certain = {
             name
             for name, value in values.items()
             if name in in_place or issubclass(type(value), Iterator)
-        ]
+        }
         self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
 
     def found(self) -> list[str]:
@@ -96,7 +100,7 @@ class Changes:
         changed = [
             n for n, v in self._values.items() if self._fingerprint(v) != self._after_first[n]
         ]
-        return [*self._certain, *changed]
+        return list(dict.fromkeys([*(n for n in self._values if n in self.certain), *changed]))
 
     def _fingerprint(self, value: object) -> tuple[object, ...]:
         length = len(cast(Sized, value)) if type(value) in _SIZED else None
@@ -112,14 +116,28 @@ def _updated_names(statements: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _updated_items(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    """Names of which an item or attribute is updated in place, as ``x`` in ``x[0] += 1``."""
+    """Names that the code changes through: ``x[0] += 1``, ``x.sort()``, ``f(y, out=x)``."""
     for node in ast.walk(ast.Module(list(statements), [])):
         if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
-            root: ast.expr = node.target
-            while isinstance(root, ast.Subscript | ast.Attribute):
-                root = root.value
-            if isinstance(root, ast.Name):
-                yield root.id
+            yield from _root(node.target)
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg == "out":
+                    yield from _root(keyword.value)
+            if isinstance(node.func, ast.Attribute) and _changes_its_object(node.func.attr):
+                yield from _root(node.func.value)
+
+
+def _changes_its_object(method: str) -> bool:
+    # PyTorch ends the names of such methods in an underscore.
+    return method in _IN_PLACE or (method.endswith("_") and not method.startswith("_"))
+
+
+def _root(node: ast.expr) -> Iterator[str]:
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield node.id
 
 
 class Donated:

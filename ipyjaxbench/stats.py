@@ -3,6 +3,7 @@
 Samples are seconds per call in the order in which they were taken.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -56,10 +57,10 @@ def autocorrelation_time(samples: Sequence[float]) -> float:
     n = len(samples)
     if n < 12:
         return 1.0
-    ranks = [0.0] * n
-    for rank, index in enumerate(sorted(range(n), key=samples.__getitem__)):
-        ranks[index] = rank - (n - 1) / 2
+    ranks = _centred_ranks(samples)
     variance = math.fsum(r * r for r in ranks)
+    if variance == 0:
+        return 1.0
     tau = 1.0
     for lag in range(1, min(n // 4, _MAX_LAG)):
         rho = math.fsum(map(float.__mul__, ranks, ranks[lag:])) / variance
@@ -67,6 +68,20 @@ def autocorrelation_time(samples: Sequence[float]) -> float:
             break
         tau += 2 * rho
     return min(tau, n / 6)
+
+
+def _centred_ranks(samples: Sequence[float]) -> list[float]:
+    """Ranks around 0; equal samples, as a coarse clock gives them, share their mean rank."""
+    order = sorted(range(len(samples)), key=samples.__getitem__)
+    ranks = [0.0] * len(samples)
+    start = 0
+    for _, group in itertools.groupby(order, key=samples.__getitem__):
+        members = list(group)
+        mean = start + (len(members) - len(samples)) / 2
+        for index in members:
+            ranks[index] = mean
+        start += len(members)
+    return ranks
 
 
 def _rank_half_width(samples: Sequence[float], centre: float) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from textwrap import shorten
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from ipyjaxbench import notes, sampling, stats
@@ -24,6 +24,7 @@ from ipyjaxbench.transfers import copies_made
 from ipyjaxbench.waiting import Drain, each, waiter_of
 
 _CLOCKS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 _REPEAT = 7  # what %timeit takes when only -n is given
 _TOLD_WAIT_NS = 1_000_000
 _TOLD_RATIO = 1.5
@@ -88,6 +89,7 @@ def time_snippet(
         results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
         outputs = placements({"": first.value, **results}, frameworks)
         changes = Changes(snippet, scene.values, frameworks)
+        calls.fresh = setup is not None and not changes.certain.isdisjoint(setup.binds)
         lost = donated.keep_lost()
         calls.renew = donated.renew if lost else None
         plan = _plan(first.value, results, frameworks)
@@ -106,8 +108,10 @@ def time_snippet(
             donated.restore()
             given_away = after.restore(frameworks)
         said += _afterwards(calls, [*changes.found(), *given_away], muted)
-        said += _worth_waiting(samples, plan)
-        said += _settle_compilations(calls, samples, phases)
+        settled = list(_settle_compilations(calls, samples, phases))
+        said += settled
+        if not any(note.code == "recompiles" for note in settled):
+            said += _worth_waiting(samples, plan)
 
     return Measurement(
         code=snippet.text,
@@ -230,7 +234,7 @@ def _learn(calls: Calls, samples: Samples, plan: _Plan) -> Iterator[Note]:
 def _worth_waiting(samples: Samples, plan: _Plan) -> Iterator[Note]:
     """What a clock that does not wait would have read."""
     settled = samples.probes[1:] or samples.probes
-    if plan.wait is None or not settled:
+    if plan.wait is None or not settled or not samples.batches:
         return
     returned = stats.median([probe.returned for probe in settled])
     waited = stats.median([taken / number for number, taken in samples.batches])
@@ -261,7 +265,8 @@ def _gc_paused() -> Iterator[None]:
 
 def _seen(snippet: Snippet, scene: Scene, lost: list[str]) -> Iterator[Note]:
     name = snippet.bare_name()
-    if name and isinstance(scene.values.get(name), FunctionType | BuiltinFunctionType):
+    named = scene.values.get(name) if name else None
+    if name and (issubclass(type(named), _FUNCTIONS) or any(named is f for f in scene.compiled)):
         yield notes.not_called(name)
     if lost:
         yield notes.fresh_copies(lost)

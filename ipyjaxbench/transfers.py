@@ -8,7 +8,7 @@ from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
 #: Methods and functions that bring data to the host, and that take it to a device.
-_TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get", "asarray", "array"}
+_TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get"}
 _TO_DEVICE = {"cuda", "device_put", "from_numpy", "convert_to_tensor"}
 _HOST = "numpy"
 

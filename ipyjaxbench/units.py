@@ -19,7 +19,8 @@ def number(value: float, digits: int = 3) -> str:
     """
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])  # after rounding: 9.996 is 10.0
+    decimals = digits - 1 - exponent
     return f"{value:.{max(decimals, 0)}f}"
 
 

@@ -38,8 +38,7 @@ class Jax(Framework):
         # Private, since nothing public tells whether a backend exists without making one.
         self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
         self._initialised()
-        self._canaries: list[Any] = []
-        self._tiny = jax.jit(_canary)
+        self._canaries: list[tuple[Callable[[Any], Any], Any]] = []
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
             self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
 
@@ -90,10 +89,10 @@ class Jax(Framework):
         if self._canaries or not self.started():
             return
         with jax.transfer_guard("allow"):
-            for device in _local_devices():
-                self._canaries.append(jax.device_put(np.int32(0), device))
-        for canary in self._canaries:
-            self._tiny.lower(canary).compile()
+            inputs = [jax.device_put(np.int32(0), device) for device in _local_devices()]
+        # Compiled ahead of time: a jitted function compiles anew in each context of the user's,
+        # and that would be taken for a wait.
+        self._canaries = [(jax.jit(_canary).lower(x).compile(), x) for x in inputs]
 
     def drain(self) -> None:
         """Run a tiny program on each initialised device: it comes back when all before it has.
@@ -104,7 +103,7 @@ class Jax(Framework):
         if not self.started():
             return
         if self._canaries:
-            jax.block_until_ready([self._tiny(canary) for canary in self._canaries])
+            jax.block_until_ready([program(x) for program, x in self._canaries])
         else:
             jax.block_until_ready([a for a in jax.live_arrays() if not a.is_deleted()])
         jax.effects_barrier()

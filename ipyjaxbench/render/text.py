@@ -1,7 +1,9 @@
 """A Report as text of at most 80 columns, readable without colour."""
 
 import io
+import re
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never
 
 from ipyjaxbench import units
@@ -9,10 +11,13 @@ from ipyjaxbench.report import Facts, Headline, Notes, Report
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 WIDTH = 80
 #: A title up to this long stands beside the figure, a longer one above it.
 _SHORT_TITLE = 22
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
+_JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
 
 
 def render(report: Report) -> str:
@@ -24,8 +29,18 @@ def render(report: Report) -> str:
     Returns:
         Text without a final newline.
     """
+    text = _lines(report, str)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return _lines(report, units.plain)
+    return text
+
+
+def _lines(report: Report, spelled: Callable[[str], str]) -> str:
+    from rich.cells import cell_len
     from rich.console import Console
-    from rich.text import Text
 
     console = Console(
         file=io.StringIO(),
@@ -34,42 +49,59 @@ def render(report: Report) -> str:
         legacy_windows=False,
         force_jupyter=False,  # in a kernel it would display each line by itself
     )
+
+    def say(text: str) -> str:
+        return spelled(text).expandtabs(4)
+
     labels = _label_width(report)
     for block in report.blocks:
         match block:
             case Headline():
-                beside = len(block.title) <= labels
+                title = say(block.title)
+                beside = cell_len(title) <= labels
                 if not beside:
-                    console.print(Text(block.title))
+                    console.print(_joined(title))
                 row = _grid(labels)
                 row.add_column(justify="right", no_wrap=True)
-                figure = f"{block.figure}   {block.detail}"
-                row.add_row(Text(block.title if beside else ""), Text(figure), Text(block.verdict))
+                figure = say(f"{block.figure}   {block.detail}")
+                row.add_row(
+                    _joined(title if beside else ""), _joined(figure), _joined(block.verdict)
+                )
                 console.print(row)
             case Facts(rows):
                 grid = _grid(labels)
                 for label, text in rows:
-                    grid.add_row(Text(label), Text(text))
+                    grid.add_row(_joined(label), _joined(say(text)))
                 console.print(grid)
             case Notes(notes):
-                grid = _grid(1)
+                grid = _grid(len(say("→")))
                 for note in notes:
-                    grid.add_row(Text(note.mark), Text(note.text))
+                    grid.add_row(_joined(say(note.mark)), _joined(say(note.text)))
                     if note.advice:
-                        grid.add_row(Text("→"), Text(note.advice))
+                        grid.add_row(_joined(say("→")), _joined(say(note.advice)))
                 console.print(grid)
             case _:
                 assert_never(block)
     assert isinstance(console.file, io.StringIO)
-    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
-    return _showable("\n".join(lines).rstrip())
+    text = console.file.getvalue().replace(_JOINT, " ")
+    return "\n".join(line.rstrip() for line in text.splitlines()).rstrip()
+
+
+def _joined(text: str) -> "Text":
+    """Text in which no line ends between a number and its unit."""
+    from rich.text import Text
+
+    return Text(_BEFORE_UNIT.sub(_JOINT, text))
 
 
 def _label_width(report: Report) -> int:
     """Columns of the left side, the same for all blocks; a long title gets a line of its own."""
+    from rich.cells import cell_len
+
     titles = [b.title for b in report.blocks if isinstance(b, Headline)]
     labels = [label for b in report.blocks if isinstance(b, Facts) for label, _ in b.rows]
-    return max([len(label) for label in labels + titles if len(label) <= _SHORT_TITLE], default=0)
+    widths = [cell_len(text.expandtabs(4)) for text in labels + titles]
+    return max([width for width in widths if width <= _SHORT_TITLE], default=0)
 
 
 def _grid(labels: int) -> "Table":
@@ -79,12 +111,3 @@ def _grid(labels: int) -> "Table":
     grid.add_column(no_wrap=True, width=labels)
     grid.add_column(ratio=1, overflow="fold")
     return grid
-
-
-def _showable(text: str) -> str:
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        text.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return units.plain(text)
-    return text

@@ -1,0 +1,84 @@
+"""On a machine with a GPU: ``python -m pytest tests/hardware``. Not part of the ordinary run."""
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ipyjaxbench
+
+
+def truth(call: Callable[[], Any], wait: Callable[[Any], Any]) -> float:
+    """Seconds per call with waiting written by hand."""
+    wait(call())
+    figures = []
+    for _ in range(50):
+        start = time.perf_counter()
+        wait(call())
+        figures.append(time.perf_counter() - start)
+    return statistics.median(figures)
+
+
+@pytest.fixture(scope="module")
+def cuda() -> Any:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("there is no CUDA device for PyTorch here")
+    return torch
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Any:
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() not in ("gpu", "tpu"):
+        pytest.skip("there is no accelerator for JAX here")
+    return jax
+
+
+@pytest.mark.parametrize("size", [512, 4096])
+def test_a_product_in_torch_is_waited_for(cuda: Any, size: int) -> None:
+    a = cuda.randn(size, size, device="cuda")
+    true = truth(lambda: a @ a, lambda _: cuda.cuda.synchronize())
+    for code in ("a @ a", "y = a @ a", "d['y'] = a @ a", "a @ a; None"):
+        result = ipyjaxbench.measure_code(code, {"a": a, "d": {}})
+        assert 0.8 < result.median / true < 1.25, code
+
+
+def test_other_streams_are_waited_for(cuda: Any) -> None:
+    a, side = cuda.randn(4096, 4096, device="cuda"), cuda.cuda.Stream()
+    true = truth(lambda: a @ a, lambda _: cuda.cuda.synchronize())
+    code = "with torch.cuda.stream(side): y = a @ a"
+    result = ipyjaxbench.measure_code(code, {"torch": cuda, "a": a, "side": side})
+    assert result.median / true > 0.8
+
+
+def test_torch_placement_and_random_state(cuda: Any) -> None:
+    names = {"torch": cuda}
+    cuda.manual_seed(1)
+    first, second = (cuda.randn(3, device="cuda") for _ in range(2))
+    cuda.manual_seed(1)
+    result = ipyjaxbench.measure_code("r = torch.randn(3, device='cuda')", names, budget=0.2)
+    assert result.outputs[0].words() == "r f32[3] cuda:0"
+    assert cuda.equal(names["r"], first)
+    assert cuda.equal(cuda.randn(3, device="cuda"), second)
+
+
+@pytest.mark.parametrize("size", [512, 4096])
+def test_a_product_in_jax_is_waited_for(gpu: Any, size: int) -> None:
+    x = gpu.random.normal(gpu.random.key(0), (size, size))
+    step = gpu.jit(lambda x: x @ x)
+    true = truth(lambda: step(x), lambda y: y.block_until_ready())
+    for code in ("step(x)", "y = step(x)", "d['y'] = step(x)", "step(x); None"):
+        result = ipyjaxbench.measure_code(code, {"step": step, "x": x, "d": {}})
+        assert 0.8 < result.median / true < 1.25, code
+
+
+def test_a_copy_to_the_host_is_told_with_its_bytes(gpu: Any) -> None:
+    import numpy as np
+
+    names = {"np": np, "step": gpu.jit(lambda x: x + 1), "x": gpu.numpy.ones((256, 256))}
+    result = ipyjaxbench.measure_code("np.array(step(x))", names, budget=0.2)
+    (note,) = [note for note in result.notes if note.code == "copies"]
+    assert "(256 KiB)" in note.text

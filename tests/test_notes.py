@@ -1,0 +1,190 @@
+"""The closed list of Notes."""
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+
+import pytest
+
+from ipyjaxbench import notes
+from ipyjaxbench.notes import CODES, Note
+
+MEANING, KNOW = "!", "·"
+#: What is given, and all of the Note that it makes.
+EXAMPLES: list[tuple[Note, Note]] = [
+    (
+        notes.earlier_work(0.1),
+        Note("earlier-work", "Waited 100 ms for work that earlier cells had left running."),
+    ),
+    (
+        notes.unsynchronised(38e-6, 56.2),
+        Note(
+            "unsynchronised",
+            "Without waiting this would have read 38.0 µs: 56× too fast.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        notes.elsewhere(0.003),
+        Note(
+            "elsewhere",
+            "The code leaves 3.00 ms of work running that its value does not show;"
+            " it was waited for.",
+        ),
+    ),
+    (
+        notes.state_advanced(["rng", "model"], 1200),
+        Note(
+            "state-advanced",
+            "rng, model advanced by 1,200 calls, not one:"
+            " what the code changes in place or gives away cannot be put back.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        notes.fresh_copies(["x", "y"]),
+        Note(
+            "fresh-copies",
+            "x, y: donated by the call, so each later call got a fresh copy, untimed.",
+        ),
+    ),
+    (
+        notes.runs_once("ValueError: used up"),
+        Note(
+            "runs-once",
+            "This code runs once: the second call raised ValueError: used up."
+            " The figure is the first call.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        notes.stopped_by_error(1234, "OSError: gone"),
+        Note(
+            "stopped-by-error",
+            "Call 1,234 raised OSError: gone. The figure is of the calls before it.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        notes.interrupted(),
+        Note("interrupted", "Interrupted: the figure is of the calls made until then."),
+    ),
+    (
+        notes.over_budget(9.0),
+        Note(
+            "over-budget",
+            "One call only: a second one would have passed the budget.",
+            "-b 36 to measure several",
+        ),
+    ),
+    (
+        notes.recompiles(40, 41, 0.046),
+        Note(
+            "recompiles",
+            "Something was compiled in 40 of 41 samples, 46.0 ms of each call:"
+            " a steady state is never reached.",
+            "build jax.jit(...), torch.compile(...) or tf.function(...) once, above,"
+            " and time its call",
+            MEANING,
+        ),
+    ),
+    (
+        notes.compiled_late(2),
+        Note("compiled-late", "2 samples in which something was compiled were left out."),
+    ),
+    (
+        notes.not_called("step"),
+        Note(
+            "not-called",
+            "step is a function and was not called: only looking up its name was timed.",
+            "step(...)",
+            MEANING,
+        ),
+    ),
+    (
+        notes.output_hidden(3),
+        Note(
+            "output-hidden",
+            "What later calls printed (3 writes) is not shown,"
+            " and the time of showing it is not in the figure.",
+        ),
+    ),
+    (
+        notes.not_usable("torch", "ImportError: no"),
+        Note(
+            "not-usable",
+            "torch is imported but cannot be used (ImportError: no): its work was not waited for.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        notes.unknown_part("jax", "compilations are not told."),
+        Note("unknown-part", "jax: compilations are not told."),
+    ),
+    (
+        notes.copies("x may go from the host to jax cpu:0", 36_000_000),
+        Note("copies", "In every call x may go from the host to jax cpu:0 (34.3 MiB)."),
+    ),
+    (
+        notes.names_stay_inside(["y", "z"]),
+        Note(
+            "names-stay-inside",
+            "y, z: bound inside a function, where Python before 3.13 gives no way to keep a name.",
+        ),
+    ),
+]
+
+
+def makers() -> list[Callable[..., Note]]:
+    """Every public function of the module that makes a Note."""
+    functions = inspect.getmembers(notes, inspect.isfunction)
+    return [f for name, f in functions if f.__module__ == notes.__name__ and name[0] != "_"]
+
+
+@pytest.mark.parametrize(("made", "expected"), EXAMPLES, ids=lambda note: note.code)
+def test_a_note_reads_exactly_so(made: Note, expected: Note) -> None:
+    assert made == expected
+
+
+def test_every_function_gives_a_code_of_the_list_and_every_code_is_given() -> None:
+    given = [note.code for note, _ in EXAMPLES]
+    assert sorted(given) == sorted(CODES)
+    assert len(makers()) == len(CODES) == len(set(CODES))
+
+
+def test_a_function_is_named_after_its_code() -> None:
+    assert {f.__name__.replace("_", "-") for f in makers()} == set(CODES)
+
+
+@pytest.mark.parametrize("note", [made for made, _ in EXAMPLES], ids=lambda note: note.code)
+def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
+    assert note.text.endswith(".")
+    assert len(note.text.splitlines()) == 1
+    assert note.mark in (MEANING, KNOW)
+    assert not note.advice.endswith(".") or note.advice.endswith("...")
+
+
+@pytest.mark.parametrize(
+    ("note", "text"),
+    [
+        (notes.compiled_late(1), "1 sample in which something was compiled was left out."),
+        (
+            notes.recompiles(1, 1, None),
+            "Something was compiled in 1 of 1 sample: a steady state is never reached.",
+        ),
+        (notes.copies("data may go to a device", None), "In every call data may go to a device."),
+        (notes.copies("x goes", 0), "In every call x goes (0 B)."),
+    ],
+)
+def test_numbers_and_nouns_agree(note: Note, text: str) -> None:
+    assert note.text == text
+
+
+@pytest.mark.parametrize(("seconds", "budget"), [(0.01, 1), (0.4, 2), (9.0, 36), (100.2, 401)])
+def test_the_budget_that_is_advised_holds_four_calls(seconds: float, budget: int) -> None:
+    assert notes.over_budget(seconds).advice == f"-b {budget} to measure several"
+
+
+def test_a_note_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        notes.interrupted().text = "other"  # type: ignore[misc]

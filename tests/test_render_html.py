@@ -1,0 +1,205 @@
+"""Reports as HTML that survives an untrusted notebook."""
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipyjaxbench import notes
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.notes import Note
+from ipyjaxbench.placement import Placement
+from ipyjaxbench.render import html
+from ipyjaxbench.report import Report
+
+# What JupyterLab's sanitiser keeps of a notebook that is not trusted, as far as reports may use it.
+TAGS = {"div", "span", "b", "code", "br", "img", "details", "summary", "meter", "progress"}
+TAGS |= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+ATTRIBUTES = {"style", "title", "scope", "colspan", "rowspan", "open", "alt", "src", "value", "max"}
+LENGTH = r"(0|-?[\d.]+(px|em|ex|%))"
+SPACING = rf"{LENGTH}( {LENGTH}){{0,3}}"
+STYLES = {
+    "width": LENGTH,
+    "height": LENGTH,
+    "max-width": LENGTH,
+    "margin": SPACING,
+    "margin-left": LENGTH,
+    "padding": SPACING,
+    "opacity": r"0?\.\d+|1",
+    "font-size": LENGTH,
+    "font-weight": r"[1-9]00|bold|normal",
+    "text-align": "left|right|center",
+    "vertical-align": "top|middle|bottom|baseline",
+    "white-space": "normal|pre|nowrap",
+    "border": r"\d+px solid #[0-9a-f]{6}",
+    "border-collapse": "collapse|separate",
+    "background": r"#[0-9a-f]{6}|linear-gradient\([a-z ]*(,? ?#[0-9a-f]{6}( [\d.]+%)?)+\)",
+}
+VOID = {"br", "img"}
+SPACED = dict.fromkeys(("br", "div", "th", "td", "summary"), " ")  # what stands apart when shown
+
+PLACE = Placement("x", "jax", 1, "float32", (3, 4), ("cpu:0",), 48)
+FULL = Measurement(
+    code="f(x)",
+    frameworks={"jax": "0.10.2", "numpy": "2.4.6"},
+    first_call=0.096,
+    phases={"trace": 0.004, "lower": 0.009, "compile": 0.081, "cache load": None},
+    compilations=3,
+    loops=10,
+    batches=tuple((10, 2_100_000 + i % 7 * 4000) for i in range(40)),
+    rounds=(20, 20),
+    waited=True,
+    inputs=(PLACE,),
+    outputs=(PLACE,),
+    notes=(
+        notes.elsewhere(0.003),
+        notes.unsynchronised(38e-6, 56.1),
+        notes.compiled_late(2),
+        notes.interrupted(),
+        notes.not_called("f"),
+    ),
+    elapsed=1.1,
+)
+ONCE = dataclasses.replace(FULL, batches=(), rounds=(), notes=(notes.over_budget(9.0),))
+PLAIN = dataclasses.replace(FULL, notes=(), phases={}, compilations=None, inputs=(), outputs=())
+RECOMPILES = dataclasses.replace(FULL, notes=(notes.recompiles(40, 40, 0.04),))
+ALL = {"full": FULL, "once": ONCE, "plain": PLAIN, "recompiles": RECOMPILES}
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the text between them."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.folded = ""
+        self.open: list[str] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        self.handle_data(SPACED.get(tag, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+        self.handle_data(SPACED.get(tag, ""))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if "details" in self.open:
+            self.folded += data
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.append(("comment", {}))
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def page(m: Measurement) -> Page:
+    """Its HTML, parsed."""
+    return Page(html.render(m.report()))
+
+
+def assert_survives(parsed: Page) -> None:
+    """Nothing in it would be dropped."""
+    assert parsed.open == []
+    for tag, attributes in parsed.tags:
+        assert tag in TAGS
+        assert attributes.keys() <= ATTRIBUTES
+        for declaration in filter(None, (attributes.get("style") or "").split(";")):
+            name, _, value = declaration.partition(":")
+            assert re.fullmatch(STYLES[name], value), declaration
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_only_what_survives_an_untrusted_notebook_is_used(name: str) -> None:
+    assert_survives(page(ALL[name]))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_text_has_no_colour_so_that_it_reads_in_light_and_in_dark(name: str) -> None:
+    source = html.render(ALL[name].report())
+    assert not re.search(r"(?<!-)\bcolor\s*:|<script|<style|<svg|aria-|role=|http", source)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_fact_of_the_text_is_in_the_html(name: str) -> None:
+    shown = set(page(ALL[name]).text.split())
+    assert set(str(ALL[name]).split()) - shown == set()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_verdict_is_explained(name: str) -> None:
+    explained = {
+        "QUIET": "steady: the interval is within 2 %",
+        "ONCE": "one call only: nothing is known of its spread",
+        "RECOMPILES": "compiles in every call: no steady state",
+    }
+    assert explained[ALL[name].verdict] in page(ALL[name]).text
+
+
+INJECTED = "<img src=x onerror=1>"
+
+
+def test_all_of_the_users_text_is_escaped() -> None:
+    place = Placement(INJECTED, INJECTED, 1, INJECTED, (1,), (INJECTED,), 4)
+    hostile = dataclasses.replace(
+        FULL,
+        code=INJECTED,
+        frameworks={INJECTED: INJECTED},
+        phases={INJECTED: 0.001, INJECTED + "2": None},
+        inputs=(place,),
+        outputs=(place,),
+        notes=(Note(INJECTED, INJECTED, INJECTED, INJECTED),) * 5,
+    )
+    parsed = page(hostile)
+    assert_survives(parsed)
+    assert "img" not in {tag for tag, _ in parsed.tags}
+    # The title, two names and types and devices, two versions, two phases, five notes of three.
+    assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 3
+
+
+@given(st.text("<>&'\"a;:{}%# \n/=\\é漢\x00", max_size=40))
+def test_any_code_is_shown_as_it_was_typed_and_adds_no_tag(code: str) -> None:
+    parsed = page(dataclasses.replace(PLAIN, code=code))
+    assert [tag for tag, _ in parsed.tags] == [tag for tag, _ in page(PLAIN).tags]
+    first = (code.splitlines() or [""])[0]
+    assert first in parsed.text
+
+
+def test_three_notes_are_open_and_the_rest_fold() -> None:
+    parsed = page(FULL)
+    report = FULL.report()
+    ordered = [note.text for block in report.blocks for note in getattr(block, "notes", ())]
+    assert len(ordered) == 5
+    assert [text in parsed.folded for text in ordered] == [False, False, False, True, True]
+    assert "2 more" in parsed.folded
+
+
+def test_few_notes_do_not_fold() -> None:
+    few = dataclasses.replace(FULL, notes=FULL.notes[:3])
+    assert "details" not in {tag for tag, _ in page(few).tags}
+
+
+def test_facts_are_a_table_whose_rows_have_headers() -> None:
+    cells = [(tag, attributes.get("scope")) for tag, attributes in page(FULL).tags]
+    assert [cell for cell in cells if cell[0] == "th"] == [("th", "row")] * 4
+    assert [tag for tag, _ in cells].count("td") == 4
+
+
+def test_a_report_without_blocks_is_an_empty_element() -> None:
+    parsed = Page(html.render(Report(())))
+    assert parsed.text.strip() == ""
+    assert [tag for tag, _ in parsed.tags] == ["div"]
+
+
+def test_a_report_is_small() -> None:
+    assert len(html.render(FULL.report()).encode()) < 5000

@@ -1,0 +1,233 @@
+"""The whole flow from code to a measurement, on a device whose time is told by hand."""
+
+import gc
+import platform
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.frameworks.python import Python
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.snippet import Snippet, Source
+from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.timer import time_snippet
+
+MS = 1_000_000
+START = "device.start(dispatch=10_000, work=1_000_000)"  # 10 µs to start, 1 ms to compute
+
+
+class Bench:
+    """A device, an adapter for it, and a namespace in which code is timed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.framework = FakeFramework(FakeDevice(FakeClock()))
+        self.device = self.framework.device
+        self.clock = self.device.clock
+        self.broken: dict[str, str] = {}
+        self.names: dict[str, Any] = {"device": self.device, "clock": self.clock}
+        found = [Python(), self.framework]
+        monkeypatch.setattr("ipyjaxbench.timer.loaded", lambda: (found, self.broken))
+
+    def time(self, code: str, setup: str | None = None, **options: Any) -> Measurement:
+        """Time code."""
+        prepared = Snippet(Source.plain(setup), self.names) if setup else None
+        snippet = Snippet(Source.plain(code), self.names)
+        clock = options.pop("clock", self.clock)
+        return time_snippet(snippet, TimeOptions(**options), setup=prepared, clock=clock)
+
+    def counted(self, each: Callable[[int], Any] = lambda count: None) -> list[int]:
+        """Bind ``call``, which takes a millisecond, to something that knows its turn."""
+        turns: list[int] = []
+
+        def call() -> Any:
+            turns.append(len(turns) + 1)
+            result = each(len(turns))
+            self.clock.advance(MS)
+            return result
+
+        self.names["call"] = call
+        return turns
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A device that has nothing to do at moment 0."""
+    return Bench(monkeypatch)
+
+
+def told(m: Measurement) -> dict[str, str]:
+    """The Notes by their codes."""
+    return {note.code: note.text for note in m.notes}
+
+
+def failing(turn: int, error: BaseException) -> Callable[[int], None]:
+    """What raises in one call."""
+
+    def each(count: int) -> None:
+        if count == turn:
+            raise error
+
+    return each
+
+
+# What is waited for
+
+
+@pytest.mark.parametrize("code", [START, f"y = {START}", f"y = [{START}]", f"y = {START}; y"])
+@pytest.mark.parametrize("options", [{}, {"repeat": 5}, {"number": 4, "repeat": 5}])
+def test_an_asynchronous_value_is_waited_for(bench: Bench, code: str, options: dict) -> None:
+    m = bench.time(code, **options)
+    assert m.samples == pytest.approx([1.01e-3] * len(m.samples))
+    assert m.first_call == pytest.approx(1.01e-3)
+    assert m.waited
+
+
+def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -> None:
+    text = "Without waiting this would have read 10.0 µs: 101× too fast."
+    assert told(bench.time(START)) == {"unsynchronised": text}
+    assert told(bench.time("device.start(dispatch=1_000_000, work=10_000)")) == {}
+
+
+@pytest.mark.parametrize("code", [f"{START}; y = 1", f"x = {START}; x = 1", f"({START}, 1)[1]"])
+@pytest.mark.parametrize("options", [{}, {"repeat": 5}])
+def test_work_that_the_value_does_not_show_is_found_and_waited_for(
+    bench: Bench, code: str, options: dict
+) -> None:
+    m = bench.time(code, **options)
+    assert m.median == pytest.approx(1.01e-3)
+    assert told(m)["elsewhere"].startswith("The code leaves 1.00 ms of work running")
+    assert m.waited
+
+
+def test_work_that_the_value_does_not_show_is_waited_for_with_exact_numbers(bench: Bench) -> None:
+    m = bench.time(f"{START}; y = 1", number=4, repeat=5)
+    assert m.median == pytest.approx(1.01e-3)
+    assert "elsewhere" in told(m)
+
+
+def test_earlier_work_is_waited_for_and_told_and_not_counted(bench: Bench) -> None:
+    bench.device.start(dispatch=0, work=5 * MS)
+    m = bench.time(START)
+    assert m.first_call == m.median == pytest.approx(1.01e-3)
+    text = "Waited 5.00 ms for work that earlier cells had left running."
+    assert told(m)["earlier-work"] == text
+
+
+def test_a_little_earlier_work_is_not_worth_a_note(bench: Bench) -> None:
+    bench.device.start(dispatch=0, work=MS // 2)
+    assert "earlier-work" not in told(bench.time(START))
+
+
+def test_nothing_runs_on_afterwards(bench: Bench) -> None:
+    bench.time(f"{START}; y = 1", number=3, repeat=2)
+    assert bench.clock.now() >= bench.device.busy_until
+
+
+def test_synchronous_code_needs_no_waiting(bench: Bench) -> None:
+    bench.counted()
+    m = bench.time("call()")
+    assert (m.median, m.waited, m.verdict) == (pytest.approx(1e-3), False, "QUIET")
+    assert m.frameworks == {"python": platform.python_version()}
+    assert told(m) == {}
+
+
+def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
+    bench.names["x"] = FakeArray(bench.device, 0)
+    m = bench.time(f"x; y = {START}")
+    assert m.frameworks == {"fake": "1.0"}
+    assert [p.words() for p in (*m.inputs, *m.outputs)] == ["x f32[] fake:0", "y f32[] fake:0"]
+
+
+def test_a_framework_that_cannot_be_used_is_told(bench: Bench) -> None:
+    bench.broken["torch"] = "ImportError: no"
+    assert "torch is imported but cannot be used" in told(bench.time(START))["not-usable"]
+
+
+# What is compiled
+
+
+def test_the_first_call_is_kept_apart_with_what_it_compiled(bench: Bench) -> None:
+    bench.counted(lambda count: bench.device.compile(80 * MS) if count == 1 else None)
+    m = bench.time("call()")
+    assert (m.first_call, m.median) == pytest.approx((0.081, 0.001))
+    assert m.phases == pytest.approx({"compile": 0.08})
+    assert m.compilations == 1
+    assert max(m.samples) == pytest.approx(0.001)
+    assert told(m) == {}
+
+
+def test_no_compilation_is_told_apart_from_nothing_that_compiles(bench: Bench) -> None:
+    bench.counted()
+    bench.names["jitted"] = bench.device.compile
+    assert bench.time("jitted; call()").compilations == 0
+    assert bench.time("call()").compilations is None
+
+
+def test_code_that_compiles_in_every_call_has_no_steady_state(bench: Bench) -> None:
+    bench.counted(lambda _: bench.device.compile(40 * MS))
+    m = bench.time("call()")
+    assert m.verdict == "RECOMPILES"
+    assert m.median == pytest.approx(0.041)
+    count = len(m.batches)
+    assert told(m)["recompiles"] == (
+        f"Something was compiled in {count} of {count} samples, 40.0 ms of each call:"
+        " a steady state is never reached."
+    )
+
+
+def test_a_late_compilation_is_left_out_and_told(bench: Bench) -> None:
+    bench.counted(lambda count: bench.device.compile(80 * MS) if count == 100 else None)
+    m = bench.time("call()")
+    assert max(m.samples) == pytest.approx(0.001)
+    assert sum(m.rounds) == len(m.batches)
+    text = "1 sample in which something was compiled was left out."
+    assert told(m) == {"compiled-late": text}
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize("options", [{}, {"repeat": 3}, {"number": 5}, {"number": 1}])
+def test_code_that_runs_once_is_reported_by_its_first_call(bench: Bench, options: dict) -> None:
+    turns = bench.counted(failing(2, ValueError("used up\nand more")))
+    m = bench.time("call()", **options)
+    assert (m.verdict, m.first_call, len(turns)) == ("ONCE", pytest.approx(1e-3), 2)
+    assert m.best == pytest.approx(1e-3)
+    text = "This code runs once: the second call raised ValueError: used up."
+    assert told(m) == {"runs-once": f"{text} The figure is the first call."}
+
+
+@pytest.mark.parametrize(("turn", "samples"), [(5, 3), (100, 40)])
+def test_an_error_in_a_later_call_leaves_the_samples_before_it(
+    bench: Bench, turn: int, samples: int
+) -> None:
+    bench.counted(failing(turn, OSError("gone")))
+    m = bench.time("call()")
+    assert len(m.batches) == sum(m.rounds) >= samples
+    text = f"Call {turn} raised OSError: gone. The figure is of the calls before it."
+    assert told(m) == {"stopped-by-error": text}
+
+
+@pytest.mark.parametrize("options", [{}, {"number": 1, "repeat": 1000}])
+def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> None:
+    bench.counted(failing(90, KeyboardInterrupt()))
+    m = bench.time("call()", **options)
+    assert m.median == pytest.approx(1e-3)
+    assert len(m.batches) >= 30
+    assert list(told(m)) == ["interrupted"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError(), KeyboardInterrupt(), SystemExit()])
+def test_an_error_in_the_first_call_leaves_everything_as_before(
+    bench: Bench, error: BaseException
+) -> None:
+    bench.counted(failing(1, error))
+    bench.names["x"] = before = object()
+    keys = set(bench.names)
+    with pytest.raises(type(error)):
+        bench.time("x = 1; new = 2; framework_.random = 5; call()", "made = 3; framework_ = fw")
+    assert bench.names["x"] is before
+    assert set(bench.names) - {"__builtins__"} == keys
