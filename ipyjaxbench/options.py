@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from ipyjaxbench.errors import OptionError
 
+_NUMBER = re.compile(r"\.?\d")
 _WORD = re.compile(r"\s*(\S+)")
 
 
@@ -199,7 +200,7 @@ def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None
             return []
         if arity[flag]:
             # `-n10` is an option and `-beta` is code: numbers are told by their first sign.
-            is_value = flag == "-v" or not rest or rest[0].isdigit() or rest[0] == "."
+            is_value = flag == "-v" or not rest or _NUMBER.match(rest) is not None
             return [*found, (flag, rest or None)] if is_value else []
         found.append((flag, None))
     return found

@@ -18,6 +18,7 @@ class Placement:
         shape: of the array; None where there are several arrays.
         devices: such as ("cuda:0", "cuda:1"), in alphabetical order.
         nbytes: bytes of all arrays together.
+        view: whether all share the memory of something else, as far as it is told.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Placement:
     shape: tuple[int, ...] | None
     devices: tuple[str, ...]
     nbytes: int
+    view: bool = False
 
     @classmethod
     def together(cls, name: str, parts: "Sequence[Placement]") -> "Placement":
@@ -40,6 +42,7 @@ class Placement:
             shape=parts[0].shape if len(parts) == 1 else None,
             devices=tuple(sorted({device for part in parts for device in part.devices})),
             nbytes=sum(part.nbytes for part in parts),
+            view=all(part.view for part in parts),
         )
 
     def words(self) -> str:

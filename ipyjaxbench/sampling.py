@@ -108,9 +108,11 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
     typical = stats.median([probe.waited for probe in samples.probes[-5:]])
     if calls.one_by_one or typical >= _SAMPLE_NS:
         return 1
-    number = 1
+    wall, number = calls.clock.wall, 1
     while True:
+        start = wall()
         taken, _ = calls.sample(number)
+        taken = max(taken, wall() - start)  # a clock of CPU time stands still in a sleep
         if taken >= _SAMPLE_NS / 2:
             return max(1, round(number * _SAMPLE_NS / taken))
         number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))

@@ -27,6 +27,7 @@ _CLOCKS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cp
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 _REPEAT = 7  # what %timeit takes when only -n is given
 _TOLD_WAIT_NS = 1_000_000
+_CERTAIN_NS = 50_000  # one reading alone may be off by that much
 _TOLD_RATIO = 1.5
 _SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
 
@@ -83,7 +84,11 @@ def time_snippet(
         phases = {name: s for w in calls.watches for name, s in w.phases().items()}
         compilations = calls.compilations()
         frameworks, _ = loaded()  # the first call may have imported or started one
-        calls.drain = drain = Drain(frameworks, clock)
+        # What is pending is compared with the work, not with the compilation before it.
+        typical = max(first.taken - int(sum(s or 0.0 for s in phases.values()) * 1e9), 0)
+        pending = calls.drain.pending([(typical, first.drained)])
+        total, typical = first.taken + pending, typical + pending
+        calls.drain = Drain(frameworks, clock)
         after = Snapshot(snippet.names, bound, frameworks, later=True)
 
         results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
@@ -93,16 +98,15 @@ def time_snippet(
         lost = donated.keep_lost()
         calls.renew = donated.renew if lost else None
         plan = _plan(first.value, results, frameworks)
+        plan.pending = pending if pending > _CERTAIN_NS else 0
         plan.kept = _resets(snippet, setup, scene.values, frameworks)
         said += _seen(snippet, scene, lost)
         said += copies_made(snippet.statements, scene.inputs, outputs)
-        typical = first.total - int(sum(s or 0.0 for s in phases.values()) * 1e9)
         samples = Samples()
-        total = first.total
         del first, results  # a result that is held makes the next call slower
         try:
             with _gc_paused(), muted:
-                _later_calls(calls, samples, options, plan, typical, start, said)
+                _later_calls(calls, samples, options, plan, typical, said)
         finally:
             calls.drain()
             donated.restore()
@@ -135,12 +139,21 @@ def time_snippet(
 
 @dataclass
 class _Plan:
-    """How later calls are made: what is waited for, and which names are set back."""
+    """How later calls are made.
+
+    Attributes:
+        wait: waits for what is handed to it; None if there is nothing to wait for.
+        value: whether the value of the last expression is handed over.
+        names: names that are handed over.
+        kept: names that are set back before each call, with their values.
+        pending: nanoseconds of work that the first call had left running when it came back.
+    """
 
     wait: Wait | None
     value: bool
     names: tuple[str, ...]
     kept: dict[str, Any] = field(default_factory=dict)
+    pending: int = 0
 
 
 def _plan(value: object, results: Mapping[str, object], frameworks: Sequence[Framework]) -> _Plan:
@@ -176,29 +189,13 @@ def _later_calls(
     options: TimeOptions,
     plan: _Plan,
     typical: int,
-    start: int,
     said: list[Note],
 ) -> None:
     """All calls after the first; what ends them early is said."""
     __tracebackhide__ = True
-    deadline = start + int(options.budget * 1e9)
     _arrange(calls, plan)
     try:
-        if options.number is not None:
-            sampling.exactly(calls, samples, options.number, options.repeat or _REPEAT, made=1)
-            return
-        if options.repeat is None and typical > options.budget * 1e9:
-            said.append(notes.over_budget(typical * 1e-9))
-            return
-        sampling.warm_up(calls, samples, deadline)
-        said += _learn(calls, samples, plan)
-        number = sampling.calls_per_sample(calls, samples)
-        if options.repeat is not None:
-            sampling.exactly(calls, samples, number, options.repeat)
-            return
-        if typical > _SLOW * options.budget * 1e9:
-            samples.adopt_probes()
-        sampling.until_steady(calls, samples, number, deadline)
+        _take_samples(calls, samples, options, plan, typical, said)
     except KeyboardInterrupt:
         said.append(notes.interrupted())
     # Whatever the user's code raises: its first call succeeded, and that is a result.
@@ -210,6 +207,36 @@ def _later_calls(
         samples.rounds.pop()
     if not samples.batches:
         samples.adopt_probes()
+
+
+def _take_samples(
+    calls: Calls,
+    samples: Samples,
+    options: TimeOptions,
+    plan: _Plan,
+    typical: int,
+    said: list[Note],
+) -> None:
+    __tracebackhide__ = True
+    budget = int(options.budget * 1e9)
+    deadline = calls.clock.wall() + budget
+    if options.number is not None:
+        if plan.wait is None and plan.pending:  # there are no calls to look at it closely
+            said.append(_wait_for_all(calls, plan, plan.pending))
+        sampling.exactly(calls, samples, options.number, options.repeat or _REPEAT, made=1)
+        return
+    if options.repeat is None and typical > budget:
+        said.append(notes.over_budget(typical * 1e-9))
+        return
+    sampling.warm_up(calls, samples, deadline)
+    said += _learn(calls, samples, plan)
+    number = sampling.calls_per_sample(calls, samples)
+    if options.repeat is not None:
+        sampling.exactly(calls, samples, number, options.repeat)
+        return
+    if typical > _SLOW * budget:
+        samples.adopt_probes()
+    sampling.until_steady(calls, samples, number, deadline)
 
 
 def _quoted(error: Exception) -> str:
@@ -226,9 +253,13 @@ def _learn(calls: Calls, samples: Samples, plan: _Plan) -> Iterator[Note]:
     settled = samples.probes[1:] or samples.probes
     pending = calls.drain.pending([(probe.waited, probe.drained) for probe in settled])
     if pending:
-        plan.wait = _then(plan.wait, calls.drain)
-        _arrange(calls, plan)
-        yield notes.elsewhere(pending * 1e-9)
+        yield _wait_for_all(calls, plan, pending)
+
+
+def _wait_for_all(calls: Calls, plan: _Plan, pending: int) -> Note:
+    plan.wait = _then(plan.wait, calls.drain)
+    _arrange(calls, plan)
+    return notes.elsewhere(pending * 1e-9)
 
 
 def _worth_waiting(samples: Samples, plan: _Plan) -> Iterator[Note]:

@@ -7,9 +7,9 @@ from ipyjaxbench import notes
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
-#: Methods and functions that bring data to the host, and that take it to a device.
+#: What brings data to the host, and what takes it to a device, by the name that is called.
 _TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get"}
-_TO_DEVICE = {"cuda", "device_put", "from_numpy", "convert_to_tensor"}
+_TO_DEVICE = {"cuda", "device_put"}
 _HOST = "numpy"
 
 
@@ -17,6 +17,8 @@ def copies_made(
     statements: Sequence[ast.stmt], inputs: Sequence[Placement], outputs: Sequence[Placement]
 ) -> Iterator[Note]:
     """What is copied in every call, as far as the code and its values show it.
+
+    On a CPU device most crossings share memory, and only what is seen to own its memory counts.
 
     Args:
         statements: the code.
@@ -31,13 +33,19 @@ def copies_made(
     device_out = [p for p in outputs if p.framework != _HOST]
     host_in = [p for p in inputs if p.framework == _HOST]
     host_out = [p for p in outputs if p.framework == _HOST]
-    if device_in and (host_out or called & _TO_HOST):
+    copied = [p for p in host_out if not p.view]
+    if device_in and (copied or (_is_far(device_in) and (host_out or called & _TO_HOST))):
         size = sum(p.nbytes for p in host_out) or None
         yield notes.copies(f"the result comes to the host from {_where(device_in)}", size)
-    if (host_in and device_out) or called & _TO_DEVICE:
+    if (host_in and device_out) or (_is_far(device_out) and called & _TO_DEVICE):
         size = sum(p.nbytes for p in host_in) or None
         names = ", ".join(p.name for p in host_in) or "data"
         yield notes.copies(f"{names} may go from the host to {_where(device_out)}", size)
+
+
+def _is_far(placements: Sequence[Placement]) -> bool:
+    """Whether any lives outside of the host's memory."""
+    return any(not device.startswith("cpu") for p in placements for device in p.devices)
 
 
 def _called(node: ast.AST) -> str:

@@ -11,7 +11,7 @@ from ipyjaxbench.options import TimeOptions, split, usage
 
 WHOLE = "a whole number from 1 up; leave it out to have it chosen"
 SECONDS = "a number of seconds from 0 up, as in -b 5"
-DIGITS = "a number of digits from 1 up, as in -p 4"
+DIGITS = "a number of digits from 1 to 15, as in -p 4"
 
 PROTECT = "(Code that starts with -- goes after --)"
 
@@ -43,6 +43,8 @@ FLAGS = st.lists(
         ("-o f()", TimeOptions(returned=True)),
         ("--return f()", TimeOptions(returned=True)),
         ("-qo f()", TimeOptions(quiet=True, returned=True)),
+        ("-qon10 f()", TimeOptions(quiet=True, returned=True, number=10)),
+        ("-b.5 f()", TimeOptions(budget=0.5)),
         ("-v result f()", TimeOptions(variable="result")),
         ("-vresult f()", TimeOptions(variable="result")),
         ("--variable=result f()", TimeOptions(variable="result")),
@@ -70,6 +72,10 @@ def test_every_spelling_of_an_option_is_understood(line: str, expected: TimeOpti
         "-x",
         "-1",
         "-(x)",
+        "-beta * 2",
+        "-np.sum(x)",
+        "-b.sum()",
+        "-total",
         "f(x, -n)",
         "f(-n, 10)",
         "x -n 10",
@@ -127,7 +133,7 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
     ("line", "message"),
     [
         ("-n x f()", f"-n x: -n takes {WHOLE}"),
-        ("-nx f()", f"-n x: -n takes {WHOLE}"),
+        ("-n1x f()", f"-n 1x: -n takes {WHOLE}"),
         ("-n 0 f()", f"-n 0: -n takes {WHOLE}"),
         ("-n -1 f()", f"-n -1: -n takes {WHOLE}"),
         ("-n 1.5 f()", f"-n 1.5: -n takes {WHOLE}"),
@@ -139,6 +145,7 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
         ("-b nan f()", f"-b nan: -b takes {SECONDS}"),
         ("-b f()", f"-b f(): -b takes {SECONDS}"),
         ("-p 0 f()", f"-p 0: -p takes {DIGITS}"),
+        ("-p 16 f()", f"-p 16: -p takes {DIGITS}"),
         ("-p x f()", f"-p x: -p takes {DIGITS}"),
         ("-v 1x f()", "-v 1x: -v takes the name of a variable, as in -v result"),
         ("-n", "-n needs a value: type -n 5"),

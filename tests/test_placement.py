@@ -49,3 +49,9 @@ def test_types_that_differ_are_mixed() -> None:
 def test_devices_are_told_once_and_in_order() -> None:
     parts = [place(devices=("cpu:1", "cpu:0")), place(devices=("cpu:0",))]
     assert Placement.together("p", parts).devices == ("cpu:0", "cpu:1")
+
+
+def test_several_arrays_are_a_view_where_all_of_them_are() -> None:
+    owned, shared = place(), place(view=True)
+    assert Placement.together("p", [shared, shared]).view
+    assert not Placement.together("p", [shared, owned]).view

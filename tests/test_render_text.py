@@ -202,7 +202,7 @@ def test_no_line_is_wider_than_eighty_columns(encoding: str, title: str, words: 
     assert encoding != "ascii" or shown.isascii()
 
 
-@given(ODD.filter(str.strip))
+@given(ODD.map("f".__add__))
 def test_a_title_is_shown_to_its_last_letter(title: str) -> None:
     with standard_output("utf-8"):
         shown = text.render(report_of(title, []))

@@ -93,8 +93,8 @@ def test_fast_calls_are_warmed_up_with_fifty() -> None:
     assert Bench(lambda _: 1000).warm_up() == 50
 
 
-def test_slow_steady_calls_are_warmed_up_with_three() -> None:
-    assert Bench(lambda _: SECOND).warm_up() == 3
+def test_slow_steady_calls_are_warmed_up_with_ten() -> None:
+    assert Bench(lambda _: SECOND).warm_up() == 10
 
 
 def test_warming_up_goes_on_while_calls_get_faster() -> None:
@@ -104,9 +104,10 @@ def test_warming_up_goes_on_while_calls_get_faster() -> None:
 
 
 def test_warming_up_goes_on_until_three_calls_in_a_row_compiled_nothing() -> None:
-    bench = Bench(lambda _: SECOND, compiles=lambda count: count in (1, 2, 5))
-    assert bench.warm_up() == 8
-    assert bench.samples.probes_compiled == [True, True, False, False, True, False, False, False]
+    bench = Bench(lambda _: SECOND, compiles=lambda count: count in (1, 2, 9))
+    assert bench.warm_up() == 12
+    late = [index for index, told in enumerate(bench.samples.probes_compiled) if told]
+    assert late == [0, 1, 8]
 
 
 @pytest.mark.parametrize(("budget", "calls"), [(0.0, 1), (2.0, 1), (10.0, 2), (100.0, 20)])

@@ -2,6 +2,8 @@
 
 import gc
 import platform
+import random
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -114,10 +116,7 @@ def test_earlier_work_is_waited_for_and_told_and_not_counted(bench: Bench) -> No
     assert m.first_call == m.median == pytest.approx(1.01e-3)
     text = "Waited 5.00 ms for work that earlier cells had left running."
     assert told(m)["earlier-work"] == text
-
-
-def test_a_little_earlier_work_is_not_worth_a_note(bench: Bench) -> None:
-    bench.device.start(dispatch=0, work=MS // 2)
+    bench.device.start(dispatch=0, work=MS // 2)  # too little to be worth a Note
     assert "earlier-work" not in told(bench.time(START))
 
 
@@ -150,11 +149,12 @@ def test_a_framework_that_cannot_be_used_is_told(bench: Bench) -> None:
 
 
 def test_the_first_call_is_kept_apart_with_what_it_compiled(bench: Bench) -> None:
-    bench.counted(lambda count: bench.device.compile(80 * MS) if count == 1 else None)
+    """Nor is the budget spent on it."""
+    bench.counted(lambda count: bench.device.compile(80_000 * MS) if count == 1 else None)
     m = bench.time("call()")
-    assert (m.first_call, m.median) == pytest.approx((0.081, 0.001))
-    assert m.phases == pytest.approx({"compile": 0.08})
-    assert m.compilations == 1
+    assert (m.first_call, m.median) == pytest.approx((80.001, 0.001))
+    assert m.phases == pytest.approx({"compile": 80.0})
+    assert (m.compilations, m.verdict) == (1, "QUIET")
     assert max(m.samples) == pytest.approx(0.001)
     assert told(m) == {}
 
@@ -224,10 +224,191 @@ def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> No
 def test_an_error_in_the_first_call_leaves_everything_as_before(
     bench: Bench, error: BaseException
 ) -> None:
-    bench.counted(failing(1, error))
+    def each(count: int) -> None:
+        bench.framework.random += 1
+        raise error
+
+    turns = bench.counted(each)
     bench.names["x"] = before = object()
     keys = set(bench.names)
     with pytest.raises(type(error)):
-        bench.time("x = 1; new = 2; framework_.random = 5; call()", "made = 3; framework_ = fw")
+        bench.time("x = 1; new = 2; call()", setup="made = 3")
     assert bench.names["x"] is before
     assert set(bench.names) - {"__builtins__"} == keys
+    assert (bench.framework.random, turns) == (0, [1])
+
+
+# What is left behind
+
+
+@pytest.mark.parametrize("fails", [10**9, 20, 2])
+def test_names_and_random_numbers_are_left_as_by_one_call(bench: Bench, fails: int) -> None:
+    def each(count: int) -> int:
+        bench.framework.random += 1
+        return count if count < fails else 1 // 0
+
+    turns = bench.counted(each)
+    bench.time("y = call()")
+    assert len(turns) > 1
+    assert (bench.names["y"], bench.framework.random) == (1, 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"number": 3, "repeat": 4}, {"repeat": 4}])
+def test_each_call_finds_the_names_as_the_first_one_did(bench: Bench, options: dict) -> None:
+    seen: list[Any] = []
+    bench.counted()
+    bench.names |= {"x": (), "see": seen.append}
+    bench.time("see(x); x = (*x, 1); call()", **options)
+    assert len(seen) >= 12
+    assert set(seen) == {()}
+    assert bench.names["x"] == (1,)
+
+
+def test_what_cannot_be_put_back_is_told(bench: Bench) -> None:
+    bench.names["log"] = []
+    m = bench.time("log.append(1)", number=5, repeat=2)
+    assert len(bench.names["log"]) == 10
+    assert told(m)["state-advanced"] == (
+        "log advanced by 10 calls, not one:"
+        " what the code changes in place or gives away cannot be put back."
+    )
+
+
+def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def each(_: int) -> None:
+        array = bench.names["x"]
+        assert not array.deleted
+        array.deleted = True
+
+    monkeypatch.setattr(bench.framework, "gives_away", lambda function: True)
+    turns = bench.counted(each)
+    bench.names["x"] = own = FakeArray(bench.device, 0)
+    m = bench.time("call(); x")
+    assert len(turns) > 10
+    assert (bench.names["x"], own.deleted) == (own, True)
+    text = "x: donated by the call, so each later call got a fresh copy, untimed."
+    assert told(m) == {"fresh-copies": text}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("options", [{}, {"number": 3}])
+def test_garbage_collection_is_paused_in_later_calls_and_then_as_before(
+    bench: Bench, enabled: bool, options: dict
+) -> None:
+    seen: list[bool] = []
+    bench.counted(lambda count: seen.append(gc.isenabled()) if count < 15 else 1 / 0)
+    was = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        bench.time("call()", **options)
+        after = gc.isenabled()
+    finally:
+        (gc.enable if was else gc.disable)()
+    assert after is enabled
+    assert seen == [enabled] + [False] * 13
+
+
+def test_what_the_first_call_prints_is_shown_and_the_rest_counted(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.counted(lambda _: sys.stdout.write("hello"))
+    m = bench.time("call()", number=2, repeat=3)
+    assert capsys.readouterr().out == "hello"
+    assert "(5 writes) is not shown" in told(m)["output-hidden"]
+
+
+# How often and how long
+
+
+@pytest.mark.parametrize(
+    ("number", "repeat", "calls"), [(1, 1, 1), (5, 1, 5), (1, 7, 7), (10, 3, 30), (4, None, 28)]
+)
+def test_exact_numbers_make_exactly_so_many_calls(
+    bench: Bench, number: int, repeat: int | None, calls: int
+) -> None:
+    turns = bench.counted()
+    m = bench.time("call()", number=number, repeat=repeat)
+    assert len(turns) == calls
+    assert (m.loops, m.repeat) == (number, repeat or 7)
+    assert m.all_runs == pytest.approx([number * 1e-3] * m.repeat)
+
+
+@pytest.mark.parametrize("cost", [100, MS, 10_000 * MS])
+def test_a_number_of_samples_is_kept_and_their_size_chosen(bench: Bench, cost: int) -> None:
+    m = bench.time(f"clock.advance({cost})", repeat=5)
+    assert m.repeat == len(m.batches) == 5
+    assert m.median == pytest.approx(cost * 1e-9)
+    assert m.loops == 1 or 1e-4 <= m.loops * m.median <= 4e-4
+
+
+@pytest.mark.parametrize("budget", [0.5, 2.0])
+@pytest.mark.parametrize("cost", [1_000, MS, 100 * MS, 400 * MS])
+def test_the_budget_is_kept_to_one_call(bench: Bench, budget: float, cost: int) -> None:
+    rng = random.Random(1)
+    bench.names["call"] = lambda: bench.clock.advance(int(cost * rng.uniform(0.1, 1.0)))
+    m = bench.time("call()", budget=budget)
+    assert m.elapsed <= budget + 1.1 * cost * 1e-9 + 0.01
+    assert m.batches
+
+
+def test_the_budget_is_kept_when_calls_sleep_and_cpu_time_is_measured(bench: Bench) -> None:
+    busy = [0]
+
+    def call() -> None:
+        busy[0] += 20_000
+        bench.clock.advance(500 * MS)
+
+    bench.names["call"] = call
+    m = bench.time("call()", clock=Clock(lambda: busy[0], bench.clock.wall, bench.clock.sleep))
+    assert m.median == pytest.approx(20e-6)
+    assert m.elapsed <= 2 * 2.0
+
+
+def test_a_second_call_that_would_pass_the_budget_is_not_made(bench: Bench) -> None:
+    turns = bench.counted(lambda _: bench.clock.advance(2999 * MS))
+    m = bench.time("call()")
+    assert (m.verdict, len(turns), m.median) == ("ONCE", 1, pytest.approx(3.0))
+    assert [(n.code, n.advice) for n in m.notes] == [("over-budget", "-b 12 to measure several")]
+
+
+def test_calls_too_slow_to_waste_are_all_samples(bench: Bench) -> None:
+    turns = bench.counted(lambda _: bench.clock.advance(400 * MS))
+    m = bench.time("call()", budget=2.0)
+    assert len(m.batches) == len(turns) - 1
+
+
+# Set-up
+
+
+def test_set_up_runs_before_each_sample_and_is_not_counted(bench: Bench) -> None:
+    log: list[str] = []
+    bench.counted(lambda _: log.append("call"))
+    bench.names["prepare"] = lambda: (log.append("set up"), bench.clock.advance(70 * MS))
+    m = bench.time("call()", "prepare()", number=2, repeat=3)
+    assert log == ["set up", "call", "call"] * 3
+    assert m.all_runs == pytest.approx([2e-3] * 3)
+
+
+def test_names_that_the_set_up_binds_are_fresh_in_each_sample(bench: Bench) -> None:
+    m = bench.time("x = x + [1]; assert len(x) == 2; clock.advance(1_000_000)", "x = [0]")
+    assert m.median == pytest.approx(1e-3)
+    assert (told(m), bench.names["x"]) == ({}, [0, 1])
+
+
+# What is looked at
+
+
+def test_a_function_that_was_not_called_is_told(bench: Bench) -> None:
+    bench.clock = FakeClock(step=10)
+    bench.counted()
+    m = bench.time("call", number=2, repeat=2)
+    assert told(m)["not-called"].startswith("call is a function and was not called")
+
+
+def test_a_measurement_knows_what_was_asked(bench: Bench) -> None:
+    snippet = Snippet(Source.plain("y = 1 "), bench.names)
+    options = TimeOptions(number=1, precision=5)
+    m = time_snippet(snippet, options, clock=bench.clock, compile_time=0.25)
+    assert (m.code, m.precision, m.compile_time, m.exact) == ("y = 1", 5, 0.25, True)

@@ -1,6 +1,7 @@
 """Copies between frameworks, and between host and devices."""
 
 import ast
+import dataclasses
 
 import pytest
 
@@ -51,9 +52,8 @@ def test_several_host_arrays_are_told_together() -> None:
 
 
 def test_a_call_that_moves_data_is_told_even_where_no_array_is_known() -> None:
-    assert told("jax.device_put(3.0)", [], []) == [
-        "In every call data may go from the host to a device."
-    ]
+    text = "In every call data may go from the host to torch cuda:0."
+    assert told("jax.device_put(3.0)", [], [CUDA]) == [text]
 
 
 def test_both_directions_are_told() -> None:
@@ -74,6 +74,19 @@ def test_several_devices_are_named_once_each_in_order() -> None:
 def test_each_note_is_one_of_the_closed_list() -> None:
     notes = list(copies_made(ast.parse("np.asarray(x)").body, [JAX], [HOST]))
     assert [note.code for note in notes] == ["copies"]
+
+
+@pytest.mark.parametrize("code", ["t.cpu()", "t.item()", "jax.device_put(t)", "t.numpy()"])
+def test_on_a_cpu_device_what_shares_memory_is_not_a_copy(code: str) -> None:
+    view = dataclasses.replace(HOST, view=True)
+    assert told(code, [JAX], [JAX]) == []
+    assert told(code, [JAX], [view]) == []
+
+
+def test_a_view_of_what_was_far_away_was_copied_before() -> None:
+    view = dataclasses.replace(HOST, view=True)
+    text = "In every call the result comes to the host from torch cuda:0 (12 B)."
+    assert told("t.cpu().numpy()", [CUDA], [view]) == [text]
 
 
 def test_an_array_made_from_an_array_of_the_same_device_is_not_a_copy_to_the_host() -> None:

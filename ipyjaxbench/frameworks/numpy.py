@@ -34,6 +34,7 @@ class NumPy(Synchronous):
             shape=tuple(array.shape),
             devices=("cpu",),
             nbytes=array.nbytes,
+            view=not array.flags.owndata,
         )
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002

@@ -3,17 +3,20 @@
 import io
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, assert_never
 
 from ipyjaxbench import units
+from ipyjaxbench.notes import Note
 from ipyjaxbench.report import Facts, Headline, Notes, Report
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
 WIDTH = 80
+_Say = Callable[[str], str]
 #: A title up to this long stands beside the figure, a longer one above it.
 _SHORT_TITLE = 22
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
@@ -38,8 +41,7 @@ def render(report: Report) -> str:
     return text
 
 
-def _lines(report: Report, spelled: Callable[[str], str]) -> str:
-    from rich.cells import cell_len
+def _lines(report: Report, spelled: _Say) -> str:
     from rich.console import Console
 
     console = Console(
@@ -57,34 +59,45 @@ def _lines(report: Report, spelled: Callable[[str], str]) -> str:
     for block in report.blocks:
         match block:
             case Headline():
-                title = say(block.title)
-                beside = cell_len(title) <= labels
-                if not beside:
-                    console.print(_joined(title))
-                row = _grid(labels)
-                row.add_column(justify="right", no_wrap=True)
-                figure = say(f"{block.figure}   {block.detail}")
-                row.add_row(
-                    _joined(title if beside else ""), _joined(figure), _joined(block.verdict)
-                )
-                console.print(row)
+                _print_headline(console, block, labels, say)
             case Facts(rows):
-                grid = _grid(labels)
-                for label, text in rows:
-                    grid.add_row(_joined(label), _joined(say(text)))
-                console.print(grid)
+                _print_rows(console, rows, labels, say)
             case Notes(notes):
-                grid = _grid(len(say("→")))
-                for note in notes:
-                    grid.add_row(_joined(say(note.mark)), _joined(say(note.text)))
-                    if note.advice:
-                        grid.add_row(_joined(say("→")), _joined(say(note.advice)))
-                console.print(grid)
+                lines = [row for note in notes for row in _rows_of(note)]
+                _print_rows(console, lines, len(say("→")), say)
             case _:
                 assert_never(block)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue().replace(_JOINT, " ")
     return "\n".join(line.rstrip() for line in text.splitlines()).rstrip()
+
+
+def _print_headline(console: "Console", block: Headline, labels: int, say: _Say) -> None:
+    from rich.cells import cell_len
+
+    title = say(block.title)
+    beside = cell_len(title) <= labels
+    if not beside:
+        console.print(_joined(title))
+    row = _grid(labels)
+    row.add_column(justify="right", no_wrap=True)
+    figure = say(f"{block.figure}   {block.detail}")
+    row.add_row(_joined(title if beside else ""), _joined(figure), _joined(block.verdict))
+    console.print(row)
+
+
+def _print_rows(
+    console: "Console", rows: Iterable[tuple[str, str]], labels: int, say: _Say
+) -> None:
+    grid = _grid(labels)
+    for label, text in rows:
+        grid.add_row(_joined(say(label)), _joined(say(text)))
+    console.print(grid)
+
+
+def _rows_of(note: Note) -> list[tuple[str, str]]:
+    advice = [("→", note.advice)] if note.advice else []
+    return [(note.mark, note.text), *advice]
 
 
 def _joined(text: str) -> "Text":

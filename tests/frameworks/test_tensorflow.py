@@ -52,15 +52,30 @@ def test_a_generator_of_the_users_is_as_after_one_run() -> None:
     assert mine.state.numpy().tolist() == expected.state.numpy().tolist()
 
 
-def test_a_trace_is_told_though_its_time_is_not() -> None:
+def test_tracing_is_kept_apart_and_told() -> None:
     f = tf.function(lambda x: x + 1)
     names = {"f": f, "x": tf.ones(3)}
     result = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
-    assert (result.phases, result.compilations) == ({"trace": None}, 1)
-    assert "with a trace whose time is not told" in str(result)
+    assert 0 < result.phases["trace"] < result.first_call
+    assert result.compilations == 1
     again = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
     assert "already compiled" in str(again)
     assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_version_that_hides_its_tracing_time_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ipyjaxbench.frameworks.tensorflow._tracing_seconds", lambda: None)
+    result = ipyjaxbench.measure_code(
+        "f(x)", {"f": tf.function(lambda x: x - 1), "x": tf.ones(3)}, budget=0.05
+    )
+    assert (result.phases, result.compilations) == ({"trace": None}, 1)
+    assert "with a trace whose time is not told" in str(result)
+
+
+def test_tracing_in_every_call_is_no_steady_state() -> None:
+    code = "tf.function(lambda v: v * 2)(x)"
+    result = ipyjaxbench.measure_code(code, {"tf": tf, "x": tf.ones(3)}, number=1, repeat=4)
+    assert result.verdict == "RECOMPILES"
 
 
 def test_a_variable_is_an_array() -> None:
