@@ -53,6 +53,7 @@ class Calls:
 
     Attributes:
         made: how many calls were begun.
+        elapsed: nanoseconds on the wall that the last stretch of calls took.
         drain: as given; set anew when the first call has started a framework.
         watches: asked whether something was compiled.
         renew: binds fresh arguments, untimed, before each call that gives its own away.
@@ -66,11 +67,13 @@ class Calls:
         self.renew: Callable[[], None] | None = None
         self.fresh = False
         self.made = 0
+        self.elapsed = 0
         self._snippet = snippet
         self._setup = setup.loop() if setup else None
+        self._set_up_names = set(setup.binds) if setup else set()
         self._wait: Wait = _no_wait
         self._loop: Loop = snippet.loop(value=snippet.has_value)
-        self._kept: Any = ()
+        self._keeps: dict[str, Any] = {}
         self._reset_ns = 0.0
 
     @property
@@ -99,12 +102,11 @@ class Calls:
         self._wait = wait or _no_wait
         waits = None if wait is None else names
         self._loop = self._snippet.loop(value=value, waits=waits, resets=tuple(kept))
-        values = tuple(kept.values())
-        self._kept = values[0] if len(values) == 1 else values
+        self._keeps = kept
         self._reset_ns = _cost_of_binding(tuple(kept), self.clock) if kept else 0.0
 
-    def probe(self) -> Probe:
-        """Make one call, and look at it closely."""
+    def probe(self, *, begun: bool = False) -> Probe:
+        """Make one call, and look at it closely; ``begun`` as in `sample`."""
         __tracebackhide__ = True
         now, wait = self.clock.now, self._wait
         returned: list[int] = []
@@ -113,7 +115,7 @@ class Calls:
             returned.append(now())
             wait(value)
 
-        self.set_up()
+        self.set_up(begun=begun)
         start = now()
         taken = self._turn(1, wait_and_see)
         drained = self.drain()
@@ -144,6 +146,9 @@ class Calls:
         __tracebackhide__ = True
         if self._setup is not None and not begun:
             self._setup(repeat(None, 1), self.clock.now, _no_wait, ())
+            names = self._snippet.names
+            for name in self._set_up_names & self._keeps.keys():
+                self._keeps[name] = names.get(name)
         if self.renew is not None:
             self.renew()
         if self._setup is not None or self.renew is not None:
@@ -152,9 +157,13 @@ class Calls:
     def _turn(self, calls: int, wait: Wait) -> int:
         __tracebackhide__ = True
         times = repeat(None, calls)
+        values = tuple(self._keeps.values())
+        kept = values[0] if len(values) == 1 else values
+        start = self.clock.wall()
         try:
-            return self._loop(times, self.clock.now, wait, self._kept)
+            return self._loop(times, self.clock.now, wait, kept)
         finally:
+            self.elapsed = self.clock.wall() - start
             self.made += calls - operator.length_hint(times)
 
 

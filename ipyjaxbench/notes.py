@@ -3,6 +3,7 @@
 A Note says what was seen, how large its effect is, and what to write instead.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ipyjaxbench import units
@@ -53,7 +54,7 @@ def elsewhere(seconds: float) -> Note:
     )
 
 
-def state_advanced(names: list[str], calls: int) -> Note:
+def state_advanced(names: Sequence[str], calls: int) -> Note:
     """Something that the code changes could not be put back."""
     return Note(
         "state-advanced",
@@ -63,7 +64,7 @@ def state_advanced(names: list[str], calls: int) -> Note:
     )
 
 
-def fresh_copies(names: list[str]) -> Note:
+def fresh_copies(names: Sequence[str]) -> Note:
     """Donated arguments were replaced before each call."""
     return Note(
         "fresh-copies",
@@ -163,7 +164,7 @@ def copies(what: str, nbytes: int | None) -> Note:
     return Note("copies", f"In every call {what}{amount}.")
 
 
-def names_stay_inside(names: list[str]) -> Note:
+def names_stay_inside(names: Sequence[str]) -> Note:
     """Python before 3.13 gives no way to set a function's local variables."""
     return Note(
         "names-stay-inside",

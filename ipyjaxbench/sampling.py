@@ -1,5 +1,6 @@
 """When to call, how often, and when to stop: warm-up, sample size, rounds."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
@@ -48,12 +49,38 @@ class Samples:
         self.rounds[-1] += 1
         return taken
 
+    def settled_probes(self) -> list[Probe]:
+        """The calls of the warm-up but the first, which may find cold caches."""
+        return self.probes[1:] or self.probes
+
     def adopt_probes(self) -> None:
         """Count the calls of the warm-up as samples, where calls are too slow to waste any."""
         for probe, compiled in zip(self.probes, self.probes_compiled, strict=True):
             self.batches.append((1, probe.waited))
             self.compiled.append(compiled)
             self.rounds.append(1)
+
+    def look(self, calls: Calls, learn: Callable[[Sequence[Probe]], None], *, begun: bool) -> None:
+        """Add one call, looked at closely, with the work that it left running."""
+        __tracebackhide__ = True
+        before = calls.compilations()
+        probe = calls.probe(begun=begun)
+        self.probes.append(probe)
+        self.probes_compiled.append(calls.compilations() > before)
+        learn([probe])
+        self.batches.append(
+            (1, probe.waited + calls.drain.pending([(probe.waited, probe.drained)]))
+        )
+        self.compiled.append(self.probes_compiled[-1])
+        self.rounds[-1] += 1
+
+    def extend_last(self, calls: Calls, number: int) -> None:
+        """Add calls to the last sample."""
+        __tracebackhide__ = True
+        taken, compiled = calls.sample(number, begun=True)
+        known, before = self.batches[-1]
+        self.batches[-1] = (known + number, before + taken)
+        self.compiled[-1] |= compiled
 
     def leave_out_compiled(self) -> None:
         """Drop the samples in which something was compiled."""
@@ -71,14 +98,39 @@ class Samples:
         return stats.half_width(seconds, self.rounds)
 
 
-def exactly(calls: Calls, samples: Samples, number: int, repeat: int, made: int = 0) -> None:
-    """Make ``number * repeat`` calls, of which ``made`` belong to the first sample already."""
+def fixed(calls: Calls, samples: Samples, number: int, repeat: int) -> None:
+    """Take ``repeat`` samples of ``number`` calls."""
     __tracebackhide__ = True
-    for index in range(repeat):
-        rest = number if index else number - made
-        if rest:
-            samples.rounds.append(0)
-            samples.take(calls, rest, begun=made > 0 and not index)
+    for _ in range(repeat):
+        samples.rounds.append(0)
+        samples.take(calls, number)
+
+
+def exactly(
+    calls: Calls,
+    samples: Samples,
+    number: int,
+    repeat: int,
+    learn: Callable[[Sequence[Probe]], None],
+) -> None:
+    """Make ``number * repeat`` calls, the first of which was made before.
+
+    Args:
+        calls: makes them.
+        samples: they are added to.
+        number: calls per sample.
+        repeat: number of samples.
+        learn: told of the second call, which is looked at closely since there is no warm-up.
+    """
+    __tracebackhide__ = True
+    if number * repeat == 1:
+        return
+    samples.rounds.append(0)
+    samples.look(calls, learn, begun=number > 1)
+    rest = number - 2 if number > 1 else 0
+    if rest:
+        samples.extend_last(calls, rest)
+    fixed(calls, samples, number, repeat - 1 - (number == 1))
 
 
 def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
@@ -108,11 +160,10 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
     typical = stats.median([probe.waited for probe in samples.probes[-5:]])
     if calls.one_by_one or typical >= _SAMPLE_NS:
         return 1
-    wall, number = calls.clock.wall, 1
+    number = 1
     while True:
-        start = wall()
         taken, _ = calls.sample(number)
-        taken = max(taken, wall() - start)  # a clock of CPU time stands still in a sleep
+        taken = max(taken, calls.elapsed)  # a clock of CPU time stands still in a sleep
         if taken >= _SAMPLE_NS / 2:
             return max(1, round(number * _SAMPLE_NS / taken))
         number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))

@@ -1,34 +1,27 @@
 """Times a snippet: drain, first call, warm-up, rounds, stop. The whole flow, top to bottom."""
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from textwrap import shorten
-from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
 
-from ipyjaxbench import notes, sampling, stats
+from ipyjaxbench import findings, notes, sampling
 from ipyjaxbench.calls import Calls
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks import Framework, Wait, loaded
+from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.plan import Plan, set_back
 from ipyjaxbench.sampling import Samples
 from ipyjaxbench.scene import Scene, placements
 from ipyjaxbench.snippet import Snippet
-from ipyjaxbench.state import Changes, Donated, Snapshot, all_alive
-from ipyjaxbench.transfers import copies_made
-from ipyjaxbench.waiting import Drain, each, waiter_of
+from ipyjaxbench.state import Changes, Donated, Snapshot
+from ipyjaxbench.waiting import Drain
 
 _CLOCKS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
-_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 _REPEAT = 7  # what %timeit takes when only -n is given
 _TOLD_WAIT_NS = 1_000_000
-_CERTAIN_NS = 50_000  # one reading alone may be off by that much
-_TOLD_RATIO = 1.5
 _SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
 
 
@@ -97,11 +90,9 @@ def time_snippet(
         calls.fresh = setup is not None and not changes.certain.isdisjoint(setup.binds)
         lost = donated.keep_lost()
         calls.renew = donated.renew if lost else None
-        plan = _plan(first.value, results, frameworks)
-        plan.pending = pending if pending > _CERTAIN_NS else 0
-        plan.kept = _resets(snippet, setup, scene.values, frameworks)
-        said += _seen(snippet, scene, lost)
-        said += copies_made(snippet.statements, scene.inputs, outputs)
+        kept = set_back(snippet, scene.values, frameworks)
+        plan = Plan(calls, first.value, results, kept, frameworks)
+        said += findings.after_first(snippet, scene, outputs, lost)
         samples = Samples()
         del first, results  # a result that is held makes the next call slower
         try:
@@ -110,12 +101,9 @@ def time_snippet(
         finally:
             calls.drain()
             donated.restore()
-            given_away = after.restore(frameworks)
-        said += _afterwards(calls, [*changes.found(), *given_away], muted)
-        settled = list(_settle_compilations(calls, samples, phases))
-        said += settled
-        if not any(note.code == "recompiles" for note in settled):
-            said += _worth_waiting(samples, plan)
+            advanced = [*after.restore(frameworks), *changes.found()]
+        said += findings.of_state(advanced, calls.made, muted.writes)
+        said += findings.of_samples(calls, samples, phases, waited=plan.wait is not None)
 
     return Measurement(
         code=snippet.text,
@@ -137,72 +125,23 @@ def time_snippet(
     )
 
 
-@dataclass
-class _Plan:
-    """How later calls are made.
-
-    Attributes:
-        wait: waits for what is handed to it; None if there is nothing to wait for.
-        value: whether the value of the last expression is handed over.
-        names: names that are handed over.
-        kept: names that are set back before each call, with their values.
-        pending: nanoseconds of work that the first call had left running when it came back.
-    """
-
-    wait: Wait | None
-    value: bool
-    names: tuple[str, ...]
-    kept: dict[str, Any] = field(default_factory=dict)
-    pending: int = 0
-
-
-def _plan(value: object, results: Mapping[str, object], frameworks: Sequence[Framework]) -> _Plan:
-    """Wait for the value and for the names bound, each in the cheapest way, where it has to be."""
-    of_value = waiter_of(value, frameworks)
-    of_names = {n: wait for n, v in results.items() if (wait := waiter_of(v, frameworks))}
-    waits = [*([of_value] if of_value else []), *of_names.values()]
-    return _Plan(each(waits) if waits else None, of_value is not None, tuple(of_names))
-
-
-def _resets(
-    snippet: Snippet,
-    setup: Snippet | None,
-    values: Mapping[str, object],
-    frameworks: Sequence[Framework],
-) -> dict[str, Any]:
-    """Names that each call must find as the first one did: those of ``x = f(x)``.
-
-    Without that ``x = concatenate([x, x])`` grows until memory ends. What was donated cannot be
-    set back, and what the set-up binds is set by it.
-    """
-    theirs = setup.binds if setup else ()
-    return {
-        name: values[name]
-        for name in snippet.carried
-        if name in values and name not in theirs and all_alive(values[name], frameworks)
-    }
-
-
 def _later_calls(
     calls: Calls,
     samples: Samples,
     options: TimeOptions,
-    plan: _Plan,
+    plan: Plan,
     typical: int,
     said: list[Note],
 ) -> None:
     """All calls after the first; what ends them early is said."""
     __tracebackhide__ = True
-    _arrange(calls, plan)
     try:
         _take_samples(calls, samples, options, plan, typical, said)
     except KeyboardInterrupt:
         said.append(notes.interrupted())
     # Whatever the user's code raises: its first call succeeded, and that is a result.
     except Exception as error:  # noqa: BLE001
-        shown = _quoted(error)
-        once = calls.made == 2
-        said.append(notes.runs_once(shown) if once else notes.stopped_by_error(calls.made, shown))
+        said.append(findings.ended_by(error, calls.made))
     while samples.rounds and not samples.rounds[-1]:
         samples.rounds.pop()
     if not samples.batches:
@@ -213,7 +152,7 @@ def _take_samples(
     calls: Calls,
     samples: Samples,
     options: TimeOptions,
-    plan: _Plan,
+    plan: Plan,
     typical: int,
     said: list[Note],
 ) -> None:
@@ -221,65 +160,23 @@ def _take_samples(
     budget = int(options.budget * 1e9)
     deadline = calls.clock.wall() + budget
     if options.number is not None:
-        if plan.wait is None and plan.pending:  # there are no calls to look at it closely
-            said.append(_wait_for_all(calls, plan, plan.pending))
-        sampling.exactly(calls, samples, options.number, options.repeat or _REPEAT, made=1)
+        repeat = options.repeat or _REPEAT
+        sampling.exactly(
+            calls, samples, options.number, repeat, lambda p: said.extend(plan.learn(p))
+        )
         return
     if options.repeat is None and typical > budget:
         said.append(notes.over_budget(typical * 1e-9))
         return
     sampling.warm_up(calls, samples, deadline)
-    said += _learn(calls, samples, plan)
+    said += plan.learn(samples.settled_probes())
     number = sampling.calls_per_sample(calls, samples)
     if options.repeat is not None:
-        sampling.exactly(calls, samples, number, options.repeat)
+        sampling.fixed(calls, samples, number, options.repeat)
         return
     if typical > _SLOW * budget:
         samples.adopt_probes()
     sampling.until_steady(calls, samples, number, deadline)
-
-
-def _quoted(error: Exception) -> str:
-    first, *_ = str(error).splitlines() or [""]
-    return shorten(f"{type(error).__name__}: {first}".rstrip(".: "), 140, placeholder=" …")
-
-
-def _arrange(calls: Calls, plan: _Plan) -> None:
-    calls.arrange(plan.wait, value=plan.value, names=plan.names, kept=plan.kept)
-
-
-def _learn(calls: Calls, samples: Samples, plan: _Plan) -> Iterator[Note]:
-    """Whether the warm-up showed work that the value does not show."""
-    settled = samples.probes[1:] or samples.probes
-    pending = calls.drain.pending([(probe.waited, probe.drained) for probe in settled])
-    if pending:
-        yield _wait_for_all(calls, plan, pending)
-
-
-def _wait_for_all(calls: Calls, plan: _Plan, pending: int) -> Note:
-    plan.wait = _then(plan.wait, calls.drain)
-    _arrange(calls, plan)
-    return notes.elsewhere(pending * 1e-9)
-
-
-def _worth_waiting(samples: Samples, plan: _Plan) -> Iterator[Note]:
-    """What a clock that does not wait would have read."""
-    settled = samples.probes[1:] or samples.probes
-    if plan.wait is None or not settled or not samples.batches:
-        return
-    returned = stats.median([probe.returned for probe in settled])
-    waited = stats.median([taken / number for number, taken in samples.batches])
-    if waited > _TOLD_RATIO * returned > 0:
-        yield notes.unsynchronised(returned * 1e-9, waited / returned)
-
-
-def _then(wait: Wait | None, drain: Drain) -> Wait:
-    def wait_and_drain(value: Any) -> None:
-        if wait is not None:
-            wait(value)
-        drain()
-
-    return wait_and_drain
 
 
 @contextmanager
@@ -292,33 +189,3 @@ def _gc_paused() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _seen(snippet: Snippet, scene: Scene, lost: list[str]) -> Iterator[Note]:
-    name = snippet.bare_name()
-    named = scene.values.get(name) if name else None
-    if name and (issubclass(type(named), _FUNCTIONS) or any(named is f for f in scene.compiled)):
-        yield notes.not_called(name)
-    if lost:
-        yield notes.fresh_copies(lost)
-
-
-def _afterwards(calls: Calls, advanced: list[str], muted: Muted) -> Iterator[Note]:
-    if advanced and calls.made > 1:
-        yield notes.state_advanced(list(dict.fromkeys(advanced)), calls.made)
-    if muted.writes:
-        yield notes.output_hidden(muted.writes)
-
-
-def _settle_compilations(
-    calls: Calls, samples: Samples, first: Mapping[str, float | None]
-) -> Iterator[Note]:
-    """Leave samples with a compilation out, unless that is what the code does every time."""
-    late = sum(samples.compiled)
-    if 2 * late > len(samples.compiled):
-        spent = sum(s or 0.0 for watch in calls.watches for s in watch.phases().values())
-        spent -= sum(s or 0.0 for s in first.values())
-        yield notes.recompiles(late, len(samples.compiled), spent / max(calls.made - 1, 1))
-    elif late:
-        samples.leave_out_compiled()
-        yield notes.compiled_late(late)

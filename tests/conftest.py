@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.bench import Bench
+
 
 def _state() -> dict[str, object]:
     return {
@@ -31,3 +33,9 @@ def no_leaks() -> Iterator[None]:
         state["environment"].pop("PYTEST_CURRENT_TEST", None)  # type: ignore[attr-defined]
     changed = [name for name in before if before[name] != after[name]]
     assert not changed, f"left changed: {changed}"
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A device that has nothing to do at moment 0."""
+    return Bench(monkeypatch)

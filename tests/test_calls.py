@@ -40,18 +40,17 @@ def wait(value: FakeArray) -> None:
 def test_the_first_call_lasts_until_all_that_it_started_is_done() -> None:
     bench = Bench(WORK)
     first = bench.calls.first()
-    assert first.total == 110
+    assert (first.taken, first.drained) == (10, 100)
     assert isinstance(first.value, FakeArray)
     assert bench.clock.now() == 110
 
 
 def test_the_first_call_of_code_without_a_value_gives_none() -> None:
-    assert Bench("y = 1; clock.advance(5)").calls.first() == First(5, None)
-    assert Bench("y = 1").calls.first() == First(0, None)
+    assert Bench("y = 1; clock.advance(5)").calls.first() == First(5, 0, None)
 
 
 def test_work_that_the_code_did_not_hand_on_is_in_the_first_call_too() -> None:
-    assert Bench(f"{WORK}; y = 1").calls.first().total == 110
+    assert Bench(f"{WORK}; y = 1").calls.first() == First(10, 100, None)
 
 
 def test_a_probe_tells_when_python_went_on_and_when_the_value_was_there() -> None:

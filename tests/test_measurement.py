@@ -1,52 +1,16 @@
 """The result of timing one piece of code."""
 
-import contextlib
 import dataclasses
-import json
 import math
 import re
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from IPython.core.magics.execution import TimeitResult
 
 from ipyjaxbench import notes
-from ipyjaxbench.errors import OptionError, RecordError
-from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.notes import Note
-from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.report import Facts, Headline, Notes
-from ipyjaxbench.result import MIME
-
-
-def measured(nanoseconds: list[int], **changes: Any) -> Measurement:
-    """Samples of one call each, in rounds of ten, or as few as there are."""
-    full, rest = divmod(len(nanoseconds), 10)
-    base = Measurement(
-        code="f(x)",
-        frameworks={"python": "3.12"},
-        first_call=0.002,
-        phases={},
-        compilations=None,
-        loops=1,
-        batches=tuple((1, ns) for ns in nanoseconds),
-        rounds=(10,) * full + (rest,) * bool(rest),
-    )
-    return dataclasses.replace(base, **changes)
-
-
-def rows(m: Measurement) -> dict[str, str]:
-    """The labelled lines of its report."""
-    return {k: v for b in m.report().blocks if isinstance(b, Facts) for k, v in b.rows}
-
-
-def headline(m: Measurement) -> Headline:
-    """The line to read first."""
-    return next(block for block in m.report().blocks if isinstance(block, Headline))
-
+from tests.results import STEADY, headline, measured, rows
 
 # Figures
 
@@ -84,7 +48,6 @@ def test_the_interval_never_holds_negative_times() -> None:
     assert m.interval[0] == 0.0
 
 
-STEADY = [1000 + i % 3 for i in range(100)]
 MOVED = [1000 + 80 * (i // 10 % 2) for i in range(100)]
 SHIFTED = [1000 + 500 * (i // 10 % 2) for i in range(100)]
 TAIL = [100_000 if i % 10 == 0 else 120_000 + i * 7919 % 101 for i in range(200)]
@@ -227,111 +190,3 @@ def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
     shown = [repr(measured([1000] * 30)), repr(measured([], code="a = 1\nb = 2"))]
     assert shown[0] == "<Measurement f(x): 1.00 µs ± 0 %, QUIET>"
     assert shown[1] == "<Measurement a = 1 …: 2.00 ms, ONCE>"
-
-
-# Records
-
-TIMES = st.floats(0, 1e6)
-TEXTS = st.text(max_size=8)
-COUNTS = st.integers(1, 10**9)
-PLACES = st.builds(
-    Placement,
-    TEXTS,
-    TEXTS,
-    COUNTS,
-    TEXTS,
-    st.none() | st.tuples(COUNTS, COUNTS),
-    st.tuples(TEXTS),
-    COUNTS,
-)
-MEASURED = st.builds(
-    Measurement,
-    code=TEXTS,
-    frameworks=st.dictionaries(TEXTS, TEXTS, max_size=2),
-    first_call=TIMES,
-    phases=st.dictionaries(TEXTS, st.none() | TIMES, max_size=2),
-    compilations=st.none() | COUNTS,
-    loops=COUNTS,
-    batches=st.tuples(st.tuples(COUNTS, COUNTS), st.tuples(COUNTS, COUNTS)),
-    rounds=st.sampled_from([(2,), (1, 1), (0, 2), (1, 0, 1)]),
-    exact=st.booleans(),
-    inputs=st.tuples(PLACES),
-    outputs=st.tuples(PLACES),
-    notes=st.tuples(st.builds(Note, TEXTS, TEXTS, TEXTS, TEXTS)),
-    compile_time=TIMES,
-    elapsed=TIMES,
-    precision=st.integers(1, 15),
-)
-
-
-@given(MEASURED)
-def test_what_was_saved_as_json_is_read_back_equal(m: Measurement) -> None:
-    assert Measurement.from_dict(json.loads(json.dumps(m.to_dict()))) == m
-
-
-def test_a_notebook_keeps_text_and_html_and_the_record() -> None:
-    m = measured(STEADY)
-    assert m._repr_mimebundle_().keys() == {"text/plain", "text/html", MIME}
-    assert m._repr_mimebundle_()[MIME] == m.to_dict()
-
-
-def test_any_precision_that_an_option_allows_can_be_read_back() -> None:
-    for digits in (1, 15, 16, 400):
-        with contextlib.suppress(OptionError):
-            m = measured(STEADY, precision=TimeOptions(precision=digits).precision)
-            assert Measurement.from_dict(m.to_dict()) == m
-
-
-def test_a_record_that_is_read_can_be_shown() -> None:
-    damaged = measured([1000, 1000]).to_dict()
-    damaged["facts"]["batches"] = [[1, 10**400], [1, 1]]
-    with contextlib.suppress(RecordError):
-        assert str(Measurement.from_dict(damaged))
-
-
-TIME = "the record makes no sense: a time is negative or not a number"
-SAMPLE = "the record makes no sense: a sample has no calls or a negative time"
-ROUNDS = "the record makes no sense: the rounds do not add up to the samples"
-TOO_MUCH = "the record makes no sense: a sample has more calls or time than any clock shows"
-RANGE = "the record makes no sense: loops or precision is out of range"
-OTHER_SCHEMA = "this version reads schema 1: update ipyjaxbench, or measure again"
-WRONG_FACTS = [
-    ({"first_call": -1.0}, TIME),
-    ({"first_call": math.nan}, TIME),
-    ({"elapsed": math.inf}, TIME),
-    ({"compile_time": -1e-9}, TIME),
-    ({"phases": {"trace": math.nan}}, TIME),
-    ({"batches": [[0, 1], [1, 1]]}, SAMPLE),
-    ({"batches": [[1, -1], [1, 1]]}, SAMPLE),
-    ({"rounds": [1]}, ROUNDS),
-    ({"rounds": [3, -1]}, ROUNDS),
-    ({"batches": []}, ROUNDS),
-    ({"loops": 0}, RANGE),
-    ({"precision": 16}, RANGE),
-    ({"loops": 2**63}, RANGE),
-    ({"batches": [[1, 2**63], [1, 1]]}, TOO_MUCH),
-    ({"code": 1}, "the record is damaged: Expected `str`, got `int` - at `$.code`"),
-    ({"loops": True}, "the record is damaged: Expected `int`, got `bool` - at `$.loops`"),
-]
-WRONG_RECORDS = [
-    ([], "a record is a dictionary, not list"),
-    (None, "a record is a dictionary, not NoneType"),
-    ({}, f"the record has schema None and {OTHER_SCHEMA}"),
-    ({"schema": 2}, f"the record has schema 2 and {OTHER_SCHEMA}"),
-    ({"schema": 1, "kind": "graph"}, "the record holds a 'graph', not a 'measurement'"),
-    (
-        {"schema": 1, "kind": "measurement"},
-        "the record is damaged: Expected `object`, got `null`",
-    ),
-]
-WRONG_RECORDS += [
-    ({"schema": 1, "kind": "measurement", "facts": measured([1, 1]).to_dict()["facts"] | f}, text)
-    for f, text in WRONG_FACTS
-]
-
-
-@pytest.mark.parametrize(("record", "message"), WRONG_RECORDS)
-def test_a_record_that_cannot_be_true_is_refused_in_one_line(record: Any, message: str) -> None:
-    with pytest.raises(RecordError) as raised:
-        Measurement.from_dict(record)
-    assert str(raised.value) == message

@@ -2,78 +2,13 @@
 
 import gc
 import platform
-import random
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks.python import Python
-from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.options import TimeOptions
-from ipyjaxbench.snippet import Snippet, Source
-from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
-from ipyjaxbench.timer import time_snippet
-
-MS = 1_000_000
-START = "device.start(dispatch=10_000, work=1_000_000)"  # 10 µs to start, 1 ms to compute
-
-
-class Bench:
-    """A device, an adapter for it, and a namespace in which code is timed."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.framework = FakeFramework(FakeDevice(FakeClock()))
-        self.device = self.framework.device
-        self.clock = self.device.clock
-        self.broken: dict[str, str] = {}
-        self.names: dict[str, Any] = {"device": self.device, "clock": self.clock}
-        found = [Python(), self.framework]
-        monkeypatch.setattr("ipyjaxbench.timer.loaded", lambda: (found, self.broken))
-
-    def time(self, code: str, setup: str | None = None, **options: Any) -> Measurement:
-        """Time code."""
-        prepared = Snippet(Source.plain(setup), self.names) if setup else None
-        snippet = Snippet(Source.plain(code), self.names)
-        clock = options.pop("clock", self.clock)
-        return time_snippet(snippet, TimeOptions(**options), setup=prepared, clock=clock)
-
-    def counted(self, each: Callable[[int], Any] = lambda count: None) -> list[int]:
-        """Bind ``call``, which takes a millisecond, to something that knows its turn."""
-        turns: list[int] = []
-
-        def call() -> Any:
-            turns.append(len(turns) + 1)
-            result = each(len(turns))
-            self.clock.advance(MS)
-            return result
-
-        self.names["call"] = call
-        return turns
-
-
-@pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """A device that has nothing to do at moment 0."""
-    return Bench(monkeypatch)
-
-
-def told(m: Measurement) -> dict[str, str]:
-    """The Notes by their codes."""
-    return {note.code: note.text for note in m.notes}
-
-
-def failing(turn: int, error: BaseException) -> Callable[[int], None]:
-    """What raises in one call."""
-
-    def each(count: int) -> None:
-        if count == turn:
-            raise error
-
-    return each
-
+from ipyjaxbench.testing import FakeArray
+from tests.bench import MS, START, Bench, failing, told
 
 # What is waited for
 
@@ -104,8 +39,12 @@ def test_work_that_the_value_does_not_show_is_found_and_waited_for(
     assert m.waited
 
 
-def test_work_that_the_value_does_not_show_is_waited_for_with_exact_numbers(bench: Bench) -> None:
-    m = bench.time(f"{START}; y = 1", number=4, repeat=5)
+@pytest.mark.parametrize("before", ["", "y = old; "])
+def test_work_that_the_value_does_not_show_is_waited_for_with_exact_numbers(
+    bench: Bench, before: str
+) -> None:
+    bench.names["old"] = FakeArray(bench.device, 0)  # waiting for it waits for nothing else
+    m = bench.time(f"{before}{START}; z = 1", number=4, repeat=5)
     assert m.median == pytest.approx(1.01e-3)
     assert "elsewhere" in told(m)
 
@@ -317,98 +256,3 @@ def test_what_the_first_call_prints_is_shown_and_the_rest_counted(
     m = bench.time("call()", number=2, repeat=3)
     assert capsys.readouterr().out == "hello"
     assert "(5 writes) is not shown" in told(m)["output-hidden"]
-
-
-# How often and how long
-
-
-@pytest.mark.parametrize(
-    ("number", "repeat", "calls"), [(1, 1, 1), (5, 1, 5), (1, 7, 7), (10, 3, 30), (4, None, 28)]
-)
-def test_exact_numbers_make_exactly_so_many_calls(
-    bench: Bench, number: int, repeat: int | None, calls: int
-) -> None:
-    turns = bench.counted()
-    m = bench.time("call()", number=number, repeat=repeat)
-    assert len(turns) == calls
-    assert (m.loops, m.repeat) == (number, repeat or 7)
-    assert m.all_runs == pytest.approx([number * 1e-3] * m.repeat)
-
-
-@pytest.mark.parametrize("cost", [100, MS, 10_000 * MS])
-def test_a_number_of_samples_is_kept_and_their_size_chosen(bench: Bench, cost: int) -> None:
-    m = bench.time(f"clock.advance({cost})", repeat=5)
-    assert m.repeat == len(m.batches) == 5
-    assert m.median == pytest.approx(cost * 1e-9)
-    assert m.loops == 1 or 1e-4 <= m.loops * m.median <= 4e-4
-
-
-@pytest.mark.parametrize("budget", [0.5, 2.0])
-@pytest.mark.parametrize("cost", [1_000, MS, 100 * MS, 400 * MS])
-def test_the_budget_is_kept_to_one_call(bench: Bench, budget: float, cost: int) -> None:
-    rng = random.Random(1)
-    bench.names["call"] = lambda: bench.clock.advance(int(cost * rng.uniform(0.1, 1.0)))
-    m = bench.time("call()", budget=budget)
-    assert m.elapsed <= budget + 1.1 * cost * 1e-9 + 0.01
-    assert m.batches
-
-
-def test_the_budget_is_kept_when_calls_sleep_and_cpu_time_is_measured(bench: Bench) -> None:
-    busy = [0]
-
-    def call() -> None:
-        busy[0] += 20_000
-        bench.clock.advance(500 * MS)
-
-    bench.names["call"] = call
-    m = bench.time("call()", clock=Clock(lambda: busy[0], bench.clock.wall, bench.clock.sleep))
-    assert m.median == pytest.approx(20e-6)
-    assert m.elapsed <= 2 * 2.0
-
-
-def test_a_second_call_that_would_pass_the_budget_is_not_made(bench: Bench) -> None:
-    turns = bench.counted(lambda _: bench.clock.advance(2999 * MS))
-    m = bench.time("call()")
-    assert (m.verdict, len(turns), m.median) == ("ONCE", 1, pytest.approx(3.0))
-    assert [(n.code, n.advice) for n in m.notes] == [("over-budget", "-b 12 to measure several")]
-
-
-def test_calls_too_slow_to_waste_are_all_samples(bench: Bench) -> None:
-    turns = bench.counted(lambda _: bench.clock.advance(400 * MS))
-    m = bench.time("call()", budget=2.0)
-    assert len(m.batches) == len(turns) - 1
-
-
-# Set-up
-
-
-def test_set_up_runs_before_each_sample_and_is_not_counted(bench: Bench) -> None:
-    log: list[str] = []
-    bench.counted(lambda _: log.append("call"))
-    bench.names["prepare"] = lambda: (log.append("set up"), bench.clock.advance(70 * MS))
-    m = bench.time("call()", "prepare()", number=2, repeat=3)
-    assert log == ["set up", "call", "call"] * 3
-    assert m.all_runs == pytest.approx([2e-3] * 3)
-
-
-def test_names_that_the_set_up_binds_are_fresh_in_each_sample(bench: Bench) -> None:
-    m = bench.time("x = x + [1]; assert len(x) == 2; clock.advance(1_000_000)", "x = [0]")
-    assert m.median == pytest.approx(1e-3)
-    assert (told(m), bench.names["x"]) == ({}, [0, 1])
-
-
-# What is looked at
-
-
-def test_a_function_that_was_not_called_is_told(bench: Bench) -> None:
-    bench.clock = FakeClock(step=10)
-    bench.counted()
-    m = bench.time("call", number=2, repeat=2)
-    assert told(m)["not-called"].startswith("call is a function and was not called")
-
-
-def test_a_measurement_knows_what_was_asked(bench: Bench) -> None:
-    snippet = Snippet(Source.plain("y = 1 "), bench.names)
-    options = TimeOptions(number=1, precision=5)
-    m = time_snippet(snippet, options, clock=bench.clock, compile_time=0.25)
-    assert (m.code, m.precision, m.compile_time, m.exact) == ("y = 1", 5, 0.25, True)

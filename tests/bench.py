@@ -1,0 +1,64 @@
+"""A device whose time is told by hand, and code timed on it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.frameworks.python import Python
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.snippet import Snippet, Source
+from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.timer import time_snippet
+
+MS = 1_000_000
+START = "device.start(dispatch=10_000, work=1_000_000)"  # 10 µs to start, 1 ms to compute
+
+
+class Bench:
+    """A device, an adapter for it, and a namespace in which code is timed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.framework = FakeFramework(FakeDevice(FakeClock()))
+        self.device = self.framework.device
+        self.clock = self.device.clock
+        self.broken: dict[str, str] = {}
+        self.names: dict[str, Any] = {"device": self.device, "clock": self.clock}
+        found = [Python(), self.framework]
+        monkeypatch.setattr("ipyjaxbench.timer.loaded", lambda: (found, self.broken))
+
+    def time(self, code: str, setup: str | None = None, **options: Any) -> Measurement:
+        """Time code."""
+        prepared = Snippet(Source.plain(setup), self.names) if setup else None
+        snippet = Snippet(Source.plain(code), self.names)
+        clock = options.pop("clock", self.clock)
+        return time_snippet(snippet, TimeOptions(**options), setup=prepared, clock=clock)
+
+    def counted(self, each: Callable[[int], Any] = lambda count: None) -> list[int]:
+        """Bind ``call``, which takes a millisecond, to something that knows its turn."""
+        turns: list[int] = []
+
+        def call() -> Any:
+            turns.append(len(turns) + 1)
+            result = each(len(turns))
+            self.clock.advance(MS)
+            return result
+
+        self.names["call"] = call
+        return turns
+
+
+def told(m: Measurement) -> dict[str, str]:
+    """The Notes by their codes."""
+    return {note.code: note.text for note in m.notes}
+
+
+def failing(turn: int, error: BaseException) -> Callable[[int], None]:
+    """What raises in one call."""
+
+    def each(count: int) -> None:
+        if count == turn:
+            raise error
+
+    return each

@@ -1,0 +1,35 @@
+"""Hand-made results for tests."""
+
+import dataclasses
+from typing import Any
+
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.report import Facts, Headline
+
+STEADY = [1000 + i % 3 for i in range(100)]
+
+
+def measured(nanoseconds: list[int], **changes: Any) -> Measurement:
+    """Samples of one call each, in rounds of ten, or as few as there are."""
+    full, rest = divmod(len(nanoseconds), 10)
+    base = Measurement(
+        code="f(x)",
+        frameworks={"python": "3.12"},
+        first_call=0.002,
+        phases={},
+        compilations=None,
+        loops=1,
+        batches=tuple((1, ns) for ns in nanoseconds),
+        rounds=(10,) * full + (rest,) * bool(rest),
+    )
+    return dataclasses.replace(base, **changes)
+
+
+def rows(m: Measurement) -> dict[str, str]:
+    """The labelled lines of its report."""
+    return {k: v for b in m.report().blocks if isinstance(b, Facts) for k, v in b.rows}
+
+
+def headline(m: Measurement) -> Headline:
+    """The line to read first."""
+    return next(block for block in m.report().blocks if isinstance(block, Headline))
