@@ -10,6 +10,7 @@ import itertools
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -203,9 +204,10 @@ def _refuse_what_cannot_run(source: Source) -> None:
         raise SnippetError("there is no code to time: type %fwtime f(x), or %%fwtime above a cell")
     only = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
     if isinstance(only, ast.Constant) and isinstance(only.value, str):
-        shown = source.text.strip()
+        shown = shorten(source.text, 40, placeholder=" …")
+        inside = shorten(only.value, 40, placeholder=" …")
         raise SnippetError(
-            f"{shown} is a string, and timing it would time nothing: type %fwtime {only.value}"
+            f"{shown} is a string, and timing it would time nothing: type %fwtime {inside}"
         )
     if any(_awaits(node) for node in _own(body)):
         raise SnippetError(
