@@ -76,7 +76,7 @@ class Measurement(Result):
     @cached_property
     def samples(self) -> tuple[float, ...]:
         """Seconds per call of each steady sample; the first call alone where there is no other."""
-        steady = tuple(ns / calls * 1e-9 for calls, ns in self.batches)
+        steady = tuple(ns / calls / 1e9 for calls, ns in self.batches)
         return steady or (self.first_call,)
 
     @cached_property
@@ -118,7 +118,7 @@ class Measurement(Result):
     @property
     def all_runs(self) -> list[float]:
         """Seconds of each sample of ``loops`` calls; with ``-n`` the first call is among them."""
-        runs = [ns * 1e-9 for _, ns in self.batches]
+        runs = [ns / 1e9 for _, ns in self.batches]
         if not runs:
             return [self.first_call]
         if not self.exact:
