@@ -49,7 +49,8 @@ class Measurement(Result):
         precision: significant digits to show.
 
     Example:
-        >>> m = Measurement("f(x)", {}, 0.01, {}, None, 1, ((1, 1000), (1, 3000)), (1, 1))
+        >>> batches = ((1, 1000), (1, 3000), (1, 2000))
+        >>> m = Measurement("f(x)", {}, 0.01, {}, None, 1, batches, (1, 1, 1))
         >>> m.median, m.floor
         (2e-06, 1e-06)
     """
