@@ -12,6 +12,7 @@ from ipyjaxbench.snippet import Loop, Snippet, Source
 from ipyjaxbench.waiting import Drain
 
 _TURNS, _READINGS = 1000, 9
+CERTAIN_NS = 50_000  # one reading of what is left running may be off by that much
 
 
 class Probe(NamedTuple):
@@ -57,6 +58,7 @@ class Calls:
         drain: as given; set anew when the first call has started a framework.
         watches: asked whether something was compiled.
         renew: binds fresh arguments, untimed, before each call that gives its own away.
+        when_left: told of nanoseconds of work that a sample turned out to have left running.
         fresh: the code changes in place what the set-up makes, so each call needs it anew.
     """
 
@@ -66,6 +68,7 @@ class Calls:
         self.watches: Sequence[Watch] = ()
         self.renew: Callable[[], None] | None = None
         self.fresh = False
+        self.when_left: Callable[[int], object] = _no_wait
         self.made = 0
         self.elapsed = 0
         self._snippet = snippet
@@ -135,6 +138,11 @@ class Calls:
         self.set_up(begun=begun)
         before = self.compilations()
         taken = self._turn(calls, self._wait)
+        left = self.drain() - self.drain.idle
+        if left > max(CERTAIN_NS, taken / 2):
+            # It was not seen before: this sample waits for it now, and all later calls will.
+            taken += left
+            self.when_left(left)
         return max(round(taken - calls * self._reset_ns), 0), self.compilations() > before
 
     def compilations(self) -> int:

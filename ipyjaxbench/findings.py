@@ -32,7 +32,10 @@ def after_first(
 
 def ended_by(error: Exception, calls_made: int) -> Note:
     """A call after the first raised."""
-    first, *_ = str(error).splitlines() or [""]
+    try:
+        first, *_ = str(error).splitlines() or [""]
+    except Exception:  # noqa: BLE001  the user's class of errors may fail to show itself
+        first = ""
     shown = f"{type(error).__name__}: {first}".rstrip(".: ")
     shown = shorten(shown, 140, placeholder=" …")
     once = calls_made == 2

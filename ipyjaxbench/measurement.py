@@ -202,7 +202,7 @@ class Measurement(Result):
         verdict = self.verdict
         detail = "per call"
         if verdict == "ONCE":
-            detail = "one call, waited for" if self.waited else "one call"
+            detail = "one call, compilation included" if self.phases else "one call"
         elif verdict == "RECOMPILES":
             detail = "per call, compilation included"
         elif self.waited:
@@ -219,9 +219,9 @@ class Measurement(Result):
             yield "fastest", f"{units.duration(self.floor, digits)} · {taken}{spent}"
         if self._first_call_differs():
             yield "first call", self._first_call_words()
-        where = " → ".join(filter(None, (_places(self.inputs), _places(self.outputs))))
-        if where:
-            yield "where", where
+        inputs, outputs = _places(self.inputs), _places(self.outputs)
+        if inputs or outputs:
+            yield "where", " → ".join([inputs, outputs]).strip() if outputs else inputs
         yield (
             "with",
             ", ".join(f"{name} {version}" for name, version in sorted(self.frameworks.items())),

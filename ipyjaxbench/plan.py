@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench import notes
-from ipyjaxbench.calls import Calls, Probe
+from ipyjaxbench.calls import CERTAIN_NS, Calls, Probe
 from ipyjaxbench.frameworks import Framework, Wait
 from ipyjaxbench.notes import Note
 from ipyjaxbench.snippet import Snippet
 from ipyjaxbench.state import all_alive
 from ipyjaxbench.waiting import Drain, each, waiter_of
 
-_CERTAIN_NS = 50_000  # one reading alone may be off by that much
+_LARGE = 0.25  # the share of a call that one reading alone must show
 
 
 class Plan:
@@ -42,6 +42,7 @@ class Plan:
         waits = [*([of_value] if of_value else []), *of_names.values()]
         self.wait: Wait | None = each(waits) if waits else None
         self._calls = calls
+        self._waits_for_all = False
         self._hands_value = of_value is not None
         self._names = tuple(of_names)
         self._kept = dict(kept)
@@ -61,8 +62,15 @@ class Plan:
         """
         seen = [(probe.waited, probe.drained) for probe in probes]
         pending = self._calls.drain.pending(seen)
-        if pending <= (_CERTAIN_NS if len(probes) == 1 else 0):
+        if len(probes) == 1 and pending <= max(CERTAIN_NS, _LARGE * probes[0].waited):
             return []
+        return self.wait_for_all(pending) if pending else []
+
+    def wait_for_all(self, pending: int) -> list[Note]:
+        """Wait for all devices after each call from now on."""
+        if self._waits_for_all:
+            return []
+        self._waits_for_all = True
         self.wait = _then(self.wait, self._calls.drain)
         self._arrange()
         return [notes.elsewhere(pending * 1e-9)]

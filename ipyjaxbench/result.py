@@ -88,7 +88,8 @@ class Result(ABC):
             raise RecordError(f"the record holds a {kind!r}, not a {cls.kind!r}")
         try:
             result = msgspec.convert(record.get("facts"), cls)
-        except msgspec.ValidationError as error:
+        # What is not plain data makes msgspec raise other errors than its own.
+        except (ValueError, TypeError, AttributeError) as error:
             raise RecordError(f"the record is damaged: {error}") from None
         wrong = result.check()
         if wrong:

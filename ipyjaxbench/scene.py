@@ -4,7 +4,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 
-from ipyjaxbench.frameworks import Framework, asked, find_arrays, find_functions, package_of
+from ipyjaxbench.frameworks import Framework, asked, find_arrays, find_reach, package_of
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.snippet import Snippet
 
@@ -19,15 +19,16 @@ class Scene:
     Attributes:
         values: what the names that the code reads stand for.
         functions: callables and modules that it can reach.
+        reached: other values that the user's functions among them use, by name.
         compiled: those among them that a framework compiles.
         inputs: where the arrays live that it reads.
     """
 
     def __init__(self, snippet: Snippet, frameworks: Sequence[Framework]) -> None:
         names = snippet.names
-        self.values = {name: names[name] for name in snippet.reads if name in names}
+        self.values = {n: names[n] for n in snippet.reads if n in names and n != "get_ipython"}
         called = _called(snippet.statements, self.values)
-        self.functions = find_functions([*self.values.values(), *called], frameworks)
+        self.functions, self.reached = find_reach([*self.values.values(), *called], frameworks)
         self.compiled = [
             f for f in self.functions if any(asked(fw.compiles, f) for fw in frameworks)
         ]
@@ -38,6 +39,7 @@ class Scene:
     ) -> list[Framework]:
         """The frameworks that own an array or a function here; plain Python where none does."""
         owners = {placement.framework for placement in (*self.inputs, *outputs)}
+        owners |= {found.framework.name for found in find_arrays(self.reached, frameworks)}
         roots = {package_of(function) for function in self.functions}
         mine = [
             f

@@ -1,7 +1,9 @@
 """What running code changes in the user's session, so that many runs leave what one leaves."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from types import FunctionType, ModuleType
 from typing import Any, cast
 
 from ipyjaxbench.frameworks import Framework, asked, find_arrays
@@ -11,6 +13,9 @@ _MISSING = object()
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset)
 _IN_PLACE = {"sort", "reverse", "fill", "partition", "assign", "assign_add", "assign_sub"}
 _SIZED = (list, dict, set, bytearray)
+_NUMBERS = (int, float)
+_NOT_LOOKED_INTO = (ModuleType, type, FunctionType)
+_DEPTH, _MOST_ITEMS = 2, 100
 
 
 class Snapshot:
@@ -88,10 +93,12 @@ class Changes:
             if snippet.names.get(name) is values.get(name)
             and not issubclass(type(values.get(name)), _IMMUTABLE)
         }
+        used_up = set(_handed_on(snippet.statements))
         self.certain = {
             name
             for name, value in values.items()
-            if name in in_place or issubclass(type(value), Iterator)
+            if (name in in_place and not issubclass(type(value), ModuleType))
+            or (name in used_up and issubclass(type(value), Iterator))
         }
         self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
 
@@ -103,9 +110,41 @@ class Changes:
         return list(dict.fromkeys([*(n for n in self._values if n in self.certain), *changed]))
 
     def _fingerprint(self, value: object) -> tuple[object, ...]:
-        length = len(cast(Sized, value)) if type(value) in _SIZED else None
         arrays = find_arrays(value, self._frameworks)
-        return (length, *(found.framework.changes(found.array) for found in arrays))
+        counts = [found.framework.changes(found.array) for found in arrays]
+        try:
+            outline = list(_outline(value, self._frameworks, _DEPTH))
+        except Exception:  # noqa: BLE001  a proxy may raise when it is looked at
+            outline = []
+        return (*outline, *counts)
+
+
+def _outline(value: object, frameworks: Sequence[Framework], depth: int) -> Iterator[object]:
+    """Lengths of containers and numbers in attributes: what shows that an object moved on.
+
+    Arrays, and containers that a framework knows, are left to the framework.
+    """
+    kind = type(value)
+    if kind in _NUMBERS:
+        yield value
+    elif kind in _SIZED:
+        yield len(cast(Sized, value))
+    inside: Iterable[object] = ()
+    if kind in (list, tuple):
+        inside = cast(Iterable[object], value)
+    elif kind is dict:
+        inside = cast(dict[object, object], value).values()
+    elif issubclass(kind, _NOT_LOOKED_INTO):
+        return
+    elif "__dict__" in dir(kind) and not any(_is_theirs(value, f) for f in frameworks):
+        inside = vars(value).values()
+    if depth:
+        for item in itertools.islice(inside, _MOST_ITEMS):
+            yield from _outline(item, frameworks, depth - 1)
+
+
+def _is_theirs(value: object, framework: Framework) -> bool:
+    return framework.owns(type(value)) or framework.parts(value) is not None
 
 
 def _updated_names(statements: Sequence[ast.stmt]) -> Iterator[str]:
@@ -126,6 +165,19 @@ def _updated_items(statements: Sequence[ast.stmt]) -> Iterator[str]:
                     yield from _root(keyword.value)
             if isinstance(node.func, ast.Attribute) and _changes_its_object(node.func.attr):
                 yield from _root(node.func.value)
+
+
+def _handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """Names that are iterated over, or handed to a call that may do so."""
+    for node in ast.walk(ast.Module(list(statements), [])):
+        given: list[ast.expr] = []
+        if isinstance(node, ast.Call):
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        elif isinstance(node, ast.For | ast.comprehension):
+            given = [node.iter]
+        elif isinstance(node, ast.Starred):
+            given = [node.value]
+        yield from (each.id for each in given if isinstance(each, ast.Name))
 
 
 def _changes_its_object(method: str) -> bool:

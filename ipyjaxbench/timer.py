@@ -73,7 +73,6 @@ def time_snippet(
         except BaseException:
             before.restore(frameworks)
             raise
-        start = clock.wall()
         phases = {name: s for w in calls.watches for name, s in w.phases().items()}
         compilations = calls.compilations()
         frameworks, _ = loaded()  # the first call may have imported or started one
@@ -86,22 +85,27 @@ def time_snippet(
 
         results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
         outputs = placements({"": first.value, **results}, frameworks)
-        changes = Changes(snippet, scene.values, frameworks)
+        changes = Changes(snippet, {**scene.reached, **scene.values}, frameworks)
         calls.fresh = setup is not None and not changes.certain.isdisjoint(setup.binds)
         lost = donated.keep_lost()
         calls.renew = donated.renew if lost else None
         kept = set_back(snippet, scene.values, frameworks)
         plan = Plan(calls, first.value, results, kept, frameworks)
         said += findings.after_first(snippet, scene, outputs, lost)
+        calls.when_left = lambda left: said.extend(plan.wait_for_all(left))
         samples = Samples()
+        begun = clock.wall()
         del first, results  # a result that is held makes the next call slower
         try:
             with _gc_paused(), muted:
                 _later_calls(calls, samples, options, plan, typical, said)
         finally:
+            elapsed = (clock.wall() - begun) * 1e-9
             calls.drain()
             donated.restore()
             advanced = [*after.restore(frameworks), *changes.found()]
+        theirs = setup.binds if setup else ()  # made anew by the set-up before each sample
+        advanced = [name for name in advanced if name not in theirs]
         said += findings.of_state(advanced, calls.made, muted.writes)
         said += findings.of_samples(calls, samples, phases, waited=plan.wait is not None)
 
@@ -120,7 +124,7 @@ def time_snippet(
         outputs=outputs,
         notes=tuple(said),
         compile_time=compile_time,
-        elapsed=(clock.wall() - start) * 1e-9,
+        elapsed=elapsed,
         precision=options.precision,
     )
 

@@ -9,6 +9,8 @@ from ipyjaxbench.frameworks import Framework, Wait, find_arrays
 
 #: Work that its value does not show matters from this share of a call on.
 _MATTERS = 0.05
+#: Below that, a drain after a call that left the caches cold looks like work.
+_FLOOR_NS = 15_000
 _IDLE_READINGS = 11
 
 
@@ -50,7 +52,7 @@ class Drain:
         """
         extra = stats.median([drained - self.idle for _, drained in calls])
         typical = stats.median([call for call, _ in calls])
-        return int(extra) if extra > max(self.idle, _MATTERS * typical) else 0
+        return int(extra) if extra > max(self.idle, _FLOOR_NS, _MATTERS * typical) else 0
 
 
 def waiter_of(value: object, frameworks: Sequence[Framework]) -> Wait | None:
@@ -65,6 +67,8 @@ def waiter_of(value: object, frameworks: Sequence[Framework]) -> Wait | None:
     """
     owned: dict[Framework, list[Any]] = {}
     for framework, array in find_arrays(value, frameworks):
+        if not framework.alive(array):
+            continue
         owned.setdefault(framework, []).append(array)
     waits = [wait for f, arrays in owned.items() if (wait := f.waiter(value, arrays))]
     return _all_of(waits)

@@ -81,7 +81,16 @@ def test_without_waiting_work_overlaps_and_only_dispatch_is_read() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(None, value=False, names=(), kept={})
     assert bench.calls.sample(5) == (50, False)
-    assert bench.calls.drain() == 460
+
+
+def test_a_sample_that_left_much_running_waits_for_it_and_tells() -> None:
+    left: list[int] = []
+    bench = Bench("device.start(dispatch=10, work=100_000)")
+    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.when_left = left.append
+    taken, _ = bench.calls.sample(5)
+    assert taken == 500_010
+    assert left == [taken - 50]
 
 
 def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:

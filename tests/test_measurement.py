@@ -128,7 +128,7 @@ def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() 
         (STEADY, {"waited": True, "precision": 5}, "1.0010 µs ± 0 %", "per call, waited for"),
         ([1, 1000], {"rounds": (1, 1)}, "500 ns ± over 100 %", "per call"),
         ([], {}, "2.00 ms", "one call"),
-        ([], {"waited": True}, "2.00 ms", "one call, waited for"),
+        ([], {"phases": {"compile": 0.001}}, "2.00 ms", "one call, compilation included"),
     ],
 )
 def test_the_headline_says_what_the_number_means(

@@ -119,7 +119,7 @@ with           jax 0.10.2
     (
         ONCE,
         """\
-y = first(x) …  9.00 s   one call                                           ONCE
+y = first(x) …  9.00 s   one call, compilation included                     ONCE
 first call      9.00 s = trace 1.0 s + run 8.0 s, with a compile whose time is
                 not told
 with            torch 2.13.0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks import find_arrays, find_functions
+from ipyjaxbench.frameworks import find_arrays, find_reach
 from ipyjaxbench.snippet import Snippet, Source
 from ipyjaxbench.state import Changes, Snapshot, all_alive
 from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
@@ -112,5 +112,23 @@ def test_functions_are_followed_through_globals_and_closures(fake: FakeFramework
     def outer() -> int:
         return inner()
 
-    assert inner in find_functions([outer], [fake])
-    assert find_functions([3, "x"], [fake]) == []
+    class Trainer:
+        def __init__(self) -> None:
+            self.step = outer
+
+        def go(self) -> int:
+            return self.step()
+
+    assert inner in find_reach([outer], [fake]).functions
+    assert inner in find_reach([Trainer()], [fake]).functions
+    assert inner in find_reach([{"k": [Trainer().go]}], [fake]).functions
+    assert find_reach([3, "x"], [fake]).functions == []
+
+
+def test_values_that_a_function_uses_are_reached(fake: FakeFramework) -> None:
+    counts = [0]
+
+    def count() -> None:
+        counts[0] += 1
+
+    assert find_reach([count], [fake]).values == {"counts": counts}

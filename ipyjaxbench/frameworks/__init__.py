@@ -13,7 +13,7 @@ from ipyjaxbench.frameworks._base import (
     Wait,
     Watch,
 )
-from ipyjaxbench.frameworks._walk import Found, asked, find_arrays, find_functions, package_of
+from ipyjaxbench.frameworks._walk import Found, asked, find_arrays, find_reach, package_of
 
 __all__ = [
     "Found",
@@ -25,7 +25,7 @@ __all__ = [
     "Watch",
     "asked",
     "find_arrays",
-    "find_functions",
+    "find_reach",
     "loaded",
     "package_of",
 ]

@@ -16,7 +16,10 @@ from ipyjaxbench.frameworks._base import Framework
 
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
-_ATOMS = (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice)
+_MAX_REACHED = 1000
+_ATOMS = frozenset(
+    map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice))
+)
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
 
 
@@ -44,19 +47,19 @@ def find_arrays(value: object, frameworks: Sequence[Framework]) -> list[Found]:
         >>> find_arrays([1, "a"], [])
         []
     """
-    owners: dict[type, Framework | None] = {}
+    owners: dict[int, Framework | None] = {}  # by identity: a metaclass may define equality
     found: list[Found] = []
     seen: set[int] = set()
     stack: list[object] = [value]
     while stack and len(seen) < _MAX_NODES:
         node = stack.pop()
         kind = type(node)
-        if kind in _ATOMS or id(node) in seen:
+        if id(kind) in _ATOMS or id(node) in seen:
             continue
         seen.add(id(node))
-        if kind not in owners:
-            owners[kind] = next((f for f in frameworks if f.owns(kind)), None)
-        owner = owners[kind]
+        if id(kind) not in owners:
+            owners[id(kind)] = next((f for f in frameworks if f.owns(kind)), None)
+        owner = owners[id(kind)]
         if owner is not None:
             found.append(Found(owner, node))
         else:
@@ -123,32 +126,49 @@ def _slot(member: MemberDescriptorType, node: object) -> object:
         return None
 
 
-def find_functions(
-    values: Iterable[object], frameworks: Sequence[Framework], depth: int = 4
-) -> list[object]:
-    """The callables that ``values`` are, or reach through globals and closures.
+class Reach(NamedTuple):
+    """What code can reach.
+
+    Attributes:
+        functions: callables and modules, each once.
+        values: what the user's own functions use besides: their globals and closures, by name.
+    """
+
+    functions: list[object]
+    values: dict[str, object]
+
+
+def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth: int = 6) -> Reach:
+    """Follow the user's functions, and objects that hold some, to all that they can use.
 
     Args:
         values: what the names in the code stand for.
         frameworks: their own functions are not followed: what those use is not the user's choice.
-        depth: how many calls deep to follow plain functions.
+        depth: how many steps to follow.
 
     Returns:
-        Callables, each once; modules that they name are among them, as hints of what is in play.
+        The functions, and the other values that they name.
     """
     theirs = {framework.module for framework in frameworks}
-    found: dict[int, object] = {}
+    functions: dict[int, object] = {}
+    used: dict[str, object] = {}
+    seen: set[int] = set()
     level = list(values)
     for _ in range(depth):
         following: list[object] = []
-        for value in level:
-            if id(value) in found or not (callable(value) or isinstance(value, ModuleType)):
+        for value in level[:_MAX_REACHED]:
+            if id(value) in seen:
                 continue
-            found[id(value)] = value
+            seen.add(id(value))
+            if callable(value) or issubclass(type(value), ModuleType):
+                functions[id(value)] = value
             if package_of(value) not in theirs:
-                following += _reached_from(value)
+                named = _used_by(value)
+                used |= named
+                following += [*named.values(), *_held_by(value)]
         level = following
-    return list(found.values())
+    plain = {name: value for name, value in used.items() if id(value) not in functions}
+    return Reach(list(functions.values()), plain)
 
 
 def package_of(value: object) -> str:
@@ -160,18 +180,29 @@ def package_of(value: object) -> str:
     return name.partition(".")[0]
 
 
-def _reached_from(value: object) -> list[object]:
-    if isinstance(value, MethodType):
-        return [value.__func__]
-    if isinstance(value, partial):
-        return [value.func]
-    if not isinstance(value, FunctionType):
-        return []
-    names = [value.__globals__.get(name) for name in value.__code__.co_names]
-    cells = []
-    for cell in value.__closure__ or ():
+def _used_by(value: Any) -> dict[str, object]:
+    """Globals and closed-over values of a plain function, by name."""
+    if type(value) is not FunctionType:
+        return {}
+    used = {n: value.__globals__[n] for n in value.__code__.co_names if n in value.__globals__}
+    for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
         try:
-            cells.append(cell.cell_contents)
+            used[name] = cell.cell_contents
         except ValueError:  # the cell is empty
             continue
-    return names + cells
+    return used
+
+
+def _held_by(value: Any) -> list[object]:
+    """What may hold functions: methods, partials, containers, and plain objects."""
+    kind = type(value)
+    if kind is MethodType:
+        return [value.__func__, value.__self__]
+    if issubclass(kind, partial):
+        return [value.func]
+    if kind in (dict, list, tuple):
+        return list(value.values() if kind is dict else value)[:_MAX_REACHED]
+    if issubclass(kind, _NOT_ENTERED) or kind.__module__ == "builtins":
+        return []
+    methods = [f for f in vars(kind).values() if type(f) is FunctionType]
+    return [*_attributes(value), *methods]

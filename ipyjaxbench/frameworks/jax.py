@@ -79,20 +79,21 @@ class Jax(Framework):
         """One array by its method, a pytree by JAX's batched call, anything else by its arrays."""
         if len(arrays) == 1 and arrays[0] is value:
             return _lenient(_one_array)
-        leaves = {id(leaf) for leaf in jax.tree.leaves(value)}
-        if leaves.issuperset(map(id, arrays)):
+        if _holds_all(value, arrays):
             return _pytree
+        if _holds_all(_attributes(value), arrays):
+            return _one_object
         return lambda _: self.drain()
 
     def prepare(self) -> None:
         """Compile the tiny programs that `drain` runs, one for each initialised device."""
         if self._canaries or not self.started():
             return
-        with jax.transfer_guard("allow"):
+        with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
             inputs = [jax.device_put(np.int32(0), device) for device in _local_devices()]
-        # Compiled ahead of time: a jitted function compiles anew in each context of the user's,
-        # and that would be taken for a wait.
-        self._canaries = [(jax.jit(_canary).lower(x).compile(), x) for x in inputs]
+            # Compiled ahead of time: a jitted function compiles anew in each context of the
+            # user's, and that would be taken for a wait.
+            self._canaries = [(jax.jit(_canary).lower(x).compile(), x) for x in inputs]
 
     def drain(self) -> None:
         """Run a tiny program on each initialised device: it comes back when all before it has.
@@ -121,9 +122,14 @@ class Jax(Framework):
 
     def gives_away(self, function: object) -> bool:
         """Whether the function was jitted with donated arguments, as far as JAX tells."""
+        if isinstance(function, jax.stages.Compiled):
+            return any(leaf.donated for leaf in jax.tree.leaves(function.args_info))
+        if not self.compiles(function):
+            return False
         info = getattr(function, "_jit_info", None)
-        donated = (getattr(info, "donate_argnums", ()), getattr(info, "donate_argnames", ()))
-        return any(donated)
+        if info is None:  # before 0.5 nothing tells: it may
+            return True
+        return bool(info.donate_argnums or info.donate_argnames)
 
     def copy(self, value: Any) -> Any | None:
         """The same pytree with new buffers; None if over a tenth of the free memory is needed."""
@@ -137,6 +143,19 @@ class Jax(Framework):
 
     def changes(self, array: Any) -> None:
         """JAX arrays never change."""
+
+
+def _holds_all(tree: object, arrays: Sequence[Any]) -> bool:
+    return {id(leaf) for leaf in jax.tree.leaves(tree)}.issuperset(map(id, arrays))
+
+
+def _attributes(value: object) -> dict[str, object]:
+    return getattr(value, "__dict__", {})
+
+
+def _one_object(value: object) -> object:
+    """Wait for a plain object or dataclass, which is no pytree while its attributes are one."""
+    return jax.block_until_ready(_attributes(value) or value)
 
 
 def _canary(x: Any) -> Any:

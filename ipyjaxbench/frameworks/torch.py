@@ -105,8 +105,12 @@ class Torch(Framework):
         """Never needed."""
 
     def changes(self, array: Any) -> int | None:
-        """Autograd's version counter, which every in-place operation raises."""
-        return None if array.is_inference() else array._version
+        """Autograd's version counters of the tensor and its gradient, raised by in-place work."""
+        if array.is_inference():
+            return None
+        gradient = array.grad if array.is_leaf else None
+        version: int = array._version
+        return version if gradient is None else version + 1 + gradient._version
 
 
 def _attributes(value: object) -> dict[str, object]:
