@@ -72,6 +72,7 @@ class Calls:
         self.made = 0
         self.elapsed = 0
         self._snippet = snippet
+        self._suspected = False
         self._setup = setup.loop() if setup else None
         self._set_up_names = set(setup.binds) if setup else set()
         self._wait: Wait = _no_wait
@@ -139,10 +140,12 @@ class Calls:
         before = self.compilations()
         taken = self._turn(calls, self._wait)
         left = self.drain() - self.drain.idle
-        if left > max(CERTAIN_NS, taken / 2):
-            # It was not seen before: this sample waits for it now, and all later calls will.
+        suspected = left > max(CERTAIN_NS, taken / 2)
+        if suspected:
             taken += left
-            self.when_left(left)
+            if self._suspected:  # twice in a row is no hiccup: from now on it is waited for
+                self.when_left(left)
+        self._suspected = suspected
         return max(round(taken - calls * self._reset_ns), 0), self.compilations() > before
 
     def compilations(self) -> int:

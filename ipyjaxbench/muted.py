@@ -1,10 +1,13 @@
 """Keeps what repeated calls print from flooding the notebook, and counts it."""
 
-from contextlib import redirect_stderr, redirect_stdout
+import os
+import sys
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from io import TextIOBase
+from typing import BinaryIO, TextIO
 
 
-class Muted(TextIOBase):
+class Muted:
     """A context in which standard output and error go nowhere.
 
     Attributes:
@@ -19,22 +22,58 @@ class Muted(TextIOBase):
 
     def __init__(self) -> None:
         self.writes = 0
-        self._streams = (redirect_stdout(self), redirect_stderr(self))
+        self.active = False
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Muted":
+        nowhere = self._stack.enter_context(open(os.devnull, "wb"))
+        self._stack.enter_context(redirect_stdout(_Quiet(sys.stdout, nowhere, self)))
+        self._stack.enter_context(redirect_stderr(_Quiet(sys.stderr, nowhere, self)))
+        self.active = True
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.active = False
+        self._stack.close()
+
+
+class _Quiet(TextIOBase):
+    """A stand-in for a stream. Who keeps it, as a logging handler does, writes to the real one."""
+
+    def __init__(self, stream: TextIO, nowhere: BinaryIO, muted: Muted) -> None:
+        self._stream, self._nowhere, self._muted = stream, nowhere, muted
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The real stream's."""
+        return self._stream.encoding or "utf-8"
+
+    @property
+    def errors(self) -> str | None:  # type: ignore[override]
+        """The real stream's."""
+        return self._stream.errors
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """Where bytes go: nowhere, or to the real stream's."""
+        return self._nowhere if self._muted.active else self._stream.buffer
+
+    def fileno(self) -> int:
+        """What a subprocess would write to: nowhere, or the real stream's."""
+        return self._nowhere.fileno() if self._muted.active else self._stream.fileno()
 
     def write(self, text: str, /) -> int:
-        """Count it and let it go."""
-        self.writes += 1
+        """Count it and let it go; pass it on when that is over."""
+        if not self._muted.active:
+            return self._stream.write(text)
+        self._muted.writes += 1
         return len(text)
+
+    def flush(self) -> None:
+        """Pass it on when the muting is over."""
+        if not self._muted.active:
+            self._stream.flush()
 
     def writable(self) -> bool:
         """Whatever prints may ask."""
         return True
-
-    def __enter__(self) -> "Muted":
-        for stream in self._streams:
-            stream.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for stream in reversed(self._streams):
-            stream.__exit__(None, None, None)

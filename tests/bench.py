@@ -50,8 +50,9 @@ class Bench:
 
 
 def told(m: Measurement) -> dict[str, str]:
-    """The Notes by their codes."""
-    return {note.code: note.text for note in m.notes}
+    """The Notes by their codes, but what they say of this bench's own counters."""
+    own = ("turns", "moment", "busy", "log", "seen")
+    return {n.code: n.text for n in m.notes if not n.text.startswith(own)}
 
 
 def failing(turn: int, error: BaseException) -> Callable[[int], None]:

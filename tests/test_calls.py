@@ -88,9 +88,10 @@ def test_a_sample_that_left_much_running_waits_for_it_and_tells() -> None:
     bench = Bench("device.start(dispatch=10, work=100_000)")
     bench.calls.arrange(None, value=False, names=(), kept={})
     bench.calls.when_left = left.append
-    taken, _ = bench.calls.sample(5)
-    assert taken == 500_010
-    assert left == [taken - 50]
+    assert bench.calls.sample(5)[0] == 500_010
+    assert left == []  # one reading may be a hiccup
+    assert bench.calls.sample(5)[0] == 500_010
+    assert left == [499_960]
 
 
 def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:

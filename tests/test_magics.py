@@ -329,3 +329,45 @@ def test_numpy_code_names_its_arrays(shell: Shell) -> None:
     result = shell.run(f"%fwtime {QUICK} -o -q y = np.dot(a, a.T)")
     assert "a f32[3,4] cpu → y f32[3,3] cpu" in str(result)
     assert result.frameworks == {"numpy": np.__version__}
+
+
+def test_a_logger_that_is_set_up_in_the_code_goes_on_working(shell: Shell) -> None:
+    import logging
+
+    root = logging.getLogger()
+    handlers, shell.names["logging"] = list(root.handlers), logging
+    try:
+        shell.run(
+            "%fwtime -q -n 2 -r 3 logging.basicConfig(force=True)\nlogging.warning('still heard')"
+        )
+        assert "still heard" in shell.text
+    finally:
+        root.handlers[:] = handlers
+
+
+def test_modules_and_readers_are_not_taken_for_state(shell: Shell) -> None:
+    shell.names.update(np=np, x=np.ones(5), rows=iter(range(3)))
+    for code in ("np.sort(x)", "rows.__class__"):
+        assert shell.run(f"%fwtime -q -o -n 2 -r 3 {code}").notes == ()
+
+
+def test_what_the_set_up_makes_anew_did_not_advance(shell: Shell) -> None:
+    result = shell.run("%%fwtime -q -o -n 1 -r 5 data = [3, 2, 1]\ndata.sort()")
+    assert result.notes == ()
+
+
+def test_an_error_that_cannot_show_itself_is_still_told(shell: Shell) -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    turns = iter([None, None, Mute()])
+
+    def f() -> None:
+        error = next(turns)
+        if error:
+            raise error
+
+    shell.names["f"] = f
+    result = shell.run("%fwtime -q -o -n 1 -r 5 f()")
+    assert "Call 3 raised Mute." in result.notes[0].text

@@ -1,5 +1,6 @@
 """Output that is kept from the notebook and counted."""
 
+import subprocess
 import sys
 
 import pytest
@@ -62,3 +63,23 @@ def test_one_can_be_used_again_and_goes_on_counting() -> None:
         with muted:
             sys.stdout.write("x")
     assert muted.writes == 2
+
+
+def test_what_is_muted_is_still_a_stream() -> None:
+    with Muted() as muted:
+        assert sys.stdout.encoding.lower().replace("-", "") == "utf8"
+        sys.stdout.buffer.write(b"unseen")
+        sys.stderr.flush()
+        subprocess.run([sys.executable, "-S", "-c", "print(1)"], stdout=sys.stdout, check=True)
+    assert muted.writes == 0
+
+
+def test_who_keeps_the_stream_writes_to_the_real_one_afterwards(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Muted():
+        kept = sys.stdout
+        kept.write("unseen")
+    kept.write("seen")
+    kept.flush()
+    assert capsys.readouterr().out == "seen"

@@ -102,6 +102,7 @@ def test_no_compilation_is_told_apart_from_nothing_that_compiles(bench: Bench) -
     bench.counted()
     bench.names["jitted"] = bench.device.compile
     assert bench.time("jitted; call()").compilations == 0
+    del bench.names["jitted"]
     assert bench.time("call()").compilations is None
 
 
@@ -204,11 +205,11 @@ def test_each_call_finds_the_names_as_the_first_one_did(bench: Bench, options: d
 
 
 def test_what_cannot_be_put_back_is_told(bench: Bench) -> None:
-    bench.names["log"] = []
-    m = bench.time("log.append(1)", number=5, repeat=2)
-    assert len(bench.names["log"]) == 10
+    bench.names["items"] = []
+    m = bench.time("items.append(1)", number=5, repeat=2)
+    assert len(bench.names["items"]) == 10
     assert told(m)["state-advanced"] == (
-        "log advanced by 10 calls, not one:"
+        "items advanced by 10 calls, not one:"
         " what the code changes in place or gives away cannot be put back."
     )
 

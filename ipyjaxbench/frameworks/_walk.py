@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -17,6 +18,7 @@ from ipyjaxbench.frameworks._base import Framework
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
 _MAX_REACHED = 1000
+_STDLIB = str(Path(inspect.__file__).parent)
 _ATOMS = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice))
 )
@@ -149,7 +151,7 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
     Returns:
         The functions, and the other values that they name.
     """
-    theirs = {framework.module for framework in frameworks}
+    theirs = {framework.module for framework in frameworks} - {"builtins"}
     functions: dict[int, object] = {}
     used: dict[str, object] = {}
     seen: set[int] = set()
@@ -164,20 +166,23 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
                 functions[id(value)] = value
             if package_of(value) not in theirs:
                 named = _used_by(value)
-                used |= named
+                used |= named if _is_the_users(value) else {}
                 following += [*named.values(), *_held_by(value)]
         level = following
-    plain = {name: value for name, value in used.items() if id(value) not in functions}
+    plain = {n: value for n, value in used.items() if not issubclass(type(value), _NOT_ENTERED)}
     return Reach(list(functions.values()), plain)
 
 
-def package_of(value: object) -> str:
-    """The top-level package that a module or function comes from; "" where it does not tell."""
-    attribute = "__name__" if issubclass(type(value), ModuleType) else "__module__"
-    name = inspect.getattr_static(value, attribute, "")
-    if not isinstance(name, str):  # of a built-in class: a descriptor that has to be asked
-        name = type(value).__module__
-    return name.partition(".")[0]
+def package_of(value: Any) -> str:
+    """The top-level package that a module, function or object comes from, or ""."""
+    kind = type(value)
+    if issubclass(kind, ModuleType):
+        name = value.__name__
+    elif kind in (FunctionType, BuiltinFunctionType):
+        name = value.__module__
+    else:  # asking an object itself might run code
+        name = inspect.getattr_static(value, "__module__", "")
+    return name.partition(".")[0] if isinstance(name, str) else kind.__module__.partition(".")[0]
 
 
 def _used_by(value: Any) -> dict[str, object]:
@@ -191,6 +196,12 @@ def _used_by(value: Any) -> dict[str, object]:
         except ValueError:  # the cell is empty
             continue
     return used
+
+
+def _is_the_users(value: Any) -> bool:
+    """Whether a function was written by the user, not installed: libraries keep their own state."""
+    file = value.__code__.co_filename if type(value) is FunctionType else ""
+    return not ("site-packages" in file or "dist-packages" in file or file.startswith(_STDLIB))
 
 
 def _held_by(value: Any) -> list[object]:

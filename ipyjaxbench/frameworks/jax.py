@@ -1,6 +1,7 @@
 """JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from operator import methodcaller
 from typing import Any
 
@@ -104,7 +105,9 @@ class Jax(Framework):
         if not self.started():
             return
         if self._canaries:
-            jax.block_until_ready([program(x) for program, x in self._canaries])
+            # A compiled program refuses to run while the user has jit disabled.
+            with jax.disable_jit(disable=False) if jax.config.jax_disable_jit else nullcontext():
+                jax.block_until_ready([program(x) for program, x in self._canaries])
         else:
             jax.block_until_ready([a for a in jax.live_arrays() if not a.is_deleted()])
         jax.effects_barrier()

@@ -324,3 +324,59 @@ def test_all_virtual_devices_are_waited_for() -> None:
 def test_a_moment_belongs_to_the_innermost_phase() -> None:
     spans = [(0.0, 10.0, "trace"), (2.0, 5.0, "compile"), (4.0, 6.0, "lower"), (8.0, 9.0, "trace")]
     assert disjoint(spans) == {"trace": 6.0, "lower": 1.0, "compile": 3.0, "cache load": 0.0}
+
+
+class Trainer:
+    def __init__(self) -> None:
+        self.step = jax.jit(lambda p: p + 1, donate_argnums=0)
+
+    def go(self, p: Any) -> Any:
+        return self.step(p)
+
+
+@pytest.mark.parametrize("code", ["t.go(p)", "fs['k'](p)", "jax.jit(inner)(p); t.go(p)", "aot(p)"])
+def test_donation_is_found_through_objects_containers_and_compiled_programs(code: str) -> None:
+    trainer, p = Trainer(), jnp.zeros(4)
+    names = {"t": trainer, "fs": {"k": trainer.step}, "p": p, "jax": jax, "inner": jnp.sin,
+             "aot": trainer.step.lower(jnp.zeros(4)).compile()}  # fmt: skip
+    result = ipyjaxbench.measure_code(code, names, number=2, repeat=3)
+    assert "fresh-copies" in codes(result)
+    assert names["p"] is p
+
+
+def test_small_work_in_a_plain_object_costs_what_it_costs_alone() -> None:
+    class Box:
+        def __init__(self, value: Any) -> None:
+            self.value = value
+
+    names = {"f": jax.jit(lambda x: x + 1), "x": jnp.ones(8), "Box": Box}
+    drain = Drain([_adapter()], Clock.elapsed())
+    alone = ipyjaxbench.measure_code("f(x)", names, budget=0.3)
+    boxed = ipyjaxbench.measure_code("Box(f(x))", names, budget=0.3)
+    assert boxed.floor - alone.floor < drain.idle * 1e-9  # no drain in every call
+    assert codes(boxed) == set()
+
+
+def test_with_jit_disabled_it_works_too() -> None:
+    code = (
+        "import jax, jax.numpy as jnp, ipyjaxbench\n"
+        "f = jax.jit(lambda x: x * 2); x = jnp.ones(4)\n"
+        "with jax.disable_jit():\n"
+        "    print(ipyjaxbench.measure_code('f(x)', dict(f=f, x=x), budget=0.05).waited)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
+
+
+def test_work_that_the_warm_up_did_not_show_is_noticed_later(slow: Slow) -> None:
+    turns = iter(range(10**9))
+
+    def run() -> None:
+        if next(turns) > 60:  # later than any warm-up
+            slow.product(slow.x)
+        else:
+            slow.product(slow.x).block_until_ready()
+
+    result = ipyjaxbench.measure_code("run()", {"run": run}, budget=1.0)
+    assert "elsewhere" in codes(result)
+    assert result.median > 0.5 * slow.look()

@@ -136,3 +136,27 @@ def test_no_accelerator_is_started_by_looking() -> None:
 def test_a_module_inside_of_an_object_is_found() -> None:
     holder = {"net": torch.nn.Linear(2, 2)}
     assert len(find_arrays(holder, [_adapter()])) == 2
+
+
+def test_training_inside_of_a_function_is_told_too() -> None:
+    net, x = torch.nn.Linear(3, 1), torch.ones(2, 3)
+    optimiser = torch.optim.SGD(net.parameters())
+
+    def train() -> float:
+        optimiser.zero_grad()
+        loss = net(x).mean()
+        loss.backward()
+        optimiser.step()
+        return loss.item()
+
+    result = ipyjaxbench.measure_code("train()", {"train": train}, number=2, repeat=3)
+    (note,) = [note for note in result.notes if note.code == "state-advanced"]
+    assert "net" in note.text
+    assert "torch" in result.frameworks
+
+
+def test_gradients_that_pile_up_are_told() -> None:
+    net, x = torch.nn.Linear(3, 1), torch.ones(2, 3)
+    names = {"net": net, "x": x}
+    result = ipyjaxbench.measure_code("net(x).mean().backward()", names, number=2, repeat=3)
+    assert codes(result) == {"state-advanced"}
