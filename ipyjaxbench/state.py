@@ -192,6 +192,15 @@ def _root(node: ast.expr) -> Iterator[str]:
         yield node.id
 
 
+def _copied(framework: Framework, value: object) -> object | None:
+    try:
+        copied: object | None = framework.copy(value)
+    # What cannot be copied is not the user's error: the code then runs once.
+    except Exception:  # noqa: BLE001
+        return None
+    return copied
+
+
 class Donated:
     """Fresh copies of arguments that each call gives away.
 
@@ -218,7 +227,7 @@ class Donated:
             for name, value in values.items():
                 arrays = find_arrays(value, [framework])
                 if name not in snippet.binds and arrays and not callable(value):
-                    copied = framework.copy(value)
+                    copied = _copied(framework, value)
                     if copied is not None:
                         self._copies[name] = (framework.copy, copied)
         self._before = {name: self._names[name] for name in self._copies}

@@ -139,7 +139,7 @@ class Jax(Framework):
         arrays = [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array)]
         if any(a.is_deleted() for a in arrays):
             return None
-        if sum(a.nbytes for a in arrays) > _free_memory(arrays) / 10:
+        if sum(self.placement(a).nbytes for a in arrays) > _free_memory(arrays) / 10:
             return None
         fresh = jax.tree.map(lambda a: a.copy() if isinstance(a, jax.Array) else a, value)
         return jax.block_until_ready(fresh)
