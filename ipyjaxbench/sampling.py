@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ipyjaxbench import stats
 from ipyjaxbench.calls import Calls, Probe
 
-_SAMPLE_NS = 200_000  # hides a clock that takes 100 ns to read
+_SAMPLE_NS = 500_000  # hides a clock of 100 ns, and the cold first call of a sample
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 10
 _PAUSE = 0.005  # seconds between rounds of short samples, so that they see different moments

@@ -124,10 +124,10 @@ def test_a_sample_of_fast_calls_is_long_enough_for_the_clock_and_no_longer(cost:
     bench = Bench(lambda _: cost)
     bench.warm_up()
     number = sampling.calls_per_sample(bench.calls, bench.samples)
-    assert 100_000 <= number * cost <= 400_000
+    assert 250_000 <= number * cost <= 1_000_000
 
 
-@pytest.mark.parametrize("cost", [200_000, SECOND])
+@pytest.mark.parametrize("cost", [500_000, SECOND])
 def test_a_sample_of_slow_calls_holds_one_and_costs_no_call_to_find_out(cost: int) -> None:
     bench = Bench(lambda _: cost)
     made = bench.warm_up()
