@@ -19,7 +19,8 @@ def measure_code(
     setup: str | None = None,
     number: int | None = None,
     repeat: int | None = None,
-    budget: float = 2.0,
+    aim: str = "usual",
+    budget: float | None = None,
 ) -> Measurement:
     """Time code in a namespace, as ``%fwtime code`` does in a notebook's.
 
@@ -29,7 +30,8 @@ def measure_code(
         setup: statements to run, untimed, before the first call and each sample.
         number: calls per sample; None has it chosen.
         repeat: number of samples; None stops when the figure is steady.
-        budget: seconds to spend after the first call.
+        aim: "quick", "usual" or "precise": when the figure is steady enough.
+        budget: seconds to spend after the first call; None leaves it to the aim.
 
     Returns:
         The measurement; all its times are in seconds.
@@ -44,7 +46,7 @@ def measure_code(
         2
     """
     __tracebackhide__ = True
-    options = TimeOptions(number=number, repeat=repeat, budget=budget)
+    options = TimeOptions(number=number, repeat=repeat, aim=aim, budget=budget)
     clock = Clock.elapsed()
     start = clock.now()
     snippet = Snippet(Source.plain(code), namespace)

@@ -5,6 +5,7 @@ import dataclasses
 import dis
 import linecache
 import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -22,11 +23,12 @@ from IPython.core.magic import (
 )
 from IPython.display import display
 
-from ipyjaxbench import notes, options
+from ipyjaxbench import notes, options, units
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.errors import IpyJaxBenchError
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
+from ipyjaxbench.progress import Progress
 from ipyjaxbench.snippet import Namespace, Snippet, Source
 from ipyjaxbench.timer import time_snippet
 
@@ -60,16 +62,24 @@ class IpyJaxBench(Magics):
             start = Clock.elapsed().now()
             snippet, setup = _snippets(self.shell, code, cell, names)
             compile_time = (Clock.elapsed().now() - start) * 1e-9
-        muted = _MutedShell(self.shell)
-        result = time_snippet(snippet, chosen, setup=setup, muted=muted, compile_time=compile_time)
+        use = _use_of_result()
+        returned = chosen.returned or use == "used"
+        shown = not chosen.quiet and not (returned and use == "shown")
+        with _Screen(self.shell, active=shown) as screen:
+            result = time_snippet(
+                snippet,
+                chosen,
+                setup=setup,
+                muted=_MutedShell(self.shell),
+                compile_time=compile_time,
+                told=Progress(screen.show, Clock.elapsed()),
+            )
         if names is not self.shell.user_ns and local_ns is not None:
             result = _kept_in_function(result, snippet, names, local_ns)
         if chosen.variable:
             self.shell.user_ns[chosen.variable] = result
-        use = _use_of_result()
-        returned = chosen.returned or use == "used"
-        if not chosen.quiet and not (returned and use == "shown"):
-            display(result)
+        if shown:
+            screen.replace(result)
         return result if returned else None
 
 
@@ -86,6 +96,57 @@ def _kept_in_function(
 
 # The help that `%fwtime?` shows is the option table's.
 IpyJaxBench.fwtime.__doc__ = f"{IpyJaxBench.fwtime.__doc__}\n\n{options.usage()}"
+
+
+class _Screen:
+    """One line of progress that the result replaces; none where output goes into a file.
+
+    Args:
+        shell: where to show it.
+        active: whether anything is to be shown.
+    """
+
+    def __init__(self, shell: InteractiveShell, *, active: bool) -> None:
+        self._publisher = shell.display_pub  # the real one: while calls are made it is muted
+        self._stream = sys.stdout
+        in_notebook = getattr(shell, "kernel", None) is not None
+        self._by_display = active and in_notebook
+        self._by_line = active and not in_notebook and self._stream.isatty()
+        self._handle: str | None = None
+        self._written = False
+
+    def __enter__(self) -> "_Screen":
+        return self
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        if self._written:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+        if failed and self._handle is not None:
+            self._publish("")
+
+    def show(self, line: str) -> None:
+        """Show the line in the place of the one before."""
+        if self._by_display:
+            self._publish(line)
+        elif self._by_line:
+            self._written = True
+            self._stream.write(f"\r{units.plain(line)}\x1b[K")
+            self._stream.flush()
+
+    def replace(self, result: Measurement) -> None:
+        """Show the result in the place of the line."""
+        if self._handle is None:
+            display(result)
+        else:
+            display(result, display_id=self._handle, update=True)
+
+    def _publish(self, line: str) -> None:
+        update = self._handle is not None
+        self._handle = self._handle or uuid.uuid4().hex
+        self._publisher.publish(
+            {"text/plain": line}, transient={"display_id": self._handle}, update=update
+        )
 
 
 class _MutedShell(Muted):

@@ -1,29 +1,18 @@
 """The result of timing one piece of code."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from ipyjaxbench import stats, units
-from ipyjaxbench.notes import CHANGES_MEANING, Note
+from ipyjaxbench import stats, time_report, verdict
+from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
-from ipyjaxbench.report import Facts, Headline, Notes, Report
+from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
 
-_QUIET, _OK, _TAIL = 0.02, 0.05, 1.10
 _MANY = 2**63
 _MAX_PRECISION = 15  # significant digits; a floating-point number has no more
-_PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
-_TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
-_EXPLAINED = {
-    "QUIET": "steady: the interval is within 2 %",
-    "OK": "steady enough: the interval is within 5 %",
-    "NOISY": "the figure moves: trust the fastest more",
-    "RECOMPILES": "compiles in every call: no steady state",
-    "ONCE": "one call only: nothing is known of its spread",
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,6 +36,8 @@ class Measurement(Result):
         compile_time: Python's own compilation of the code.
         elapsed: all calls after the first, with warm-up and pauses.
         precision: significant digits to show.
+        throughputs: seconds per call of many queued ones, one figure for each look.
+        dispatches: seconds until Python goes on, per call, one figure for each look.
 
     Example:
         >>> batches = ((1, 1000), (1, 3000), (1, 2000))
@@ -73,6 +64,8 @@ class Measurement(Result):
     compile_time: float = 0.0
     elapsed: float = 0.0
     precision: int = 3
+    throughputs: tuple[float, ...] = ()
+    dispatches: tuple[float, ...] = ()
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
@@ -105,14 +98,26 @@ class Measurement(Result):
 
     @property
     def verdict(self) -> str:
-        """QUIET, OK or NOISY; RECOMPILES or ONCE where there is no steady state to speak of."""
-        if any(note.code == "recompiles" for note in self.notes):
-            return "RECOMPILES"
-        if not self.batches:
-            return "ONCE"
-        if self.half_width <= _QUIET and self.median <= _TAIL * self.floor:
-            return "QUIET"
-        return "OK" if self.half_width <= _OK else "NOISY"
+        """QUIET, OK or NOISY; RECOMPILES, INVALID or ONCE where there is no figure to trust."""
+        codes = [note.code for note in self.notes]
+        return verdict.verdict(self.samples if self.batches else (), self.half_width, codes)
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """Why it is not QUIET, in words, the weightiest first."""
+        if self.verdict not in ("OK", "NOISY"):
+            return ()
+        return tuple(verdict.movements(self.samples))
+
+    @property
+    def throughput(self) -> float | None:
+        """Seconds per call of many that are queued and waited for once; None where not asked."""
+        return stats.median(self.throughputs) if self.throughputs else None
+
+    @property
+    def dispatch(self) -> float | None:
+        """Seconds until Python goes on after a call; None where not asked."""
+        return stats.median(self.dispatches) if self.dispatches else None
 
     # What IPython's TimeitResult has, so that code written for `%timeit -o` goes on working.
 
@@ -162,13 +167,15 @@ class Measurement(Result):
 
     def __repr__(self) -> str:
         """One line."""
-        figure, spread = self._figure()
-        return f"<Measurement {self._title()}: {figure}{spread}, {self.verdict}>"
+        return (
+            f"<Measurement {time_report.title(self)}: {time_report.figure(self)}, {self.verdict}>"
+        )
 
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""
         times = [self.first_call, self.compile_time, self.elapsed]
         times += [seconds for seconds in self.phases.values() if seconds is not None]
+        times += [*self.throughputs, *self.dispatches]
         if any(not (0 <= seconds < math.inf) for seconds in times):
             return "a time is negative or not a number"
         if any(calls < 1 or ns < 0 for calls, ns in self.batches):
@@ -183,75 +190,4 @@ class Measurement(Result):
 
     def report(self) -> Report:
         """What was found, headline first."""
-        marked = sorted(self.notes, key=lambda note: note.mark != CHANGES_MEANING)
-        return Report((self._headline(), Facts(tuple(self._facts())), Notes(tuple(marked))))
-
-    def _title(self) -> str:
-        first, *more = self.code.splitlines() or [""]
-        return first + (" …" if more else "")
-
-    def _figure(self) -> tuple[str, str]:
-        if self.half_width <= 1:
-            spread = f" ± {units.percent(self.half_width)}"
-        else:
-            spread = " ± over 100 %" if self.batches else ""
-        return units.duration(self.median, self.precision), spread
-
-    def _headline(self) -> Headline:
-        figure, spread = self._figure()
-        verdict = self.verdict
-        detail = "per call"
-        if verdict == "ONCE":
-            detail = "one call, compilation included" if self.phases else "one call"
-        elif verdict == "RECOMPILES":
-            detail = "per call, compilation included"
-        elif self.waited:
-            detail += ", waited for"
-        return Headline(self._title(), figure + spread, detail, verdict, _EXPLAINED[verdict])
-
-    def _facts(self) -> Iterator[tuple[str, str]]:
-        digits = self.precision
-        if self.batches:
-            taken = f"{units.count(len(self.samples), 'sample')}"
-            if self.loops > 1:
-                taken += f" of {units.count(self.loops, 'call')}"
-            spent = f" in {units.duration(self.elapsed, 2)}" if self.elapsed else ""
-            yield "fastest", f"{units.duration(self.floor, digits)} · {taken}{spent}"
-        if self._first_call_differs():
-            yield "first call", self._first_call_words()
-        inputs, outputs = _places(self.inputs), _places(self.outputs)
-        if inputs or outputs:
-            yield "where", " → ".join([inputs, outputs]).strip() if outputs else inputs
-        yield (
-            "with",
-            ", ".join(f"{name} {version}" for name, version in sorted(self.frameworks.items())),
-        )
-
-    def _first_call_differs(self) -> bool:
-        compiled = bool(self.compilations) or bool(self.phases)
-        extra = self.first_call - self.median
-        return compiled or self.compilations == 0 or extra > max(0.5 * self.median, _TOLD_EXTRA)
-
-    def _first_call_words(self) -> str:
-        total = units.duration(self.first_call, self.precision)
-        known = [phase for phase in _PHASES if phase in self.phases]
-        ordered = [*known, *sorted(self.phases.keys() - set(_PHASES))]
-        told = {phase: s for phase in ordered if (s := self.phases[phase]) is not None}
-        untold = [phase for phase in ordered if self.phases[phase] is None]
-        if told:
-            parts = {**told, "run": max(self.first_call - math.fsum(told.values()), 0.0)}
-            words = f"{total} = " + " + ".join(
-                f"{phase} {units.duration(seconds, 2)}" for phase, seconds in parts.items()
-            )
-        elif self.compilations == 0:
-            words = f"{total}, already compiled"
-        else:
-            words = total
-        return words + "".join(f", with a {phase} whose time is not told" for phase in untold)
-
-
-def _places(placements: tuple[Placement, ...]) -> str:
-    shown = [placement.words() for placement in placements[:4]]
-    if len(placements) > len(shown):
-        shown.append(f"and {len(placements) - len(shown)} more")
-    return ", ".join(shown)
+        return time_report.report(self)

@@ -3,6 +3,7 @@
 A Note says what was seen, how large its effect is, and what to write instead.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from ipyjaxbench import units
 
 CHANGES_MEANING = "!"
 GOOD_TO_KNOW = "·"
+_WORTH_WAITING = 60.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,17 @@ def over_budget(seconds: float) -> Note:
     )
 
 
+def needs_longer(known: float, target: float, spent: float) -> Note:
+    """The interval is wider than it should be; it narrows with the root of time."""
+    need = spent * (known / target) ** 2
+    words = f"The interval is ± {units.percent(known)} after {units.duration(spent, 2)}"
+    if need > _WORTH_WAITING:
+        rest = "more time alone will hardly narrow it"
+        return Note("needs-longer", f"{words}; {rest}.", "run it again when the machine is quieter")
+    aim = f"± {units.percent(target)} needs about {units.duration(need, 2)}"
+    return Note("needs-longer", f"{words}; {aim}.", f"-b {math.ceil(need)}")
+
+
 def recompiles(compiled: int, calls: int, per_call: float | None) -> Note:
     """The code compiles every time: there is no steady state."""
     cost = f", {units.duration(per_call)} of each call" if per_call else ""
@@ -183,6 +196,7 @@ CODES = (
     "stopped-by-error",
     "interrupted",
     "over-budget",
+    "needs-longer",
     "recompiles",
     "compiled-late",
     "not-called",

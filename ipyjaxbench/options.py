@@ -16,6 +16,8 @@ from ipyjaxbench.errors import OptionError
 
 _NUMBER = re.compile(r"\.?\d")
 _WORD = re.compile(r"\s*(\S+)")
+#: Aim -> relative half width of the interval, and seconds to spend on reaching it.
+_AIMS = {"quick": (0.05, 0.5), "usual": (0.02, 2.0), "precise": (0.005, 10.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,8 @@ class TimeOptions:
     Attributes:
         number: calls per sample (``-n``); None lets the clock's resolution decide.
         repeat: number of samples (``-r``); None stops when the figure is steady.
-        budget: seconds to spend after the first call (``-b``).
+        aim: "quick" (``--quick``), "usual" or "precise" (``--precise``).
+        budget: seconds to spend after the first call (``-b``); None leaves it to the aim.
         precision: significant digits shown (``-p``).
         quiet: show nothing (``-q``).
         returned: return the result object (``-o``).
@@ -35,7 +38,8 @@ class TimeOptions:
 
     number: int | None = None
     repeat: int | None = None
-    budget: float = 2.0
+    aim: str = "usual"
+    budget: float | None = None
     precision: int = 3
     quiet: bool = False
     returned: bool = False
@@ -45,10 +49,22 @@ class TimeOptions:
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         checks = (("-n", self.number, _whole), ("-r", self.repeat, _whole))
+        if self.aim not in _AIMS:
+            raise OptionError(f"aim {self.aim!r}: it is one of {', '.join(_AIMS)}")
         for flag, value, rule in (*checks, ("-b", self.budget, _seconds)):
             if value is not None:
                 _checked(flag, str(value), rule)
         _checked("-p", str(self.precision), _digits)
+
+    @property
+    def target(self) -> float:
+        """Relative half width of the interval at which the figure is steady."""
+        return _AIMS[self.aim][0]
+
+    @property
+    def seconds(self) -> float:
+        """What to spend after the first call."""
+        return _AIMS[self.aim][1] if self.budget is None else self.budget
 
 
 class _Parser(argparse.ArgumentParser):
@@ -95,6 +111,8 @@ _TIME_ROWS: tuple[tuple[tuple[str, ...], str, object, str], ...] = (
     (("-n", "--number"), "number", _whole, "calls per sample; with -r exactly N×R calls are made"),
     (("-r", "--repeat"), "repeat", _whole, "number of samples (7 when only -n is given)"),
     (("-b", "--budget"), "budget", _seconds, "seconds to spend after the first call (2)"),
+    (("--quick",), "aim", "quick", "stop at ± 5 %%, after 0.5 s at most"),
+    (("--precise",), "aim", "precise", "stop at ± 0.5 %%, after 10 s at most"),
     (("-p", "--precision"), "precision", _digits, "significant digits shown (3)"),
     (("-q", "--quiet"), "quiet", True, "show nothing"),
     (("-o", "--return"), "returned", True, "return the result object"),

@@ -32,13 +32,32 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Distribution:
+    """How often samples took how long, as a small picture.
+
+    Attributes:
+        label: what is counted.
+        low: time of the first step's beginning, with its unit.
+        high: time of the last step's end, with its unit.
+        counts: samples in each step, all of the same width; what is slower is in the last one.
+        beyond: what lies outside of the picture, in words; empty where nothing does.
+    """
+
+    label: str
+    low: str
+    high: str
+    counts: tuple[int, ...]
+    beyond: str = ""
+
+
+@dataclass(frozen=True)
 class Notes:
     """What to know before believing the number, the weightiest first."""
 
     notes: tuple[Note, ...]
 
 
-Block = Headline | Facts | Notes
+Block = Headline | Facts | Distribution | Notes
 
 
 @dataclass(frozen=True)

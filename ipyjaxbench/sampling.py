@@ -1,5 +1,6 @@
 """When to call, how often, and when to stop: warm-up, sample size, rounds."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +11,6 @@ _SAMPLE_NS = 500_000  # hides a clock of 100 ns, and the cold first call of a sa
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 10
 _PAUSE = 0.005  # seconds between rounds of short samples, so that they see different moments
-_TARGET = 0.02  # relative half width at which the figure is steady
 
 _WARM_CALLS = 50
 _WARM_NS = 50_000_000
@@ -28,6 +28,7 @@ class Samples:
         rounds: number of samples in each round.
         probes: the calls of the warm-up.
         probes_compiled: how many of them compiled something.
+        known: relative half width of the interval when it was last looked at.
     """
 
     batches: list[tuple[int, int]] = field(default_factory=list)
@@ -35,6 +36,7 @@ class Samples:
     rounds: list[int] = field(default_factory=list)
     probes: list[Probe] = field(default_factory=list)
     probes_compiled: list[bool] = field(default_factory=list)
+    known: float = math.inf
 
     def take(self, calls: Calls, number: int, *, begun: bool = False) -> int:
         """Add one sample, call by call where each has to be prepared; return its nanoseconds."""
@@ -95,7 +97,8 @@ class Samples:
     def half_width(self) -> float:
         """Relative half width of the interval of the median."""
         seconds = [taken / number * 1e-9 for number, taken in self.batches]
-        return stats.half_width(seconds, self.rounds)
+        self.known = stats.half_width(seconds, self.rounds)
+        return self.known
 
 
 def fixed(calls: Calls, samples: Samples, number: int, repeat: int) -> None:
@@ -169,7 +172,14 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
         number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))
 
 
-def until_steady(calls: Calls, samples: Samples, number: int, deadline: int) -> None:
+def until_steady(
+    calls: Calls,
+    samples: Samples,
+    number: int,
+    deadline: int,
+    target: float,
+    after_round: Callable[[], object],
+) -> None:
     """Take samples in rounds until the median is known well enough, or the budget is spent.
 
     Args:
@@ -177,6 +187,8 @@ def until_steady(calls: Calls, samples: Samples, number: int, deadline: int) -> 
         samples: they are added to.
         number: calls per sample.
         deadline: reading of the wall clock at which to stop, with one sample at least.
+        target: relative half width of the interval at which to stop.
+        after_round: called between rounds.
     """
     __tracebackhide__ = True
     wall = calls.clock.wall
@@ -190,9 +202,12 @@ def until_steady(calls: Calls, samples: Samples, number: int, deadline: int) -> 
             if wall() >= end:
                 break
         if len(samples.rounds) >= check:
-            if samples.half_width() <= _TARGET:
+            if samples.half_width() <= target:
                 return
             check = int(check * 1.2) + 1  # the interval takes longer the more samples there are
-        if taken < _PAUSE * 1e9 and wall() < deadline:
+        if wall() >= deadline:
+            return
+        after_round()
+        if taken < _PAUSE * 1e9:
             calls.clock.sleep(_PAUSE)
             calls.sample(1)  # the first call after a pause finds cold caches

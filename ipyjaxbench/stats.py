@@ -133,3 +133,59 @@ def half_width(samples: Sequence[float], rounds: Sequence[int]) -> float:
     if len(samples) < 2 or min(samples) <= 0:
         return math.inf
     return max(_rank_half_width(samples, median(samples)), _round_half_width(samples, rounds))
+
+
+def drift(samples: Sequence[float]) -> float:
+    """How far the samples moved from the first third to the last, as a share; 0 where it is noise.
+
+    The logarithm of the ratio of the medians, where it is over 3 % and over three standard errors
+    of itself (of medians: 1.25·s/√n, and s from the quartiles; n counts independent samples).
+    """
+    third = len(samples) // 3
+    if third < 4 or min(samples) <= 0:
+        return 0.0
+    logs = [math.log(x) for x in samples]
+    early, late = logs[:third], logs[-third:]
+    moved = median(late) - median(early)
+    own = autocorrelation_time([*early, *late])
+    spread = max(quantile(part, 0.75) - quantile(part, 0.25) for part in (early, late)) / 1.35
+    error = 1.25 * spread * math.sqrt(2 * own / third)
+    return math.expm1(moved) if abs(moved) > max(0.03, 3 * error) else 0.0
+
+
+def two_speeds(samples: Sequence[float]) -> tuple[float, float] | None:
+    """The medians of two groups of samples with a gap between them; None where there is no gap.
+
+    A gap of over 20 % with at least 15 % of the samples on either side.
+    """
+    ordered = sorted(samples)
+    least = max(math.ceil(0.15 * len(ordered)), 3)
+    splits = range(least, len(ordered) - least + 1)
+    if not splits or ordered[0] <= 0:
+        return None
+    widest = max(splits, key=lambda i: ordered[i] / ordered[i - 1])
+    if ordered[widest] <= 1.2 * ordered[widest - 1]:
+        return None
+    return median(ordered[:widest]), median(ordered[widest:])
+
+
+def histogram(samples: Sequence[float], bins: int) -> tuple[float, float, list[int]]:
+    """Counts in equal steps from the fastest to the 98 % quantile; the rest is in the last one.
+
+    Args:
+        samples: at least one.
+        bins: how many counts.
+
+    Returns:
+        The two ends and the counts.
+
+    Example:
+        >>> histogram([1.0, 1.0, 2.0, 3.0], 2)
+        (1.0, 3.0, [2, 2])
+    """
+    low, high = min(samples), quantile(samples, 0.98) if len(samples) > 50 else max(samples)
+    counts = [0] * bins
+    for sample in samples:
+        share = (sample - low) / (high - low) if high > low else 0.0
+        counts[min(int(share * bins), bins - 1)] += 1
+    return low, high, counts

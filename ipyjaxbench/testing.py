@@ -144,6 +144,10 @@ class FakeFramework(Framework):
         """One number on device 0."""
         return Placement("", self.name, 1, "float32", (), ("fake:0",), 4)
 
+    def free_memory(self) -> int:
+        """A million numbers."""
+        return 4_000_000
+
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:
         """One array by itself, several by draining."""
         if len(arrays) == 1 and arrays[0] is value:

@@ -1,28 +1,31 @@
 """Times a snippet: drain, first call, warm-up, rounds, stop. The whole flow, top to bottom."""
 
-import gc
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 
-from ipyjaxbench import findings, notes, sampling
-from ipyjaxbench.calls import Calls
+from ipyjaxbench import findings, notes
+from ipyjaxbench.calls import Calls, First
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.placement import Placement
 from ipyjaxbench.plan import Plan, set_back
-from ipyjaxbench.sampling import Samples
 from ipyjaxbench.scene import Scene, placements
 from ipyjaxbench.snippet import Snippet
 from ipyjaxbench.state import Changes, Donated, Snapshot
+from ipyjaxbench.steady import Steady, Told
 from ipyjaxbench.waiting import Drain
 
 _CLOCKS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
-_REPEAT = 7  # what %timeit takes when only -n is given
 _TOLD_WAIT_NS = 1_000_000
-_SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
+_IN_FLIGHT = 0.1  # of the free memory, for results that were not waited for
+
+
+def _nobody(known: float, left: int) -> None:
+    """Nobody wants to hear."""
 
 
 def time_snippet(
@@ -33,6 +36,7 @@ def time_snippet(
     clock: Clock | None = None,
     muted: Muted | None = None,
     compile_time: float = 0.0,
+    told: Told = _nobody,
 ) -> Measurement:
     """Time a snippet in its namespace, and leave the namespace as one run would have.
 
@@ -43,6 +47,7 @@ def time_snippet(
         clock: to read; by default the one that the options name.
         muted: keeps what later calls print from being shown.
         compile_time: seconds that Python's compilation of the code took.
+        told: hears after each round how far it is.
 
     Returns:
         The measurement.
@@ -51,145 +56,131 @@ def time_snippet(
         BaseException: whatever the first call raised; names and random state are then as before.
     """
     __tracebackhide__ = True
-    clock = clock or _CLOCKS[options.clock]()
-    muted = muted or Muted()
-    frameworks, broken = loaded()
-    said = [notes.not_usable(name, reason) for name, reason in broken.items()]
-    said += [notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
-    drain = Drain(frameworks, clock)
-    if drain.waited > _TOLD_WAIT_NS:
-        said.append(notes.earlier_work(drain.waited * 1e-9))
-    bound = [*snippet.binds, *(setup.binds if setup else ())]
-    before = Snapshot(snippet.names, bound, frameworks, later=False)
+    timing = _Timing(snippet, setup, options, clock or _CLOCKS[options.clock](), muted or Muted())
+    with timing.watching:
+        timing.learn(timing.first_call())
+        timing.later_calls(told)
+    return timing.measurement(compile_time)
 
-    with ExitStack() as stack:
+
+class _Timing:
+    """One snippet being timed: its methods are the steps, in the order in which they are called.
+
+    Attributes:
+        watching: open while calls are made; frameworks tell in it what they compile.
+    """
+
+    def __init__(
+        self,
+        snippet: Snippet,
+        setup: Snippet | None,
+        options: TimeOptions,
+        clock: Clock,
+        muted: Muted,
+    ) -> None:
+        self.watching = ExitStack()
+        self._snippet, self._setup, self._options = snippet, setup, options
+        self._clock, self._muted = clock, muted
+        self._frameworks, broken = loaded()
+        self._said: list[Note] = [notes.not_usable(name, why) for name, why in broken.items()]
+        self._said += [notes.unknown_part(f.name, gap) for f in self._frameworks for gap in f.gaps]
+        drain = Drain(self._frameworks, clock)
+        if drain.waited > _TOLD_WAIT_NS:
+            self._said.append(notes.earlier_work(drain.waited * 1e-9))
+        self._bound = [*snippet.binds, *(setup.binds if setup else ())]
+        self._calls = Calls(snippet, setup, clock, drain)
+
+    def first_call(self) -> First:
+        """Set up, look around, and make the first call; if it raises, all is as before."""
+        __tracebackhide__ = True
+        snippet, calls, frameworks = self._snippet, self._calls, self._frameworks
+        before = Snapshot(snippet.names, self._bound, frameworks, later=False)
         try:
-            calls = Calls(snippet, setup, clock, drain)
             calls.set_up()
-            scene = Scene(snippet, frameworks)
-            donated = Donated(snippet, scene.values, scene.functions, frameworks)
-            calls.watches = [stack.enter_context(f.watch(scene.compiled)) for f in frameworks]
-            first = calls.first()
+            self._scene = scene = Scene(snippet, frameworks)
+            self._donated = Donated(snippet, scene.values, scene.functions, frameworks)
+            watches = (f.watch(scene.compiled) for f in frameworks)
+            calls.watches = [self.watching.enter_context(watch) for watch in watches]
+            return calls.first()
         except BaseException:
             before.restore(frameworks)
             raise
-        phases = {name: s for w in calls.watches for name, s in w.phases().items()}
-        compilations = calls.compilations()
-        frameworks, _ = loaded()  # the first call may have imported or started one
+
+    def learn(self, first: First) -> None:
+        """From the first call: what it took, what it left, and how later calls are to be made."""
+        snippet, calls, scene = self._snippet, self._calls, self._scene
+        self._phases = {name: s for w in calls.watches for name, s in w.phases().items()}
+        self._compilations = calls.compilations()
+        self._frameworks, _ = loaded()  # the first call may have imported or started one
         # What is pending is compared with the work, not with the compilation before it.
-        typical = max(first.taken - int(sum(s or 0.0 for s in phases.values()) * 1e9), 0)
-        pending = calls.drain.pending([(typical, first.drained)])
-        total, typical = first.taken + pending, typical + pending
-        calls.drain = Drain(frameworks, clock)
-        after = Snapshot(snippet.names, bound, frameworks, later=True)
+        compiling = int(sum(s or 0.0 for s in self._phases.values()) * 1e9)
+        run = max(first.taken - compiling, 0)
+        pending = calls.drain.pending([(run, first.drained)])
+        self._total, self._typical = first.taken + pending, run + pending
+        calls.drain = Drain(self._frameworks, self._clock)
+        self._after = Snapshot(snippet.names, self._bound, self._frameworks, later=True)
 
         results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
-        outputs = placements({"": first.value, **results}, frameworks)
-        changes = Changes(snippet, {**scene.reached, **scene.values}, frameworks)
-        calls.fresh = setup is not None and not changes.certain.isdisjoint(setup.binds)
-        lost = donated.keep_lost()
-        calls.renew = donated.renew if lost else None
-        kept = set_back(snippet, scene.values, frameworks)
-        plan = Plan(calls, first.value, results, kept, frameworks)
-        said += findings.after_first(snippet, scene, outputs, lost)
-        calls.when_left = lambda left: said.extend(plan.wait_for_all(left))
-        samples = Samples()
-        begun = clock.wall()
-        del first, results  # a result that is held makes the next call slower
+        self._outputs = placements({"": first.value, **results}, self._frameworks)
+        self._in_play = scene.in_play(self._frameworks, self._outputs)
+        self._changes = Changes(snippet, {**scene.reached, **scene.values}, self._frameworks)
+        set_up = self._setup.binds if self._setup else ()
+        calls.fresh = not self._changes.certain.isdisjoint(set_up)
+        lost = self._donated.keep_lost()
+        calls.renew = self._donated.renew if lost else None
+        kept = set_back(snippet, scene.values, self._frameworks)
+        self._plan = Plan(calls, first.value, results, kept, self._frameworks)
+        self._said += findings.after_first(snippet, scene, self._outputs, lost)
+
+    def later_calls(self, told: Told) -> None:
+        """Make all other calls, then put back what they changed."""
+        __tracebackhide__ = True
+        calls, plan = self._calls, self._plan
+        most = _most_queued(self._in_play, self._outputs) if plan.wait is not None else 0.0
+        self._steady = steady = Steady(calls, plan, self._options, most, told)
+        begun = self._clock.wall()
         try:
-            with _gc_paused(), muted:
-                _later_calls(calls, samples, options, plan, typical, said)
+            with self._muted:
+                steady.run(self._typical)
         finally:
-            elapsed = (clock.wall() - begun) * 1e-9
+            self._elapsed = (self._clock.wall() - begun) * 1e-9
             calls.drain()
-            donated.restore()
-            advanced = [*after.restore(frameworks), *changes.found()]
-        theirs = setup.binds if setup else ()  # made anew by the set-up before each sample
+            self._donated.restore()
+            advanced = [*self._after.restore(self._frameworks), *self._changes.found()]
+        theirs = self._setup.binds if self._setup else ()  # made anew before each sample
         advanced = [name for name in advanced if name not in theirs]
-        said += findings.of_state(advanced, calls.made, muted.writes)
-        said += findings.of_samples(calls, samples, phases, waited=plan.wait is not None)
+        waited = plan.wait is not None
+        self._said += steady.said
+        self._said += findings.of_state(advanced, calls.made, self._muted.writes)
+        self._said += findings.of_samples(calls, steady.samples, self._phases, waited=waited)
 
-    return Measurement(
-        code=snippet.text,
-        frameworks={f.name: f.version() for f in scene.in_play(frameworks, outputs)},
-        first_call=total * 1e-9,
-        phases=phases,
-        compilations=compilations if scene.compiled or compilations else None,
-        loops=options.number or max((number for number, _ in samples.batches), default=1),
-        batches=tuple(samples.batches),
-        rounds=tuple(samples.rounds),
-        exact=options.number is not None,
-        waited=plan.wait is not None,
-        inputs=scene.inputs,
-        outputs=outputs,
-        notes=tuple(said),
-        compile_time=compile_time,
-        elapsed=elapsed,
-        precision=options.precision,
-    )
-
-
-def _later_calls(
-    calls: Calls,
-    samples: Samples,
-    options: TimeOptions,
-    plan: Plan,
-    typical: int,
-    said: list[Note],
-) -> None:
-    """All calls after the first; what ends them early is said."""
-    __tracebackhide__ = True
-    try:
-        _take_samples(calls, samples, options, plan, typical, said)
-    except KeyboardInterrupt:
-        said.append(notes.interrupted())
-    # Whatever the user's code raises: its first call succeeded, and that is a result.
-    except Exception as error:  # noqa: BLE001
-        said.append(findings.ended_by(error, calls.made))
-    while samples.rounds and not samples.rounds[-1]:
-        samples.rounds.pop()
-    if not samples.batches:
-        samples.adopt_probes()
-
-
-def _take_samples(
-    calls: Calls,
-    samples: Samples,
-    options: TimeOptions,
-    plan: Plan,
-    typical: int,
-    said: list[Note],
-) -> None:
-    __tracebackhide__ = True
-    budget = int(options.budget * 1e9)
-    deadline = calls.clock.wall() + budget
-    if options.number is not None:
-        repeat = options.repeat or _REPEAT
-        sampling.exactly(
-            calls, samples, options.number, repeat, lambda p: said.extend(plan.learn(p))
+    def measurement(self, compile_time: float) -> Measurement:
+        """What was found."""
+        samples, queued, options = self._steady.samples, self._steady.queued, self._options
+        told = self._scene.compiled or self._compilations
+        return Measurement(
+            code=self._snippet.text,
+            frameworks={f.name: f.version() for f in self._in_play},
+            first_call=self._total * 1e-9,
+            phases=self._phases,
+            compilations=self._compilations if told else None,
+            loops=options.number or max((number for number, _ in samples.batches), default=1),
+            batches=tuple(samples.batches),
+            rounds=tuple(samples.rounds),
+            exact=options.number is not None,
+            waited=self._plan.wait is not None,
+            inputs=self._scene.inputs,
+            outputs=self._outputs,
+            notes=tuple(self._said),
+            compile_time=compile_time,
+            elapsed=self._elapsed,
+            precision=options.precision,
+            throughputs=tuple(queued.throughputs) if queued else (),
+            dispatches=tuple(queued.dispatches) if queued else (),
         )
-        return
-    if options.repeat is None and typical > budget:
-        said.append(notes.over_budget(typical * 1e-9))
-        return
-    sampling.warm_up(calls, samples, deadline)
-    said += plan.learn(samples.settled_probes())
-    number = sampling.calls_per_sample(calls, samples)
-    if options.repeat is not None:
-        sampling.fixed(calls, samples, number, options.repeat)
-        return
-    if typical > _SLOW * budget:
-        samples.adopt_probes()
-    sampling.until_steady(calls, samples, number, deadline)
 
 
-@contextmanager
-def _gc_paused() -> Iterator[None]:
-    """No garbage collection in samples, as in `timeit`; as before at the end."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+def _most_queued(in_play: Sequence[Framework], outputs: Sequence[Placement]) -> float:
+    """How many results may be in flight at once."""
+    each = sum(placement.nbytes for placement in outputs)
+    return _IN_FLIGHT * min(f.free_memory() for f in in_play) / max(each, 1)

@@ -8,6 +8,7 @@ _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _PLAIN = str.maketrans(
     {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "–": "-", "…": "...", "—": "-"}
+    | dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True))
 )
 
 

@@ -78,6 +78,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.needs_longer(0.041, 0.02, 2.0),
+        Note(
+            "needs-longer",
+            "The interval is ± 4.1 % after 2.0 s; ± 2.0 % needs about 8.4 s.",
+            "-b 9",
+        ),
+    ),
+    (
         notes.recompiles(40, 41, 0.046),
         Note(
             "recompiles",

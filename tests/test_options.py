@@ -188,10 +188,10 @@ def test_python_is_held_to_the_same_rules(given_: dict, message: str) -> None:
 def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
     text = usage()
     flags = "-n -r -b -p -q -o -v -t -c --number --repeat --budget --precision --quiet --return"
-    for flag in [*flags.split(), "--variable", "--calendar", "--cpu"]:
+    for flag in [*flags.split(), "--variable", "--calendar", "--cpu", "--quick", "--precise"]:
         assert re.search(rf"(?<!\S){flag}[ ,\n]", text), flag
     defaults = TimeOptions()
-    assert f"seconds to spend after the first call ({defaults.budget:g})" in text
+    assert f"seconds to spend after the first call ({defaults.seconds:g})" in text
     assert f"significant digits shown ({defaults.precision})" in text
 
 

@@ -140,6 +140,7 @@ def test_every_fact_of_the_text_is_in_the_html(name: str) -> None:
 def test_the_verdict_is_explained(name: str) -> None:
     explained = {
         "QUIET": "steady: the interval is within 2 %",
+        "INVALID": "not the time of what the code seems to do",
         "ONCE": "one call only: nothing is known of its spread",
         "RECOMPILES": "compiles in every call: no steady state",
     }

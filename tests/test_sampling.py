@@ -46,7 +46,8 @@ class Bench:
     def until_steady(self, seconds: float, number: int = 1) -> float:
         """Take samples; give the seconds that it took."""
         start = self.clock.wall()
-        sampling.until_steady(self.calls, self.samples, number, start + int(seconds * SECOND))
+        end = start + int(seconds * SECOND)
+        sampling.until_steady(self.calls, self.samples, number, end, 0.02, lambda: None)
         return (self.clock.wall() - start) / SECOND
 
 

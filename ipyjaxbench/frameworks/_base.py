@@ -74,6 +74,10 @@ class Framework(ABC):
         """Type and place of one array; must not fail for a deleted one."""
 
     @abstractmethod
+    def free_memory(self) -> int:
+        """Bytes that its arrays may still take, on the fullest device in use."""
+
+    @abstractmethod
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:
         """The cheapest way to wait for values built like ``value``.
 
@@ -127,6 +131,13 @@ class Framework(ABC):
         """A count that rises when the array is changed in place; None where it is not told."""
 
 
+def host_memory() -> int:
+    """Bytes that this process may still take."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
 def of_kind(values: Sequence[object], *kinds: type) -> list[Any]:
     """Those among a user's values that are of these kinds, by their real type.
 
@@ -166,6 +177,11 @@ class Synchronous(Framework):
     @final
     def parts(self, value: object) -> None:
         """There are no containers but Python's."""
+
+    @final
+    def free_memory(self) -> int:
+        """The host's."""
+        return host_memory()
 
     @final
     def waiter(self, value: object, arrays: Sequence[Any]) -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import jax
 import jax.monitoring
 import numpy as np
-import psutil
 from jax._src import monitoring, xla_bridge
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks._base import Framework, Wait, Watch
+from ipyjaxbench.frameworks._base import Framework, Wait, Watch, host_memory
 from ipyjaxbench.placement import Placement
 
 _CLOCK = Clock.elapsed()
@@ -75,6 +74,10 @@ class Jax(Framework):
             devices=tuple(sorted(f"{d.platform}:{d.id}" for d in array.sharding.device_set)),
             nbytes=int(np.prod(array.shape, dtype=np.int64)) * itemsize,
         )
+
+    def free_memory(self) -> int:
+        """What devices tell, and the host where it is one of them."""
+        return min(map(_free_on, _local_devices()), default=host_memory())
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait:
         """One array by its method, a pytree by JAX's batched call, anything else by its arrays."""
@@ -139,7 +142,7 @@ class Jax(Framework):
         arrays = [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array)]
         if any(a.is_deleted() for a in arrays):
             return None
-        if sum(self.placement(a).nbytes for a in arrays) > _free_memory(arrays) / 10:
+        if sum(self.placement(a).nbytes for a in arrays) > self.free_memory() / 10:
             return None
         fresh = jax.tree.map(lambda a: a.copy() if isinstance(a, jax.Array) else a, value)
         return jax.block_until_ready(fresh)
@@ -182,13 +185,11 @@ def _local_devices() -> list[Any]:
     return [d for backend in backends.values() for d in backend.local_devices()]
 
 
-def _free_memory(arrays: Sequence[Any]) -> float:
-    free = float(psutil.virtual_memory().available)
-    for device in {d for a in arrays for d in a.devices()}:
-        told = device.memory_stats() or {}
-        if "bytes_limit" in told:
-            free = min(free, told["bytes_limit"] - told.get("bytes_in_use", 0))
-    return free
+def _free_on(device: Any) -> int:
+    told = device.memory_stats() or {}
+    if "bytes_limit" not in told:
+        return host_memory()
+    return int(told["bytes_limit"] - told.get("bytes_in_use", 0))
 
 
 class _JaxWatch(Watch):

@@ -10,7 +10,7 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 from tensorflow.python.ops import stateful_random_ops
 
-from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, of_kind
+from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, host_memory, of_kind
 from ipyjaxbench.placement import Placement
 
 
@@ -69,6 +69,10 @@ class TensorFlow(Framework):
             devices=(f"{kind or 'cpu'}:{index or 0}",),
             nbytes=abs(elements) * dtype.size,
         )
+
+    def free_memory(self) -> int:
+        """The host's: TensorFlow does not tell how much a device has."""
+        return host_memory()
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
         """Wait for all devices where any of them runs ahead of Python."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, of_kind
+from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, host_memory, of_kind
 from ipyjaxbench.placement import Placement
 
 _COMPILE_TIME = "_compile.compile_inner"
@@ -56,6 +56,11 @@ class Torch(Framework):
             devices=(str(array.device),),
             nbytes=array.numel() * array.element_size(),
         )
+
+    def free_memory(self) -> int:
+        """What CUDA devices in use tell; the host where there are none."""
+        cuda = [device for device in _devices_in_use() if device.type == "cuda"]
+        return min((torch.cuda.mem_get_info(d)[0] for d in cuda), default=host_memory())
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
         """Wait for the devices of the tensors, all their streams."""

@@ -4,6 +4,9 @@ No script, no style sheet, no colour for text: muted parts by opacity, literal m
 the rest. What JupyterLab's sanitiser drops is not used.
 """
 
+import base64
+import math
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
 #: Notes shown open; the rest fold.
 _OPEN_NOTES = 3
+_BAR, _HIGH = 8, 32  # pixels
 
 
 def render(report: Report) -> str:
@@ -26,7 +30,22 @@ def render(report: Report) -> str:
         HTML with all text escaped.
     """
     blocks = [(type(block).__name__, block) for block in report.blocks]
-    return _template().render(blocks=blocks, open_notes=_OPEN_NOTES)
+    return _template().render(blocks=blocks, open_notes=_OPEN_NOTES, picture=_picture)
+
+
+def _picture(counts: Sequence[int]) -> str:
+    """Bars as an image inside the page: what an untrusted notebook keeps of a drawing."""
+    top, wide = max(counts), len(counts) * _BAR
+    bars = "".join(
+        f'<rect x="{i * _BAR}" y="{_HIGH - height}" width="{_BAR - 1}" height="{height}"/>'
+        for i, n in enumerate(counts)
+        if (height := math.ceil(_HIGH * n / top))
+    )
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{_HIGH}" fill="#888888">'
+        f"{bars}</svg>"
+    )
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 @cache

@@ -1,14 +1,15 @@
 """A Report as text of at most 80 columns, readable without colour."""
 
 import io
+import math
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from ipyjaxbench import units
 from ipyjaxbench.notes import Note
-from ipyjaxbench.report import Facts, Headline, Notes, Report
+from ipyjaxbench.report import Distribution, Facts, Headline, Notes, Report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +21,7 @@ _Say = Callable[[str], str]
 #: A title up to this long stands beside the figure, a longer one above it.
 _SHORT_TITLE = 22
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
+_HEIGHTS = "▁▂▃▄▅▆▇█"
 _JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
 
 
@@ -62,6 +64,9 @@ def _lines(report: Report, spelled: _Say) -> str:
                 _print_headline(console, block, labels, say)
             case Facts(rows):
                 _print_rows(console, rows, labels, say)
+            case Distribution():
+                shown = f"{block.low} {_bars(block.counts)} {block.high}{block.beyond}"
+                _print_rows(console, [(block.label, shown)], labels, say)
             case Notes(notes):
                 lines = [row for note in notes for row in _rows_of(note)]
                 _print_rows(console, lines, len(say("→")), say)
@@ -95,6 +100,12 @@ def _print_rows(
     console.print(grid)
 
 
+def _bars(counts: Sequence[int]) -> str:
+    """One column for each count, empty only where there is nothing."""
+    top = max(counts)
+    return "".join(_HEIGHTS[math.ceil(8 * n / top) - 1] if n else " " for n in counts)
+
+
 def _rows_of(note: Note) -> list[tuple[str, str]]:
     advice = [("→", note.advice)] if note.advice else []
     return [(note.mark, note.text), *advice]
@@ -113,6 +124,7 @@ def _label_width(report: Report) -> int:
 
     titles = [b.title for b in report.blocks if isinstance(b, Headline)]
     labels = [label for b in report.blocks if isinstance(b, Facts) for label, _ in b.rows]
+    labels += [b.label for b in report.blocks if isinstance(b, Distribution)]
     widths = [cell_len(text.expandtabs(4)) for text in labels + titles]
     return max([width for width in widths if width <= _SHORT_TITLE], default=0)
 

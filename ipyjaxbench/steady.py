@@ -1,0 +1,124 @@
+"""All calls after the first one: warm-up, sample size, rounds, and what ends them early."""
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ipyjaxbench import findings, notes, sampling
+from ipyjaxbench.calls import Calls
+from ipyjaxbench.notes import Note
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.plan import Plan
+from ipyjaxbench.queued import Queued, queued_calls
+from ipyjaxbench.sampling import Samples
+
+#: Told after each round: relative half width of the interval so far, and the nanoseconds left.
+Told = Callable[[float, int], object]
+_REPEAT = 7  # what %timeit takes when only -n is given
+_SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
+_QUEUED_SHARE = 0.4  # of the time, for throughput and dispatch
+
+
+@dataclass
+class Steady:
+    """Calls until the figure is steady.
+
+    Args:
+        calls: makes them.
+        plan: how they are made; it learns from the warm-up.
+        options: how often and how long.
+        most_queued: results that fit into the memory that may be in flight.
+        told: hears how far it is.
+
+    Attributes:
+        samples: what was timed.
+        queued: looks at throughput and dispatch; None where nothing is queued.
+        said: what the calls showed.
+    """
+
+    calls: Calls
+    plan: Plan
+    options: TimeOptions
+    most_queued: float
+    told: Told
+    samples: Samples = field(default_factory=Samples)
+    queued: Queued | None = None
+    said: list[Note] = field(default_factory=list)
+
+    def run(self, typical: int) -> None:
+        """Make all calls; what ends them early is said.
+
+        Args:
+            typical: nanoseconds that a call will take, as far as the first one shows.
+        """
+        __tracebackhide__ = True
+        self.calls.when_left = lambda left: self.said.extend(self.plan.wait_for_all(left))
+        samples = self.samples
+        try:
+            with _gc_paused():
+                self._take_samples(typical)
+        except KeyboardInterrupt:
+            self.said.append(notes.interrupted())
+        # Whatever the user's code raises: its first call succeeded, and that is a result.
+        except Exception as error:  # noqa: BLE001
+            self.said.append(findings.ended_by(error, self.calls.made))
+        while samples.rounds and not samples.rounds[-1]:
+            samples.rounds.pop()
+        if not samples.batches:
+            samples.adopt_probes()
+
+    def _take_samples(self, typical: int) -> None:
+        __tracebackhide__ = True
+        calls, samples, options, plan = self.calls, self.samples, self.options, self.plan
+        begun, budget = calls.clock.wall(), int(options.seconds * 1e9)
+        deadline = begun + budget
+        if options.number is not None:
+            repeat = options.repeat or _REPEAT
+            sampling.exactly(
+                calls, samples, options.number, repeat, lambda p: self.said.extend(plan.learn(p))
+            )
+            return
+        if options.repeat is None and typical > budget:
+            self.said.append(notes.over_budget(typical * 1e-9))
+            return
+        self.told(samples.known, budget)
+        sampling.warm_up(calls, samples, deadline)
+        self.said += plan.learn(samples.settled_probes())
+        number = sampling.calls_per_sample(calls, samples)
+        if options.repeat is not None:
+            sampling.fixed(calls, samples, number, options.repeat)
+            return
+        if typical > _SLOW * budget:
+            samples.adopt_probes()
+        if plan.wait is not None:
+            self.queued = queued_calls(calls, samples.settled_probes(), self.most_queued)
+        sampling.until_steady(
+            calls, samples, number, deadline, options.target, self._after_round(deadline, begun)
+        )
+        spent = calls.clock.wall() - begun
+        if samples.half_width() > options.target and spent >= budget:
+            self.said.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
+
+    def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:
+        wall, queued = self.calls.clock.wall, self.queued
+
+        def after_round() -> None:
+            __tracebackhide__ = True
+            if queued is not None and queued.spent <= _QUEUED_SHARE * (wall() - begun):
+                queued.look()
+            self.told(self.samples.known, max(deadline - wall(), 0))
+
+        return after_round
+
+
+@contextmanager
+def _gc_paused() -> Iterator[None]:
+    """No garbage collection in samples, as in `timeit`; as before at the end."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

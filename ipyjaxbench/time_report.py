@@ -1,0 +1,148 @@
+"""How the result of timing is told: headline first, then what it is made of."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import stats, units, verdict
+from ipyjaxbench.notes import CHANGES_MEANING
+from ipyjaxbench.placement import Placement
+from ipyjaxbench.report import Distribution, Facts, Headline, Notes, Report
+
+if TYPE_CHECKING:
+    from ipyjaxbench.measurement import Measurement
+
+_PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
+_TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
+_DIFFERS = 0.9  # throughput and dispatch are shown where they are below this share of latency
+_NARROW, _BINS, _PICTURED = 1.2, 24, 20
+
+
+def report(m: "Measurement") -> Report:
+    """The blocks in the order in which they are read."""
+    marked = sorted(m.notes, key=lambda note: note.mark != CHANGES_MEANING)
+    facts = (*_trust(m), *_modes(m), *_taken(m), *_first_call(m), *_around(m))
+    return Report((_headline(m), Facts(facts), *_distribution(m), Notes(tuple(marked))))
+
+
+def title(m: "Measurement") -> str:
+    """The first line of the code."""
+    first, *more = m.code.splitlines() or [""]
+    return first + (" …" if more else "")
+
+
+def figure(m: "Measurement") -> str:
+    """The median with its interval."""
+    spread = ""
+    if m.batches:
+        known = units.percent(m.half_width) if m.half_width <= 1 else "over 100 %"
+        spread = f" ± {known}"
+    return units.duration(m.median, m.precision) + spread
+
+
+def _headline(m: "Measurement") -> Headline:
+    word = m.verdict
+    detail = "latency: call and wait" if _queues(m) else "per call"
+    if word == "ONCE":
+        detail = "one call, compilation included" if m.phases else "one call"
+    elif word == "RECOMPILES":
+        detail = "per call, compilation included"
+    elif m.waited and not _queues(m):
+        detail += ", waited for"
+    shown = figure(m)
+    if _floor_leads(m):
+        shown, detail = units.duration(m.floor, m.precision), f"at its fastest, {detail}"
+    return Headline(title(m), shown, detail, word, verdict.EXPLAINED[word])
+
+
+def _floor_leads(m: "Measurement") -> bool:
+    """The low end is the steadiest part of samples that scatter."""
+    return m.verdict == "NOISY" and not math.isinf(m.half_width)
+
+
+def _queues(m: "Measurement") -> bool:
+    """Whether calls cost less when they are not waited for one by one."""
+    told = [seconds for seconds in (m.throughput, m.dispatch) if seconds is not None]
+    return any(seconds < _DIFFERS * m.median for seconds in told)
+
+
+def _trust(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if _floor_leads(m):
+        yield "median", figure(m)
+    if m.causes:
+        yield "because", "; ".join(m.causes)
+
+
+def _modes(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if m.throughput is not None and m.throughput < _DIFFERS * m.median:
+        each = units.duration(m.throughput, m.precision)
+        yield "throughput", f"{each} a call, when many are queued and waited for once"
+    if m.dispatch is not None and m.dispatch < _DIFFERS * m.median:
+        yield "dispatch", f"{units.duration(m.dispatch, m.precision)} until Python goes on"
+
+
+def _taken(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if not m.batches:
+        return
+    taken = units.count(len(m.samples), "sample")
+    if m.loops > 1:
+        taken += f" of {units.count(m.loops, 'call')}"
+    taken += f" in {units.duration(m.elapsed, 2)}" if m.elapsed else ""
+    if _floor_leads(m):
+        yield "samples", taken
+    else:
+        yield "fastest", f"{units.duration(m.floor, m.precision)} · {taken}"
+
+
+def _first_call(m: "Measurement") -> Iterator[tuple[str, str]]:
+    compiled = bool(m.compilations) or bool(m.phases)
+    extra = m.first_call - m.median
+    if compiled or m.compilations == 0 or extra > max(0.5 * m.median, _TOLD_EXTRA):
+        yield "first call", _first_call_words(m)
+
+
+def _first_call_words(m: "Measurement") -> str:
+    total = units.duration(m.first_call, m.precision)
+    known = [phase for phase in _PHASES if phase in m.phases]
+    ordered = [*known, *sorted(m.phases.keys() - set(_PHASES))]
+    told = {phase: s for phase in ordered if (s := m.phases[phase]) is not None}
+    untold = [phase for phase in ordered if m.phases[phase] is None]
+    if told:
+        parts = {**told, "run": max(m.first_call - math.fsum(told.values()), 0.0)}
+        words = f"{total} = " + " + ".join(
+            f"{phase} {units.duration(seconds, 2)}" for phase, seconds in parts.items()
+        )
+    elif m.compilations == 0:
+        words = f"{total}, already compiled"
+    else:
+        words = total
+    return words + "".join(f", with a {phase} whose time is not told" for phase in untold)
+
+
+def _around(m: "Measurement") -> Iterator[tuple[str, str]]:
+    inputs, outputs = _places(m.inputs), _places(m.outputs)
+    if inputs or outputs:
+        yield "where", " → ".join([inputs, outputs]).strip() if outputs else inputs
+    versions = [f"{name} {version}" for name, version in sorted(m.frameworks.items())]
+    yield "with", ", ".join(versions)
+
+
+def _places(placements: tuple[Placement, ...]) -> str:
+    shown = [placement.words() for placement in placements[:4]]
+    if len(placements) > len(shown):
+        shown.append(f"and {len(placements) - len(shown)} more")
+    return ", ".join(shown)
+
+
+def _distribution(m: "Measurement") -> Iterator[Distribution]:
+    """A picture, where the samples are not one narrow peak."""
+    samples = m.samples
+    if len(samples) < _PICTURED or m.verdict in ("RECOMPILES", "INVALID"):
+        return
+    if stats.quantile(samples, 0.95) <= _NARROW * stats.floor(samples):
+        return
+    low, high, counts = stats.histogram(samples, _BINS)
+    slowest = max(samples)
+    beyond = f", slowest {units.duration(slowest)}" if slowest > high else ""
+    ends = (units.duration(low), units.duration(high))
+    yield Distribution("spread", *ends, tuple(counts), beyond)

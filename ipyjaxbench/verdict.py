@@ -1,0 +1,48 @@
+"""How far a figure can be believed, in one word, and why not further."""
+
+from collections.abc import Iterator, Sequence
+
+from ipyjaxbench import stats, units
+
+_QUIET, _OK, _TAIL = 0.02, 0.05, 1.10
+EXPLAINED = {
+    "QUIET": "steady: the interval is within 2 %",
+    "OK": "steady enough: the interval is within 5 %",
+    "NOISY": "the figure moves: trust the fastest more",
+    "RECOMPILES": "compiles in every call: no steady state",
+    "INVALID": "not the time of what the code seems to do",
+    "ONCE": "one call only: nothing is known of its spread",
+}
+#: Notes that leave nothing of the figure.
+_INVALIDATE = {"not-called"}
+
+
+def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -> str:
+    """One word of `EXPLAINED`.
+
+    Args:
+        samples: seconds per call; empty where there was one call only.
+        half_width: of the interval of their median, relative.
+        codes: of the Notes on it.
+    """
+    if "recompiles" in codes:
+        return "RECOMPILES"
+    if not _INVALIDATE.isdisjoint(codes):
+        return "INVALID"
+    if not samples:
+        return "ONCE"
+    if half_width <= _QUIET and stats.median(samples) <= _TAIL * stats.floor(samples):
+        return "QUIET"
+    return "OK" if half_width <= _OK else "NOISY"
+
+
+def movements(samples: Sequence[float]) -> Iterator[str]:
+    """What the samples themselves show of a cause: two speeds, or a drift."""
+    groups = stats.two_speeds(samples)
+    if groups:
+        slow, fast = units.duration(groups[1]), units.duration(groups[0])
+        yield f"it runs at two speeds, {fast} and {slow}"
+    moved = stats.drift(samples)
+    if moved:
+        way = "slower" if moved > 0 else "faster"
+        yield f"it got {units.percent(abs(moved))} {way} while it was measured"
