@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ipyjaxbench import stats, units, verdict
 from ipyjaxbench.notes import CHANGES_MEANING
 from ipyjaxbench.placement import Placement
-from ipyjaxbench.report import Distribution, Facts, Headline, Notes, Report
+from ipyjaxbench.report import Block, Distribution, Facts, Headline, Notes, Report
 
 if TYPE_CHECKING:
     from ipyjaxbench.measurement import Measurement
@@ -22,7 +22,11 @@ def report(m: "Measurement") -> Report:
     """The blocks in the order in which they are read."""
     marked = sorted(m.notes, key=lambda note: note.mark != CHANGES_MEANING)
     facts = (*_trust(m), *_modes(m), *_taken(m), *_first_call(m), *_around(m))
-    return Report((_headline(m), Facts(facts), *_distribution(m), Notes(tuple(marked))))
+    found: list[Block] = [Facts(facts), *_distribution(m)]
+    told: list[Block] = [Notes(tuple(marked))]
+    # Where the figure cannot be believed the reason comes first.
+    rest = told + found if m.verdict in ("RECOMPILES", "INVALID") else found + told
+    return Report((_headline(m), *rest))
 
 
 def title(m: "Measurement") -> str:
@@ -143,6 +147,6 @@ def _distribution(m: "Measurement") -> Iterator[Distribution]:
         return
     low, high, counts = stats.histogram(samples, _BINS)
     slowest = max(samples)
-    beyond = f", slowest {units.duration(slowest)}" if slowest > high else ""
+    beyond = f", slowest {units.duration(slowest)}" if slowest > _NARROW * high else ""
     ends = (units.duration(low), units.duration(high))
     yield Distribution("spread", *ends, tuple(counts), beyond)

@@ -1,6 +1,7 @@
 """`%fwtime` in a real kernel, as Run All and papermill run it."""
 
 import re
+from typing import Any
 
 import nbformat
 import pytest
@@ -51,6 +52,30 @@ def test_loading_and_assigning_say_nothing_more(book: nbformat.NotebookNode) -> 
 def test_the_first_call_prints_and_later_ones_do_not(book: nbformat.NotebookNode) -> None:
     printed = [o.text for o in book.cells[2].outputs if o.output_type == "stream"]
     assert printed == ["first\n"]
+
+
+def test_a_long_measurement_tells_how_far_it_is_and_leaves_one_clean_output() -> None:
+    told = []
+    book = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell("%load_ext ipyjaxbench\nimport time, random"),
+            nbformat.v4.new_code_cell("%fwtime -b 2 time.sleep(random.random() / 50)"),
+        ]
+    )
+
+    class Client(NotebookClient):
+        def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+            if msg["msg_type"] in ("display_data", "update_display_data"):
+                told.append(msg["content"]["data"]["text/plain"])
+            return super().process_message(msg, cell, cell_index)
+
+    Client(book, timeout=120, kernel_name="python3").execute()
+    *lines, result = told
+    assert 2 <= len(lines) <= 8
+    assert all(line.startswith("measuring: ") for line in lines)
+    (shown,) = book.cells[1].outputs
+    assert shown.data["text/plain"] == result
+    assert Measurement.from_dict(dict(shown.data[MIME])).code == "time.sleep(random.random() / 50)"
 
 
 def test_an_error_stops_run_all_at_the_users_line(book: nbformat.NotebookNode) -> None:

@@ -7,9 +7,11 @@ import re
 import pytest
 from IPython.core.magics.execution import TimeitResult
 
-from ipyjaxbench import notes
+from ipyjaxbench import notes, units
+from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.placement import Placement
-from ipyjaxbench.report import Facts, Headline, Notes
+from ipyjaxbench.report import Distribution, Facts, Headline, Notes
+from ipyjaxbench.time_report import figure
 from tests.results import STEADY, headline, measured, rows
 
 # Figures
@@ -191,3 +193,68 @@ def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
     shown = [repr(measured([1000] * 30)), repr(measured([], code="a = 1\nb = 2"))]
     assert shown[0] == "<Measurement f(x): 1.00 µs ± 0 %, QUIET>"
     assert shown[1] == "<Measurement a = 1 …: 2.00 ms, ONCE>"
+
+
+# Three times
+
+
+@pytest.mark.parametrize(
+    ("throughput", "dispatch", "detail", "shown"),
+    [
+        (0.8e-6, 0.1e-6, "latency: call and wait", {"throughput", "dispatch"}),
+        (0.8e-6, 0.95e-6, "latency: call and wait", {"throughput"}),
+        (0.95e-6, 0.1e-6, "latency: call and wait", {"dispatch"}),
+        (0.95e-6, 0.95e-6, "per call, waited for", set()),
+    ],
+)
+def test_throughput_and_dispatch_are_shown_where_they_differ_from_latency(
+    throughput: float, dispatch: float, detail: str, shown: set[str]
+) -> None:
+    m = measured(STEADY, waited=True, throughputs=(throughput,) * 3, dispatches=(dispatch,) * 3)
+    assert headline(m).detail == detail
+    assert {"throughput", "dispatch"} & rows(m).keys() == shown
+
+
+def test_throughput_and_dispatch_are_medians_of_their_looks() -> None:
+    m = measured(STEADY, throughputs=(1e-6, 5e-6, 2e-6), dispatches=(3e-7, 1e-7, 2e-7))
+    assert (m.throughput, m.dispatch) == (2e-6, 2e-7)
+    assert (measured(STEADY).throughput, measured(STEADY).dispatch) == (None, None)
+
+
+def test_the_lines_of_throughput_and_dispatch_say_what_they_mean() -> None:
+    lines = rows(measured(STEADY, waited=True, throughputs=(5e-7,), dispatches=(1e-7,)))
+    assert lines["throughput"] == "500 ns a call, when many are queued and waited for once"
+    assert lines["dispatch"] == "100 ns until Python goes on"
+
+
+# Noise
+
+SCATTERED = [1000 + 700 * (i % 2) + i * 7919 % 31 for i in range(60)]
+
+
+def test_when_the_samples_scatter_the_fastest_leads() -> None:
+    m = measured(SCATTERED)
+    assert m.verdict == "NOISY"
+    found, lines = headline(m), rows(m)
+    assert (found.figure, found.detail) == ("1.00 µs", "at its fastest, per call")
+    assert lines["median"] == figure(m) == f"1.37 µs ± {units.percent(m.half_width)}"
+    assert lines["samples"] == "60 samples"
+    assert "fastest" not in lines
+
+
+def test_a_cause_is_named_where_the_figure_is_not_quiet() -> None:
+    assert rows(measured(SCATTERED))["because"] == "it runs at two speeds, 1.02 µs and 1.71 µs"
+    assert "because" not in rows(measured(STEADY))
+
+
+def test_samples_are_pictured_when_they_are_not_one_narrow_peak() -> None:
+    def pictures(m: Measurement) -> list[Distribution]:
+        return [block for block in m.report().blocks if isinstance(block, Distribution)]
+
+    assert pictures(measured(STEADY)) == []
+    assert pictures(measured(SCATTERED[:19])) == []
+    (picture,) = pictures(measured(SCATTERED))
+    assert (picture.low, picture.high, picture.beyond) == ("1.00 µs", "1.73 µs", "")
+    assert sum(picture.counts) == 60
+    (tail,) = pictures(measured([*SCATTERED, 90_000]))
+    assert (tail.high, tail.beyond) == ("1.73 µs", ", slowest 90.0 µs")

@@ -15,7 +15,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 import ipyjaxbench
-from ipyjaxbench import Measurement, measurement, notes, options
+from ipyjaxbench import Measurement, notes, options, verdict
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -96,9 +96,9 @@ def test_the_table_has_no_option_that_does_not_exist() -> None:
     assert set(re.findall(r"(?<![\w-])--?[a-z]+\b", rows)) <= known
 
 
-@pytest.mark.parametrize("verdict", measurement._EXPLAINED)
-def test_every_verdict_is_explained(verdict: str) -> None:
-    assert re.search(rf"^\| `{verdict}` \| .+\. \| .+\. \|$", section("Verdicts"), re.MULTILINE)
+@pytest.mark.parametrize("word", verdict.EXPLAINED)
+def test_every_verdict_is_explained(word: str) -> None:
+    assert re.search(rf"^\| `{word}` \| .+\. \| .+\. \|$", section("Verdicts"), re.MULTILINE)
 
 
 def test_every_mark_is_explained() -> None:
@@ -106,7 +106,21 @@ def test_every_mark_is_explained() -> None:
         assert f"`{mark}`" in section("Marks")
 
 
-@pytest.mark.parametrize("label", ["fastest", "first call", "where", "with"])
+@pytest.mark.parametrize(
+    "label",
+    [
+        "fastest",
+        "throughput",
+        "dispatch",
+        "median",
+        "because",
+        "samples",
+        "spread",
+        "first call",
+        "where",
+        "with",
+    ],
+)
 def test_every_row_of_a_report_is_explained(label: str) -> None:
     assert f"| `{label}` |" in section("What the lines of a report mean")
 

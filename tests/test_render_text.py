@@ -1,6 +1,7 @@
 """Reports as text: exact, and never wider than a page."""
 
 import contextlib
+import dataclasses
 import io
 import sys
 import unicodedata
@@ -49,6 +50,15 @@ JITTED = Measurement(
     notes=(notes.elsewhere(0.003), notes.unsynchronised(38e-6, 56.1)),
     elapsed=1.1,
 )
+QUEUED = dataclasses.replace(JITTED, throughputs=(0.00194, 0.00195), dispatches=(38e-6,), notes=())
+NOISY = dataclasses.replace(
+    SYNCHRONOUS,
+    batches=(
+        *((100, 200_000 + (i % 2) * 140_000 + i * 7919 % 9973) for i in range(60)),
+        (100, 9_000_000),
+    ),
+    rounds=(20, 20, 21),
+)
 RECOMPILING = Measurement(
     code="jax.jit(g)(x)",
     frameworks={"jax": "0.10.2"},
@@ -93,6 +103,27 @@ where         a f64[3,3]
 with          numpy 2.4.6""",
     ),
     (
+        QUEUED,
+        """\
+f(x)        2.11 ms ± 0.28 %   latency: call and wait                      QUIET
+dispatch    38.0 µs until Python goes on
+fastest     2.10 ms · 40 samples in 1.1 s
+first call  96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms
+where       x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0
+with        jax 0.10.2""",
+    ),
+    (
+        NOISY,
+        """\
+np.dot(a, a)  2.01 µs   at its fastest, per call                           NOISY
+median        3.40 µs ± 31 %
+because       it runs at two speeds, 2.05 µs and 3.46 µs
+samples       61 samples of 100 calls in 1.0 s
+where         a f64[3,3]
+with          numpy 2.4.6
+spread        2.00 µs █▅                    ▄█ 3.50 µs, slowest 90.0 µs""",
+    ),
+    (
         JITTED,
         """\
 f(x)        2.11 ms ± 0.28 %   per call, waited for                        QUIET
@@ -108,13 +139,13 @@ with        jax 0.10.2
         RECOMPILING,
         """\
 jax.jit(g)(x)  2.11 ms ± 0.28 %   per call, compilation included      RECOMPILES
-fastest        2.10 ms · 40 samples
-first call     48.0 ms = compile 30 ms + run 18 ms
-with           jax 0.10.2
 !  Something was compiled in 40 of 40 samples, 46.0 ms of each call: a steady
    state is never reached.
 →  build jax.jit(...), torch.compile(...) or tf.function(...) once, above, and
-   time its call""",
+   time its call
+fastest        2.10 ms · 40 samples
+first call     48.0 ms = compile 30 ms + run 18 ms
+with           jax 0.10.2""",
     ),
     (
         ONCE,
@@ -161,7 +192,8 @@ def test_a_report_reads_exactly_so(measurement: Measurement, expected: str) -> N
     ("measurement", "expected"), EXPECTED, ids=lambda v: getattr(v, "code", "")
 )
 def test_without_unicode_every_sign_is_written_out(measurement: Measurement, expected: str) -> None:
-    for sign, plain in {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "…": "..."}.items():
+    signs = {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "…": "..."}
+    for sign, plain in {**signs, **dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True))}.items():
         expected = expected.replace(sign, plain)
     with standard_output("ascii"):
         assert " ".join(str(measurement).split()) == " ".join(expected.split())

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipyjaxbench import stats
+from ipyjaxbench.stats import drift, histogram, two_speeds
 
 TIMES = st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=60)
 
@@ -164,3 +165,61 @@ def test_the_interval_is_not_so_wide_that_it_says_nothing() -> None:
     samples = [rng.gauss(1.0, 0.05) for _ in range(200)]
     # The standard error of the median of 200 such samples is 0.05 * 1.2533 / sqrt(200) = 0.0044.
     assert 0.0044 < stats.half_width(samples, [20] * 10) < 0.0044 * 5
+
+
+# Movements
+
+
+def test_noise_alone_is_no_drift() -> None:
+    rng = random.Random(3)
+    alarms = sum(
+        drift([rng.lognormvariate(0, 0.05) for _ in range(200)]) != 0.0 for _ in range(300)
+    )
+    assert alarms <= 6
+
+
+def test_samples_that_hang_together_are_no_drift_because_of_that() -> None:
+    rng, level, alarms = random.Random(5), 0.0, 0
+    for _ in range(100):
+        samples = []
+        for _ in range(200):
+            level = 0.8 * level + rng.gauss(0, 0.02)
+            samples.append(2.718281828**level)
+        alarms += drift(samples) != 0.0
+    assert alarms <= 10
+
+
+def test_a_drift_is_measured_by_its_ends() -> None:
+    assert drift([1.0] * 30 + [1.1] * 30 + [1.2] * 30) == pytest.approx(0.2)
+    assert drift([1.2] * 30 + [1.1] * 30 + [1.0] * 30) == pytest.approx(-1 / 6)
+
+
+@pytest.mark.parametrize(
+    "samples", [[], [1.0], [1.0, 2.0] * 5, [1.0] * 50, [0.0] * 20 + [1.0] * 20]
+)
+def test_too_little_to_see_a_drift_is_none(samples: list[float]) -> None:
+    assert drift(samples) == 0.0
+
+
+def test_two_speeds_need_a_gap_and_enough_samples_on_either_side() -> None:
+    assert two_speeds([1.0] * 50 + [1.5] * 50) == (1.0, 1.5)
+    assert two_speeds([1.0] * 84 + [1.5] * 16) == (1.0, 1.5)
+    assert two_speeds([1.0] * 90 + [1.5] * 10) is None
+    assert two_speeds([1.0] * 50 + [1.19] * 50) is None
+    assert two_speeds([1.0 + i / 100 for i in range(100)]) is None
+    assert two_speeds([]) is None
+
+
+@given(st.lists(st.floats(1e-9, 1e3), min_size=1), st.integers(1, 40))
+def test_a_histogram_counts_every_sample_once(samples: list[float], bins: int) -> None:
+    low, high, counts = histogram(samples, bins)
+    assert (len(counts), sum(counts)) == (bins, len(samples))
+    assert low == min(samples)
+    assert low <= high <= max(samples)
+
+
+def test_what_is_far_slower_than_the_rest_is_in_the_last_step() -> None:
+    low, high, counts = histogram([1.0 + i / 1000 for i in range(100)] + [50.0], 10)
+    assert (low, high) == (1.0, pytest.approx(1.098))
+    assert counts[-1] >= 3
+    assert max(counts) <= 12

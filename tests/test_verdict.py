@@ -1,0 +1,45 @@
+"""How far a figure can be believed, and why."""
+
+import pytest
+
+from ipyjaxbench.verdict import EXPLAINED, movements, verdict
+
+CALM = [1e-3 + i % 7 * 1e-6 for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("half_width", "codes", "word"),
+    [
+        (0.02, [], "QUIET"),
+        (0.021, [], "OK"),
+        (0.05, ["earlier-work"], "OK"),
+        (0.051, [], "NOISY"),
+        (0.001, ["recompiles"], "RECOMPILES"),
+        (0.001, ["not-called"], "INVALID"),
+        (0.001, ["not-called", "recompiles"], "RECOMPILES"),
+    ],
+)
+def test_one_word_says_it(half_width: float, codes: list[str], word: str) -> None:
+    assert verdict(CALM, half_width, codes) == word
+    assert word in EXPLAINED
+
+
+def test_without_samples_it_is_once() -> None:
+    assert verdict((), float("inf"), []) == "ONCE"
+
+
+def test_samples_that_scatter_evenly_show_no_cause() -> None:
+    assert list(movements(CALM)) == []
+    assert list(movements([])) == []
+    assert list(movements([1e-3])) == []
+
+
+def test_a_drift_is_named_with_its_size_and_its_way() -> None:
+    slower = [1e-3 * (1 + i / 400) + i % 3 * 1e-6 for i in range(100)]
+    assert list(movements(slower)) == ["it got 16 % slower while it was measured"]
+    assert list(movements(slower[::-1])) == ["it got 14 % faster while it was measured"]
+
+
+def test_two_speeds_are_named() -> None:
+    samples = [(1e-3 if i % 10 < 6 else 1.4e-3) + i % 3 * 1e-6 for i in range(100)]
+    assert list(movements(samples)) == ["it runs at two speeds, 1.00 ms and 1.40 ms"]
