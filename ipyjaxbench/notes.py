@@ -106,6 +106,16 @@ def over_budget(seconds: float) -> Note:
     )
 
 
+def over_memory(room: float) -> Note:
+    """No second result fitted into memory."""
+    times = units.number(room, 2)
+    return Note(
+        "over-memory",
+        f"One call only: the free memory holds {times} results like it, and repeating needs 2.",
+        "smaller arrays, or end what else holds memory",
+    )
+
+
 def needs_longer(known: float, target: float, spent: float) -> Note:
     """The interval is wider than it should be; it narrows with the root of time."""
     need = spent * (known / target) ** 2
@@ -196,6 +206,7 @@ CODES = (
     "stopped-by-error",
     "interrupted",
     "over-budget",
+    "over-memory",
     "needs-longer",
     "recompiles",
     "compiled-late",

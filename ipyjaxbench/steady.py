@@ -17,6 +17,8 @@ from ipyjaxbench.sampling import Samples
 Told = Callable[[float, int], object]
 _REPEAT = 7  # what %timeit takes when only -n is given
 _SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
+_IN_FLIGHT = 0.1  # of the free memory, for results that were not waited for
+_FEWEST = 2  # results that must fit: that of the call before is dropped only after the next
 _QUEUED_SHARE = 0.4  # of the time, for throughput and dispatch
 
 
@@ -28,7 +30,7 @@ class Steady:
         calls: makes them.
         plan: how they are made; it learns from the warm-up.
         options: how often and how long.
-        most_queued: results that fit into the memory that may be in flight.
+        room: how many more results fit into the free memory.
         told: hears how far it is.
 
     Attributes:
@@ -40,7 +42,7 @@ class Steady:
     calls: Calls
     plan: Plan
     options: TimeOptions
-    most_queued: float
+    room: float
     told: Told
     samples: Samples = field(default_factory=Samples)
     queued: Queued | None = None
@@ -73,6 +75,9 @@ class Steady:
         calls, samples, options, plan = self.calls, self.samples, self.options, self.plan
         begun, budget = calls.clock.wall(), int(options.seconds * 1e9)
         deadline = begun + budget
+        if self.room < _FEWEST:
+            self.said.append(notes.over_memory(self.room))
+            return
         if options.number is not None:
             repeat = options.repeat or _REPEAT
             sampling.exactly(
@@ -92,7 +97,7 @@ class Steady:
         if typical > _SLOW * budget:
             samples.adopt_probes()
         if plan.wait is not None:
-            self.queued = queued_calls(calls, samples.settled_probes(), self.most_queued)
+            self.queued = queued_calls(calls, samples.settled_probes(), _IN_FLIGHT * self.room)
         sampling.until_steady(
             calls, samples, number, deadline, options.target, self._after_round(deadline, begun)
         )

@@ -1,5 +1,6 @@
 """Times a snippet: drain, first call, warm-up, rounds, stop. The whole flow, top to bottom."""
 
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 
@@ -21,7 +22,7 @@ from ipyjaxbench.waiting import Drain
 
 _CLOCKS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
 _TOLD_WAIT_NS = 1_000_000
-_IN_FLIGHT = 0.1  # of the free memory, for results that were not waited for
+_SMALL = 100_000_000  # bytes of results that need no look at the free memory
 
 
 def _nobody(known: float, left: int) -> None:
@@ -136,8 +137,8 @@ class _Timing:
         """Make all other calls, then put back what they changed."""
         __tracebackhide__ = True
         calls, plan = self._calls, self._plan
-        most = _most_queued(self._in_play, self._outputs) if plan.wait is not None else 0.0
-        self._steady = steady = Steady(calls, plan, self._options, most, told)
+        room = _room(self._in_play, self._outputs, queued=plan.wait is not None)
+        self._steady = steady = Steady(calls, plan, self._options, room, told)
         begun = self._clock.wall()
         try:
             with self._muted:
@@ -180,7 +181,9 @@ class _Timing:
         )
 
 
-def _most_queued(in_play: Sequence[Framework], outputs: Sequence[Placement]) -> float:
-    """How many results may be in flight at once."""
+def _room(in_play: Sequence[Framework], outputs: Sequence[Placement], *, queued: bool) -> float:
+    """How many more results fit into the free memory; many, where it need not be asked."""
     each = sum(placement.nbytes for placement in outputs)
-    return _IN_FLIGHT * min(f.free_memory() for f in in_play) / max(each, 1)
+    if each < _SMALL and not queued:
+        return math.inf
+    return min(f.free_memory() for f in in_play) / max(each, 1)

@@ -78,6 +78,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.over_memory(0.873),
+        Note(
+            "over-memory",
+            "One call only: the free memory holds 0.87 results like it, and repeating needs 2.",
+            "smaller arrays, or end what else holds memory",
+        ),
+    ),
+    (
         notes.needs_longer(0.041, 0.02, 2.0),
         Note(
             "needs-longer",
@@ -179,6 +187,10 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         (
             notes.recompiles(1, 1, None),
             "Something was compiled in 1 of 1 sample: a steady state is never reached.",
+        ),
+        (
+            notes.needs_longer(0.2, 0.02, 2.0),
+            "The interval is ± 20 % after 2.0 s; more time alone will hardly narrow it.",
         ),
         (notes.copies("data may go to a device", None), "In every call data may go to a device."),
         (notes.copies("x goes", 0), "In every call x goes (0 B)."),

@@ -257,3 +257,25 @@ def test_what_the_first_call_prints_is_shown_and_the_rest_counted(
     m = bench.time("call()", number=2, repeat=3)
     assert capsys.readouterr().out == "hello"
     assert "(5 writes) is not shown" in told(m)["output-hidden"]
+
+
+# Memory, and clocks that jump
+
+
+def test_a_result_that_fills_the_memory_is_computed_once(bench: Bench) -> None:
+    bench.framework.free_memory = lambda: 7  # type: ignore[method-assign]
+    m = bench.time(f"y = {START}")
+    assert (m.verdict, m.batches) == ("ONCE", ())
+    assert told(m)["over-memory"].startswith("One call only: the free memory holds 1.8 results")
+    assert bench.device.waits > 0
+    assert "y" in bench.names
+
+
+@pytest.mark.parametrize("code", ["call()", "call(); None"])
+def test_a_clock_that_goes_backwards_gives_no_negative_time(bench: Bench, code: str) -> None:
+    turns = bench.counted(lambda count: bench.clock.advance(-3 * MS) if count % 3 == 0 else None)
+    m = bench.time(code, repeat=20, clock=bench.clock)
+    assert len(turns) >= 20
+    assert m.check() is None
+    assert min(m.samples) >= 0
+    assert "per call" in str(m)

@@ -1,6 +1,7 @@
 """The NumPy adapter."""
 
 import numpy as np
+import psutil
 import pytest
 
 import ipyjaxbench
@@ -54,3 +55,12 @@ def test_what_is_rebound_is_set_back_before_each_call() -> None:
     result = ipyjaxbench.measure_code("a = np.concatenate([a, a])", names, number=40, repeat=2)
     assert names["a"].shape == (8,)
     assert [note.code for note in result.notes] == []
+
+
+def test_a_result_of_more_than_half_the_memory_is_computed_once() -> None:
+    free = psutil.virtual_memory().available
+    names = {"np": np, "n": int(0.6 * free)}
+    result = ipyjaxbench.measure_code("y = np.zeros(n, 'u1')", names)  # pages are not touched
+    assert result.verdict == "ONCE"
+    assert [note.code for note in result.notes] == ["over-memory"]
+    assert names["y"].nbytes == names["n"]
