@@ -10,6 +10,7 @@ from ipyjaxbench.calls import Calls, Probe
 _SAMPLE_NS = 500_000  # hides a clock of 100 ns, and the cold first call of a sample
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 10
+_ENOUGH = 50_000  # samples: more would not narrow the interval, and a record is to be saved
 _PAUSE = 0.005  # seconds between rounds of short samples, so that they see different moments
 
 _WARM_CALLS = 50
@@ -180,7 +181,7 @@ def until_steady(
     target: float,
     after_round: Callable[[], object],
 ) -> None:
-    """Take samples in rounds until the median is known well enough, or the budget is spent.
+    """Take samples in rounds until the median is known well enough, or enough time is spent.
 
     Args:
         calls: makes them.
@@ -194,7 +195,7 @@ def until_steady(
     wall = calls.clock.wall
     round_ns = max(deadline - wall(), 0) // 20
     check = _MIN_ROUNDS
-    while wall() < deadline or not samples.batches:
+    while (wall() < deadline and len(samples.batches) < _ENOUGH) or not samples.batches:
         samples.rounds.append(0)
         end = min(wall() + round_ns, deadline)
         while samples.rounds[-1] < _ROUND_SAMPLES:

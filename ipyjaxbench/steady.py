@@ -102,7 +102,7 @@ class Steady:
             calls, samples, number, deadline, options.target, self._after_round(deadline, begun)
         )
         spent = calls.clock.wall() - begun
-        if samples.half_width() > options.target and spent >= budget:
+        if samples.half_width() > options.target:
             self.said.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
 
     def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:

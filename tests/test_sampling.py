@@ -160,6 +160,12 @@ def test_noisy_calls_use_the_budget_and_no_more(budget: float) -> None:
     assert bench.samples.half_width() > 0.02
 
 
+def test_calls_that_never_get_steady_come_to_an_end_whatever_the_budget() -> None:
+    bench = Bench(lambda count: 1_000_000 * (1 + 29 * (count // 20 % 2)))
+    assert bench.until_steady(1e9) < 3600
+    assert 50_000 <= len(bench.samples.batches) < 50_020
+
+
 def test_without_time_one_sample_is_taken() -> None:
     bench = Bench(lambda _: 5 * SECOND)
     assert bench.until_steady(0.0) == 5.0

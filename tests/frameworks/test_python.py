@@ -1,6 +1,9 @@
 """The adapter of plain Python."""
 
 import random
+import subprocess
+import sys
+import threading
 
 import pytest
 
@@ -33,3 +36,18 @@ def test_after_a_first_call_that_fails_the_random_state_is_as_before() -> None:
     with pytest.raises(ZeroDivisionError):
         ipyjaxbench.measure_code("random.random(); 1 / 0", {"random": random})
     assert random.getstate() == before
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "t = threading.Thread(target=sum, args=([1, 2],)); t.start(); t.join()",
+        "done = subprocess.run([sys.executable, '-S', '-c', ''])",
+    ],
+)
+def test_code_that_starts_threads_or_programs_is_timed_as_any_other(code: str) -> None:
+    names = {"threading": threading, "subprocess": subprocess, "sys": sys}
+    before = threading.active_count()
+    result = ipyjaxbench.measure_code(code, names, budget=0.1)
+    assert result.verdict in ("QUIET", "OK", "NOISY")
+    assert threading.active_count() == before
