@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import shorten
 from types import BuiltinFunctionType, FunctionType, MethodType
 
-from ipyjaxbench import notes, stats
+from ipyjaxbench import notes, stats, surroundings
 from ipyjaxbench.calls import Calls
+from ipyjaxbench.frameworks import Framework, Seen, is_the_users, package_of
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.sampling import Samples
@@ -28,6 +29,25 @@ def after_first(
     if lost:
         yield notes.fresh_copies(lost)
     yield from copies_made(snippet.statements, scene.inputs, outputs)
+
+
+def cautions(
+    snippet: Snippet, scene: Scene, outputs: Sequence[Placement], playing: Sequence[Framework]
+) -> Iterator[Note]:
+    """What of the settings and surroundings changes what the figure means."""
+    yield from surroundings.watching()
+    yield from surroundings.environment((*scene.inputs, *outputs))
+    seen = Seen(
+        inputs=scene.inputs,
+        outputs=tuple(outputs),
+        statements=tuple(snippet.statements),
+        packages={name: package_of(value) for name, value in scene.values.items()},
+        functions=tuple(scene.functions),
+        written=tuple(f for f in scene.functions if type(f) is FunctionType and is_the_users(f)),
+        compiled=tuple(scene.compiled),
+    )
+    for framework in playing:
+        yield from framework.cautions(seen)
 
 
 def ended_by(error: Exception, calls_made: int) -> Note:

@@ -19,6 +19,7 @@ class Placement:
         devices: such as ("cuda:0", "cuda:1"), in alphabetical order.
         nbytes: bytes of all arrays together.
         view: whether all share the memory of something else, as far as it is told.
+        recorded: whether what made any of them was recorded for a backward pass.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Placement:
     devices: tuple[str, ...]
     nbytes: int
     view: bool = False
+    recorded: bool = False
 
     @classmethod
     def together(cls, name: str, parts: "Sequence[Placement]") -> "Placement":
@@ -43,6 +45,7 @@ class Placement:
             devices=tuple(sorted({device for part in parts for device in part.devices})),
             nbytes=sum(part.nbytes for part in parts),
             view=all(part.view for part in parts),
+            recorded=any(part.recorded for part in parts),
         )
 
     def words(self) -> str:

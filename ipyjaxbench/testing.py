@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks import Framework, Restore, Wait, Watch
+from ipyjaxbench.frameworks import Framework, Restore, Seen, Wait, Watch
+from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
 
@@ -177,6 +178,10 @@ class FakeFramework(Framework):
     def alive(self, array: Any) -> bool:
         """Whether the array was not deleted."""
         return not array.deleted
+
+    def cautions(self, seen: Seen) -> Iterable[Note]:  # noqa: ARG002
+        """It has no settings."""
+        return ()
 
     def gives_away(self, function: object) -> bool:  # noqa: ARG002
         """Never told."""

@@ -154,6 +154,7 @@ class _Timing:
         self._said += steady.said
         self._said += findings.of_state(advanced, calls.made, self._muted.writes)
         self._said += findings.of_samples(calls, steady.samples, self._phases, waited=waited)
+        self._said += findings.cautions(self._snippet, self._scene, self._outputs, self._in_play)
 
     def measurement(self, compile_time: float) -> Measurement:
         """What was found."""

@@ -13,19 +13,29 @@ from ipyjaxbench.frameworks._base import (
     Wait,
     Watch,
 )
-from ipyjaxbench.frameworks._walk import Found, asked, find_arrays, find_reach, package_of
+from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._walk import (
+    Found,
+    asked,
+    find_arrays,
+    find_reach,
+    is_the_users,
+    package_of,
+)
 
 __all__ = [
     "Found",
     "Framework",
     "NothingCompiled",
     "Restore",
+    "Seen",
     "Synchronous",
     "Wait",
     "Watch",
     "asked",
     "find_arrays",
     "find_reach",
+    "is_the_users",
     "loaded",
     "package_of",
 ]

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, final
 
+from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
 Wait = Callable[[Any], object]
@@ -119,6 +121,14 @@ class Framework(ABC):
         """False if the array's memory was given away (donated) or deleted."""
 
     @abstractmethod
+    def cautions(self, seen: Seen) -> Iterable[Note]:
+        """What of its settings changes what a figure of this code means, as Notes.
+
+        Asked once, after the last call and only where the framework is in play; a tiny program
+        may be run where a setting makes it likely that there is something to say.
+        """
+
+    @abstractmethod
     def gives_away(self, function: object) -> bool:
         """Whether calls of ``function`` may delete their arguments (donation)."""
 
@@ -204,6 +214,11 @@ class Synchronous(Framework):
     def alive(self, array: Any) -> bool:  # noqa: ARG002
         """No memory is given away."""
         return True
+
+    @final
+    def cautions(self, seen: Seen) -> Iterable[Note]:  # noqa: ARG002
+        """It has no such settings."""
+        return ()
 
     @final
     def gives_away(self, function: object) -> bool:  # noqa: ARG002

@@ -166,7 +166,7 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
                 functions[id(value)] = value
             if package_of(value) not in theirs:
                 named = _used_by(value)
-                used |= named if _is_the_users(value) else {}
+                used |= named if is_the_users(value) else {}
                 following += [*named.values(), *_held_by(value)]
         level = following
     plain = {n: value for n, value in used.items() if not issubclass(type(value), _NOT_ENTERED)}
@@ -198,7 +198,7 @@ def _used_by(value: Any) -> dict[str, object]:
     return used
 
 
-def _is_the_users(value: Any) -> bool:
+def is_the_users(value: Any) -> bool:
     """Whether a function was written by the user, not installed: libraries keep their own state."""
     file = value.__code__.co_filename if type(value) is FunctionType else ""
     return not ("site-packages" in file or "dist-packages" in file or file.startswith(_STDLIB))

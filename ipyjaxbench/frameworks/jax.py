@@ -1,6 +1,6 @@
 """JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from operator import methodcaller
 from typing import Any
@@ -12,6 +12,9 @@ from jax._src import monitoring, xla_bridge
 
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks._base import Framework, Wait, Watch, host_memory
+from ipyjaxbench.frameworks._jax_cautions import Cautions
+from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
 _CLOCK = Clock.elapsed()
@@ -38,6 +41,7 @@ class Jax(Framework):
         # Private, since nothing public tells whether a backend exists without making one.
         self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
         self._initialised()
+        self._cautions = Cautions()
         self._canaries: list[tuple[Callable[[Any], Any], Any]] = []
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
             self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
@@ -125,6 +129,11 @@ class Jax(Framework):
     def alive(self, array: Any) -> bool:
         """False once the array was donated or deleted."""
         return not array.is_deleted()
+
+    def cautions(self, seen: Seen) -> Iterator[Note]:
+        """Numbers made narrower, debugging options, several processes, rounded products."""
+        if self.started():
+            yield from self._cautions.about(seen)
 
     def gives_away(self, function: object) -> bool:
         """Whether the function was jitted with donated arguments, as far as JAX tells."""

@@ -2,7 +2,7 @@
 
 import random
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -11,6 +11,9 @@ from tensorflow.python.eager.polymorphic_function import tracing_compilation
 from tensorflow.python.ops import stateful_random_ops
 
 from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, host_memory, of_kind
+from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._tensorflow_cautions import Cautions
+from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
 
@@ -22,6 +25,7 @@ class TensorFlow(Framework):
 
     def __init__(self) -> None:
         self._kinds = (tf.Tensor, tf.Variable)
+        self._cautions = Cautions()
         if _tracing_seconds() is None:
             self.gaps = ("this version does not tell how long tracing takes.",)
         self.started()
@@ -119,6 +123,11 @@ class TensorFlow(Framework):
     def alive(self, array: Any) -> bool:  # noqa: ARG002
         """TensorFlow gives no memory away."""
         return True
+
+    def cautions(self, seen: Seen) -> Iterator[Note]:
+        """Debugging modes, a tape around the code, several workers, rounded products."""
+        if self.started():
+            yield from self._cautions.about(seen)
 
     def gives_away(self, function: object) -> bool:  # noqa: ARG002
         """Never."""

@@ -7,6 +7,9 @@ from typing import Any
 import torch
 
 from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, host_memory, of_kind
+from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._torch_cautions import Cautions
+from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
 _COMPILE_TIME = "_compile.compile_inner"
@@ -20,6 +23,7 @@ class Torch(Framework):
 
     def __init__(self) -> None:
         self._tensor = torch.Tensor
+        self._cautions = Cautions()
 
     def version(self) -> str:
         """PyTorch's version, with its build."""
@@ -55,6 +59,7 @@ class Torch(Framework):
             shape=tuple(array.shape),
             devices=(str(array.device),),
             nbytes=array.numel() * array.element_size(),
+            recorded=array.grad_fn is not None,
         )
 
     def free_memory(self) -> int:
@@ -101,6 +106,10 @@ class Torch(Framework):
     def alive(self, array: Any) -> bool:  # noqa: ARG002
         """PyTorch gives no memory away."""
         return True
+
+    def cautions(self, seen: Seen) -> Iterator[Note]:
+        """What autograd recorded, debugging modes, several processes, rounded products."""
+        yield from self._cautions.about(seen)
 
     def gives_away(self, function: object) -> bool:  # noqa: ARG002
         """Never."""
