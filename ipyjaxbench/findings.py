@@ -41,13 +41,17 @@ def cautions(
         inputs=scene.inputs,
         outputs=tuple(outputs),
         statements=tuple(snippet.statements),
-        packages={name: package_of(value) for name, value in scene.values.items()},
+        packages={name: _package(value) for name, value in scene.values.items()},
         functions=tuple(scene.functions),
         written=tuple(f for f in scene.functions if type(f) is FunctionType and is_the_users(f)),
         compiled=tuple(scene.compiled),
     )
     for framework in playing:
         yield from framework.cautions(seen)
+
+
+def _package(value: object) -> str:
+    return package_of(value) or type(value).__module__.partition(".")[0]
 
 
 def ended_by(error: Exception, calls_made: int) -> Note:

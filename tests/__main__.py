@@ -14,13 +14,12 @@ FRAMEWORKS = ("jax", "torch", "tensorflow")
 
 def main() -> int:
     """Run the groups; print what pytest prints, and one closing line."""
-    own = [HERE / "frameworks" / f"test_{name}.py" for name in FRAMEWORKS]
-    groups = [["tests", "ipyjaxbench", *(f"--ignore={path}" for path in own)]]
-    groups[0] += [f"--ignore=ipyjaxbench/frameworks/{name}.py" for name in FRAMEWORKS]
-    groups += [
-        [str(path), f"ipyjaxbench/frameworks/{name}.py"]
-        for path, name in zip(own, FRAMEWORKS, strict=True)
-    ]
+    groups = [["tests", "ipyjaxbench"]]
+    for name in FRAMEWORKS:
+        own = [str(path) for path in sorted((HERE / "frameworks").glob(f"test_{name}*.py"))]
+        own += [f"ipyjaxbench/frameworks/{name}.py", f"ipyjaxbench/frameworks/_{name}_cautions.py"]
+        groups[0] += [f"--ignore={path}" for path in own]
+        groups.append(own)
     totals = {"passed": 0, "failed": 0, "skipped": 0, "error": 0}
     failed = False
     for group in groups:

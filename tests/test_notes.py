@@ -148,6 +148,53 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "y, z: bound inside a function, where Python before 3.13 gives no way to keep a name.",
         ),
     ),
+    (
+        notes.narrowed(["x", "y"], "float64", "float32"),
+        Note(
+            "narrowed",
+            "x, y are float64, and JAX takes them as float32, half the bytes: x64 is off.",
+            'jax.config.update("jax_enable_x64", True) at the very start, or give float32 to all',
+            MEANING,
+        ),
+    ),
+    (
+        notes.reduced_precision("cpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
+        Note(
+            "reduced-precision",
+            "Matrix products of float32 on cpu:0 are rounded to fewer bits"
+            ' (relative error 3e-04, not 1e-07): mode is "fast".',
+            "mode = exact",
+            MEANING,
+        ),
+    ),
+    (
+        notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"),
+        Note("setting-on", "jax_disable_jit is on: nothing is compiled.", "turn it off", MEANING),
+    ),
+    (
+        notes.watched("torch.profiler"),
+        Note(
+            "watched",
+            "torch.profiler watches this code: the time that it takes itself is in the figure.",
+            "end it to time the code alone",
+            MEANING,
+        ),
+    ),
+    (
+        notes.processes(2, 0),
+        Note(
+            "processes",
+            "2 processes work together: the figure is of process 0, others may differ.",
+        ),
+    ),
+    (
+        notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
+        Note(
+            "recorded",
+            "Autograd recorded every call, for a backward pass that is not in the figure.",
+            "with torch.no_grad(): ... around it",
+        ),
+    ),
 ]
 
 
@@ -193,6 +240,10 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
             "The interval is ± 20 % after 2.0 s; more time alone will hardly narrow it.",
         ),
         (notes.copies("data may go to a device", None), "In every call data may go to a device."),
+        (
+            notes.narrowed(["x"], "int64", "int32"),
+            "x is int64, and JAX takes it as int32, half the bytes: x64 is off.",
+        ),
         (notes.copies("x goes", 0), "In every call x goes (0 B)."),
     ],
 )

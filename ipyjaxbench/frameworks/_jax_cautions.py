@@ -2,12 +2,12 @@
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import jax
-from jax._src import profiler
-from jax._src.lib import xla_client
 
 from ipyjaxbench import notes
 from ipyjaxbench.frameworks import _product
@@ -109,6 +109,8 @@ def _compiler() -> Iterator[Note]:
     if "xla_dump_to" not in flags and "xla_backend_optimization_level" not in flags:
         return
     try:
+        from jax._src.lib import xla_client
+
         # Each must be held, or the next one points to freed memory.
         options = xla_client.CompileOptions()
         build = options.executable_build_options
@@ -126,6 +128,7 @@ def _compiler() -> Iterator[Note]:
 
 
 def _profiling() -> bool:
+    profiler: Any = sys.modules.get("jax._src.profiler")
     state = getattr(profiler, "_profile_state", None)
     return getattr(state, "profile_session", None) is not None
 

@@ -71,13 +71,18 @@ def _modes(seen: Seen) -> Iterator[Note]:
             "every operation is logged",
             "tf.debugging.set_log_device_placement(False)",
         )
-    if config.is_op_determinism_enabled():
+    if _is_deterministic():
         yield notes.setting_on(
             "tf.config.experimental.enable_op_determinism",
             "some operations take a slower way",
             "restart without it",
             mark=GOOD_TO_KNOW,
         )
+
+
+def _is_deterministic() -> bool:
+    enabled = getattr(config, "is_op_determinism_enabled", None)
+    return enabled is not None and bool(enabled())
 
 
 def _checks_numerics() -> bool:

@@ -27,7 +27,7 @@ class Cautions:
         yield from _recorded(seen)
         yield from self._rounded(seen)
         yield from _modes(seen)
-        if torch.autograd._profiler_enabled():
+        if _profiling():
             yield notes.watched("torch.profiler")
         yield from _processes()
 
@@ -45,8 +45,16 @@ class Cautions:
 
 
 def _recorded(seen: Seen) -> Iterator[Note]:
-    if any(p.recorded for p in seen.outputs) and seen.words.isdisjoint(_BACKWARD):
+    if _is_recorded(seen) and not _goes_backward(seen):
         yield notes.recorded("Autograd", "with torch.no_grad(): ... around it")
+
+
+def _is_recorded(seen: Seen) -> bool:
+    return any(p.recorded for p in seen.outputs)
+
+
+def _goes_backward(seen: Seen) -> bool:
+    return not seen.words.isdisjoint(_BACKWARD)
 
 
 def _precision(kind: str) -> tuple[str, str]:
@@ -82,8 +90,13 @@ def _has_modules(seen: Seen) -> bool:
     return any(issubclass(type(f), torch.nn.Module) for f in seen.functions)
 
 
+def _profiling() -> bool:
+    enabled = getattr(torch.autograd, "_profiler_enabled", None)
+    return enabled is not None and bool(enabled())
+
+
 def _modes(seen: Seen) -> Iterator[Note]:
-    if torch.is_anomaly_enabled():
+    if torch.is_anomaly_enabled() and (_is_recorded(seen) or _goes_backward(seen)):
         yield notes.setting_on(
             "Anomaly detection",
             "autograd notes where each operation was called, and checks each gradient",

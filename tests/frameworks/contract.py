@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.frameworks import Framework, Seen, find_arrays, loaded
 from ipyjaxbench.placement import Placement
 
 
@@ -54,6 +54,13 @@ class Contract:
 
     def test_a_fresh_array_is_alive(self, framework: Framework, array: object) -> None:
         assert framework.alive(array)
+
+    def test_cautions_are_none_where_nothing_is_set(
+        self, framework: Framework, array: object
+    ) -> None:
+        placed = framework.placement(array)
+        for seen in (Seen(), Seen(inputs=(placed,), outputs=(placed,))):
+            assert list(framework.cautions(seen)) == []
 
     def test_waiters_take_values_of_other_kinds(self, framework: Framework, array: object) -> None:
         for value in (array, [array, array]):
