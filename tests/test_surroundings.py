@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 
-import ipyjaxbench
 from ipyjaxbench import surroundings
 from ipyjaxbench.placement import Placement
+from tests.cautions import cautions
 
 COST = "the time that it takes itself is in the figure."
 
 
 def told() -> list[str]:
-    result = ipyjaxbench.measure_code("1 + 1", {}, number=2, repeat=2)
-    return [note.text for note in result.notes]
+    return [note.text for note in cautions("1 + 1", {})]
 
 
 @contextmanager

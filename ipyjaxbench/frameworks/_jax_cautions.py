@@ -28,6 +28,7 @@ _OPTIONS = {
 }
 #: What JAX makes of NumPy's types while x64 is off.
 _NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
+_ONE_NUMBER = 16
 _FLOATING = ("float64", "complex128")
 #: Where one of these is in the code, the user has chosen a type there.
 _CASTS = re.compile(
@@ -86,6 +87,7 @@ def _narrowed(seen: Seen) -> Iterator[Note]:
     for p in seen.inputs:
         # Integers are often indices, and matter where they are what is computed.
         counts = p.dtype in _FLOATING or types == {_NARROW.get(p.dtype)}
+        counts = counts and p.nbytes > _ONE_NUMBER  # a rate or a scale is not what is computed
         if p.framework == "numpy" and p.dtype in _NARROW and given and counts:
             wide.setdefault(p.dtype, []).append(p.name)
     if not wide or any(_CASTS.fullmatch(word) for word in seen.words):

@@ -12,6 +12,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench.notes import Note
+from tests.cautions import cautions
 from tests.frameworks.pair import run_pair
 
 WIDE, NARROW, ON_DEVICE = np.ones((8, 8)), np.ones((8, 8), np.float32), jnp.ones((8, 8))
@@ -25,15 +26,13 @@ NAMES: dict[str, Any] = {
     "x": WIDE,
     "y": NARROW,
     "a": ON_DEVICE,
+    "rate": np.array(0.5),
     "index": np.arange(4),
 }
 
 
 def told(code: str) -> list[Note]:
-    """The Notes of code, of those that are tested here."""
-    result = ipyjaxbench.measure_code(code, dict(NAMES), number=2, repeat=2)
-    ours = ("narrowed", "reduced-precision", "setting-on", "watched", "processes", "recorded")
-    return [note for note in result.notes if note.code in ours]
+    return cautions(code, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +52,7 @@ def test_integers_are_told_where_they_are_what_is_computed() -> None:
 @pytest.mark.parametrize(
     "code",
     ["f(y)", "f(a)", "np.sort(x)", "f(a); np.sum(x)", "jnp.ones(len(x))", "cast(x)",
+     "a * rate", "f(rate)",
      "f(x.astype('float32'))", "jnp.asarray(x, dtype=jnp.float32)", "f(jnp.bfloat16(x))"],
 )  # fmt: skip
 def test_nothing_is_told_of_types_that_stay_or_were_chosen(code: str) -> None:

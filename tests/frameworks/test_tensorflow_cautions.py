@@ -8,18 +8,15 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-import ipyjaxbench
 from ipyjaxbench.notes import Note
+from tests.cautions import cautions
 from tests.frameworks.pair import run_pair
 
 NAMES: dict[str, Any] = {"tf": tf, "a": tf.ones((8, 8)), "f": tf.function(lambda x: x + 1)}
 
 
 def told(code: str) -> list[Note]:
-    """The Notes of code, of those that are tested here."""
-    result = ipyjaxbench.measure_code(code, dict(NAMES), number=2, repeat=2)
-    ours = ("reduced-precision", "setting-on", "watched", "processes", "recorded")
-    return [note for note in result.notes if note.code in ours]
+    return cautions(code, NAMES)
 
 
 @pytest.mark.parametrize("code", ["f(a)", "tf.matmul(a, a)", "tf.Variable(a) * 2"])

@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 
-import ipyjaxbench
 from ipyjaxbench.notes import Note
+from tests.cautions import cautions
 from tests.frameworks.pair import run_pair
 
 NET = torch.nn.Linear(64, 4)
@@ -22,9 +22,7 @@ NAMES: dict[str, Any] = {
 
 
 def told(code: str) -> list[Note]:
-    """The Notes of code, but of state."""
-    result = ipyjaxbench.measure_code(code, dict(NAMES), number=2, repeat=2)
-    return [note for note in result.notes if note.code != "state-advanced"]
+    return cautions(code, NAMES)
 
 
 @pytest.mark.parametrize("code", ["net(a)", "y = net(a)", "[net(a).sum()]"])
