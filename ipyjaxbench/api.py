@@ -21,6 +21,7 @@ def measure_code(
     repeat: int | None = None,
     aim: str = "usual",
     budget: float | None = None,
+    fresh: bool = False,
 ) -> Measurement:
     """Time code in a namespace, as ``%fwtime code`` does in a notebook's.
 
@@ -32,6 +33,7 @@ def measure_code(
         repeat: number of samples; None stops when the figure is steady.
         aim: "quick", "usual" or "precise": when the figure is steady enough.
         budget: seconds to spend after the first call; None leaves it to the aim.
+        fresh: make one more call after the others, cold: what compiling costs.
 
     Returns:
         The measurement; all its times are in seconds.
@@ -46,7 +48,7 @@ def measure_code(
         2
     """
     __tracebackhide__ = True
-    options = TimeOptions(number=number, repeat=repeat, aim=aim, budget=budget)
+    options = TimeOptions(number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh)
     clock = Clock.elapsed()
     start = clock.now()
     snippet = Snippet(Source.plain(code), namespace)

@@ -163,6 +163,10 @@ class Calls:
         """Programs compiled since the watches began."""
         return sum(watch.compilations() for watch in self.watches)
 
+    def compile_seconds(self) -> float:
+        """Seconds spent on compiling since the watches began, as far as they are told."""
+        return sum(s or 0.0 for watch in self.watches for s in watch.phases().values())
+
     def set_up(self, *, begun: bool = False) -> None:
         """Run what comes before a call, untimed."""
         __tracebackhide__ = True

@@ -1,6 +1,6 @@
 """What the calls showed, as Notes: after the first one, and after the last."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import shorten
 from types import BuiltinFunctionType, FunctionType, MethodType
 
@@ -56,14 +56,19 @@ def _package(value: object) -> str:
 
 def ended_by(error: Exception, calls_made: int) -> Note:
     """A call after the first raised."""
+    shown = one_line(error)
+    once = calls_made == 2
+    return notes.runs_once(shown) if once else notes.stopped_by_error(calls_made, shown)
+
+
+def one_line(error: Exception) -> str:
+    """An error of the user's code by its class and the first line that it shows."""
     try:
         first, *_ = str(error).splitlines() or [""]
     except Exception:  # noqa: BLE001  the user's class of errors may fail to show itself
         first = ""
     shown = f"{type(error).__name__}: {first}".rstrip(".: ")
-    shown = shorten(shown, 140, placeholder=" …")
-    once = calls_made == 2
-    return notes.runs_once(shown) if once else notes.stopped_by_error(calls_made, shown)
+    return shorten(shown, 140, placeholder=" …")
 
 
 def of_state(advanced: Sequence[str], calls_made: int, writes: int) -> Iterator[Note]:
@@ -74,21 +79,17 @@ def of_state(advanced: Sequence[str], calls_made: int, writes: int) -> Iterator[
         yield notes.output_hidden(writes)
 
 
-def of_samples(
-    calls: Calls, samples: Samples, first: Mapping[str, float | None], *, waited: bool
-) -> Iterator[Note]:
+def of_samples(calls: Calls, samples: Samples, spent: float, *, waited: bool) -> Iterator[Note]:
     """What may mislead in the samples; those with a rare compilation are left out.
 
     Args:
         calls: what made them.
         samples: what was timed.
-        first: phases of the first call.
+        spent: seconds that compiling took in them.
         waited: whether calls were waited for.
     """
     late = sum(samples.compiled)
     if 2 * late > len(samples.compiled):
-        spent = sum(s or 0.0 for watch in calls.watches for s in watch.phases().values())
-        spent -= sum(s or 0.0 for s in first.values())
         yield notes.recompiles(late, len(samples.compiled), spent / max(calls.made - 1, 1))
         return
     if late:

@@ -1,11 +1,13 @@
 """The result of timing one piece of code."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 from ipyjaxbench import stats, time_report, verdict
+from ipyjaxbench.compiled import Counterpart, FirstCall, Program
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.report import Report
@@ -38,6 +40,9 @@ class Measurement(Result):
         precision: significant digits to show.
         throughputs: seconds per call of many queued ones, one figure for each look.
         dispatches: seconds until Python goes on, per call, one figure for each look.
+        programs: what was compiled, loaded or traced in the first call.
+        fresh: one more call, cold, where it was asked for.
+        counterpart: the same function compiled or eager, where it was measured before.
 
     Example:
         >>> batches = ((1, 1000), (1, 3000), (1, 2000))
@@ -66,6 +71,9 @@ class Measurement(Result):
     precision: int = 3
     throughputs: tuple[float, ...] = ()
     dispatches: tuple[float, ...] = ()
+    programs: tuple[Program, ...] = ()
+    fresh: FirstCall | None = None
+    counterpart: Counterpart | None = None
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
@@ -174,7 +182,7 @@ class Measurement(Result):
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""
         times = [self.first_call, self.compile_time, self.elapsed]
-        times += [seconds for seconds in self.phases.values() if seconds is not None]
+        times += [seconds for seconds in self._compile_times() if seconds is not None]
         times += [*self.throughputs, *self.dispatches]
         if any(not (0 <= seconds < math.inf) for seconds in times):
             return "a time is negative or not a number"
@@ -187,6 +195,16 @@ class Measurement(Result):
         if not (1 <= self.loops < _MANY and 1 <= self.precision <= _MAX_PRECISION):
             return "loops or precision is out of range"
         return None
+
+    def _compile_times(self) -> Iterator[float | None]:
+        yield from self.phases.values()
+        yield from (program.seconds for program in self.programs)
+        if self.fresh is not None:
+            yield from (self.fresh.seconds, *self.fresh.phases.values())
+            yield from (program.seconds for program in self.fresh.programs)
+        if self.counterpart is not None:
+            yield from (self.counterpart.per_call, self.counterpart.compilation)
+            yield self.counterpart.half_width
 
     def report(self) -> Report:
         """What was found, headline first."""

@@ -34,6 +34,7 @@ class TimeOptions:
         returned: return the result object (``-o``).
         variable: name that gets the result object (``-v``).
         clock: "elapsed", "calendar" (``-t``) or "cpu" (``-c``).
+        fresh: make one more call, cold (``--fresh``).
     """
 
     number: int | None = None
@@ -45,6 +46,7 @@ class TimeOptions:
     returned: bool = False
     variable: str | None = None
     clock: str = "elapsed"
+    fresh: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
@@ -119,6 +121,7 @@ _TIME_ROWS: tuple[tuple[tuple[str, ...], str, object, str], ...] = (
     (("-v", "--variable"), "variable", _name, "save the result object under this name"),
     (("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
     (("-c", "--cpu"), "clock", "cpu", "measure CPU time of the process instead of elapsed time"),
+    (("--fresh",), "fresh", True, "one more call, compiled anew; your caches are left alone"),
 )
 
 

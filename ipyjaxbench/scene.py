@@ -69,15 +69,16 @@ def _called(statements: Sequence[ast.stmt], values: Mapping[str, object]) -> Ite
     """What the code calls by a dotted name, as ``trainer.step(...)``; no attribute code is run."""
     for node in ast.walk(ast.Module(list(statements), [])):
         if isinstance(node, ast.Call):
-            found = _looked_up(node.func, values)
+            found = looked_up(node.func, values)
             if found is not None:
                 yield found
 
 
-def _looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
+def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
+    """What a dotted name stands for; None where only running code would tell."""
     if isinstance(node, ast.Name):
         return values.get(node.id)
     if not isinstance(node, ast.Attribute):
         return None
-    owner = _looked_up(node.value, values)
+    owner = looked_up(node.value, values)
     return None if owner is None else inspect.getattr_static(owner, node.attr, None)

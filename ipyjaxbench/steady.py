@@ -37,6 +37,8 @@ class Steady:
         samples: what was timed.
         queued: looks at throughput and dispatch; None where nothing is queued.
         said: what the calls showed.
+        elapsed: seconds that they took.
+        compiling: of these, what compiling took, as far as it is told.
     """
 
     calls: Calls
@@ -47,6 +49,8 @@ class Steady:
     samples: Samples = field(default_factory=Samples)
     queued: Queued | None = None
     said: list[Note] = field(default_factory=list)
+    elapsed: float = 0.0
+    compiling: float = 0.0
 
     def run(self, typical: int) -> None:
         """Make all calls; what ends them early is said.
@@ -57,6 +61,7 @@ class Steady:
         __tracebackhide__ = True
         self.calls.when_left = lambda left: self.said.extend(self.plan.wait_for_all(left))
         samples = self.samples
+        begun, compiled = self.calls.clock.wall(), self.calls.compile_seconds()
         try:
             with _gc_paused():
                 self._take_samples(typical)
@@ -65,6 +70,8 @@ class Steady:
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except Exception as error:  # noqa: BLE001
             self.said.append(findings.ended_by(error, self.calls.made))
+        self.elapsed = (self.calls.clock.wall() - begun) * 1e-9
+        self.compiling = self.calls.compile_seconds() - compiled
         while samples.rounds and not samples.rounds[-1]:
             samples.rounds.pop()
         if not samples.batches:

@@ -4,12 +4,15 @@ A `FakeClock` stands still until told otherwise; `FakeArray` is computed some na
 was asked for; `FakeFramework` is an adapter for such arrays.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks import Framework, Restore, Seen, Wait, Watch
+from ipyjaxbench.compiled import Program
+from ipyjaxbench.frameworks import Framework, Fresh, Restore, Seen, Wait, Watch
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
@@ -76,6 +79,8 @@ class FakeDevice:
     compilations: int = 0
     compile_seconds: float = 0.0
     waits: int = field(default=0)
+    cold: bool = False
+    programs: list[Program] = field(default_factory=list)
 
     def start(self, *, dispatch: int, work: int) -> FakeArray:
         """Spend ``dispatch`` nanoseconds here and queue ``work`` nanoseconds there."""
@@ -83,11 +88,12 @@ class FakeDevice:
         self.busy_until = max(self.busy_until, self.clock.now()) + work
         return FakeArray(self, self.busy_until)
 
-    def compile(self, nanoseconds: int) -> None:
+    def compile(self, nanoseconds: int, name: str = "program") -> None:
         """Compile a program, which keeps the caller waiting."""
         self.clock.advance(nanoseconds)
         self.compilations += 1
         self.compile_seconds += nanoseconds * 1e-9
+        self.programs.append(Program(name, nanoseconds * 1e-9, "compiled", "fake"))
 
     def wait_until(self, moment: int) -> None:
         """Let time pass until then."""
@@ -109,6 +115,9 @@ class _FakeWatch(Watch):
     def phases(self) -> dict[str, float | None]:
         spent = self._device.compile_seconds - self._before[1]
         return {"compile": spent} if spent else {}
+
+    def programs(self) -> list[Program]:
+        return self._device.programs[self._before[0] :]
 
 
 class FakeFramework(Framework):
@@ -165,6 +174,24 @@ class FakeFramework(Framework):
     def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
         """Watch the device."""
         return _FakeWatch(self.device)
+
+    def fresh(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[Fresh] | None:
+        """The device is cold meanwhile, and the names stand for other objects."""
+        return self._cold(named, unnamed) if named or unnamed else None
+
+    @contextmanager
+    def _cold(self, named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[Fresh]:
+        self.device.cold = True
+        try:
+            yield Fresh({n: partial(f) for n, f in named.items()}, ["kept"] if unnamed else [])
+        finally:
+            self.device.cold = False
+
+    def original(self, function: object) -> object | None:
+        """What a partial was made of."""
+        return function.func if isinstance(function, partial) else None
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002
         """One number."""

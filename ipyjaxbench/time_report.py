@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ipyjaxbench import stats, units, verdict
+from ipyjaxbench import compiled, stats, units, verdict
 from ipyjaxbench.notes import CHANGES_MEANING
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.report import Block, Distribution, Facts, Headline, Notes, Report
@@ -12,7 +12,6 @@ from ipyjaxbench.report import Block, Distribution, Facts, Headline, Notes, Repo
 if TYPE_CHECKING:
     from ipyjaxbench.measurement import Measurement
 
-_PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
 _TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
 _DIFFERS = 0.9  # throughput and dispatch are shown where they are below this share of latency
 _NARROW, _BINS, _PICTURED = 1.2, 24, 20
@@ -99,28 +98,16 @@ def _taken(m: "Measurement") -> Iterator[tuple[str, str]]:
 
 
 def _first_call(m: "Measurement") -> Iterator[tuple[str, str]]:
-    compiled = bool(m.compilations) or bool(m.phases)
+    did = bool(m.compilations) or bool(m.phases)
     extra = m.first_call - m.median
-    if compiled or m.compilations == 0 or extra > max(0.5 * m.median, _TOLD_EXTRA):
-        yield "first call", _first_call_words(m)
-
-
-def _first_call_words(m: "Measurement") -> str:
-    total = units.duration(m.first_call, m.precision)
-    known = [phase for phase in _PHASES if phase in m.phases]
-    ordered = [*known, *sorted(m.phases.keys() - set(_PHASES))]
-    told = {phase: s for phase in ordered if (s := m.phases[phase]) is not None}
-    untold = [phase for phase in ordered if m.phases[phase] is None]
-    if told:
-        parts = {**told, "run": max(m.first_call - math.fsum(told.values()), 0.0)}
-        words = f"{total} = " + " + ".join(
-            f"{phase} {units.duration(seconds, 2)}" for phase, seconds in parts.items()
-        )
-    elif m.compilations == 0:
-        words = f"{total}, already compiled"
-    else:
-        words = total
-    return words + "".join(f", with a {phase} whose time is not told" for phase in untold)
+    if did or m.compilations == 0 or extra > max(0.5 * m.median, _TOLD_EXTRA):
+        in_memory = ", already compiled (in memory)" if m.compilations == 0 and not did else ""
+        yield "first call", compiled.split(m.first_call, m.phases, m.precision) + in_memory
+        yield from compiled.rows(m.programs)
+    if m.fresh is not None:
+        yield "fresh", m.fresh.words(m.precision)
+    if m.counterpart is not None and m.batches:
+        yield "pays back", m.counterpart.words(m.median, m.half_width)
 
 
 def _around(m: "Measurement") -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from ipyjaxbench import findings, notes
+from ipyjaxbench import findings, fresh, notes, payback
 from ipyjaxbench.calls import Calls, First
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks import Framework, loaded
@@ -111,6 +111,7 @@ class _Timing:
         """From the first call: what it took, what it left, and how later calls are to be made."""
         snippet, calls, scene = self._snippet, self._calls, self._scene
         self._phases = {name: s for w in calls.watches for name, s in w.phases().items()}
+        self._programs = tuple(program for w in calls.watches for program in w.programs())
         self._compilations = calls.compilations()
         self._frameworks, _ = loaded()  # the first call may have imported or started one
         # What is pending is compared with the work, not with the compilation before it.
@@ -139,12 +140,15 @@ class _Timing:
         calls, plan = self._calls, self._plan
         room = _room(self._in_play, self._outputs, queued=plan.wait is not None)
         self._steady = steady = Steady(calls, plan, self._options, room, told)
-        begun = self._clock.wall()
+        self._cold = None
         try:
             with self._muted:
                 steady.run(self._typical)
+                if self._options.fresh:
+                    self._cold = fresh.cold_call(
+                        calls, self._snippet, self._scene, self._in_play, steady.said
+                    )
         finally:
-            self._elapsed = (self._clock.wall() - begun) * 1e-9
             calls.drain()
             self._donated.restore()
             advanced = [*self._after.restore(self._frameworks), *self._changes.found()]
@@ -153,14 +157,15 @@ class _Timing:
         waited = plan.wait is not None
         self._said += steady.said
         self._said += findings.of_state(advanced, calls.made, self._muted.writes)
-        self._said += findings.of_samples(calls, steady.samples, self._phases, waited=waited)
+        self._said += findings.of_samples(calls, steady.samples, steady.compiling, waited=waited)
         self._said += findings.cautions(self._snippet, self._scene, self._outputs, self._in_play)
 
     def measurement(self, compile_time: float) -> Measurement:
         """What was found."""
-        samples, queued, options = self._steady.samples, self._steady.queued, self._options
+        steady, options = self._steady, self._options
+        samples, queued = steady.samples, steady.queued
         told = self._scene.compiled or self._compilations
-        return Measurement(
+        measured = Measurement(
             code=self._snippet.text,
             frameworks={f.name: f.version() for f in self._in_play},
             first_call=self._total * 1e-9,
@@ -175,11 +180,14 @@ class _Timing:
             outputs=self._outputs,
             notes=tuple(self._said),
             compile_time=compile_time,
-            elapsed=self._elapsed,
+            elapsed=steady.elapsed,
             precision=options.precision,
             throughputs=tuple(queued.throughputs) if queued else (),
             dispatches=tuple(queued.dispatches) if queued else (),
+            programs=self._programs,
+            fresh=self._cold,
         )
+        return payback.told(self._snippet, self._scene, measured, self._in_play)
 
 
 def _room(in_play: Sequence[Framework], outputs: Sequence[Placement], *, queued: bool) -> float:

@@ -154,7 +154,7 @@ def test_the_title_is_the_first_line_of_the_code() -> None:
         ({"first_call": 90e-6}, None),
         ({"first_call": 0.0}, None),
         ({"first_call": 0.012}, "12.0 ms"),
-        ({"first_call": 1e-6, "compilations": 0}, "1.00 µs, already compiled"),
+        ({"first_call": 1e-6, "compilations": 0}, "1.00 µs, already compiled (in memory)"),
         (
             {"first_call": 0.1, "phases": {"trace": 0.01, "compile": 0.07}, "compilations": 1},
             "100 ms = trace 10 ms + compile 70 ms + run 20 ms",

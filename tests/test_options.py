@@ -53,6 +53,8 @@ FLAGS = st.lists(
         ("-c f()", TimeOptions(clock="cpu")),
         ("--cpu f()", TimeOptions(clock="cpu")),
         ("-t -c f()", TimeOptions(clock="cpu")),
+        ("--fresh f()", TimeOptions(fresh=True)),
+        ("--fresh -n5 f()", TimeOptions(fresh=True, number=5)),
         ("-n 1 -n 2 f()", TimeOptions(number=2)),
         ("  -n10   -r5 f()", TimeOptions(number=10, repeat=5)),
         ("-n\t10\tf()", TimeOptions(number=10)),
@@ -188,7 +190,8 @@ def test_python_is_held_to_the_same_rules(given_: dict, message: str) -> None:
 def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
     text = usage()
     flags = "-n -r -b -p -q -o -v -t -c --number --repeat --budget --precision --quiet --return"
-    for flag in [*flags.split(), "--variable", "--calendar", "--cpu", "--quick", "--precise"]:
+    more = ["--variable", "--calendar", "--cpu", "--quick", "--precise", "--fresh"]
+    for flag in [*flags.split(), *more]:
         assert re.search(rf"(?<!\S){flag}[ ,\n]", text), flag
     defaults = TimeOptions()
     assert f"seconds to spend after the first call ({defaults.seconds:g})" in text

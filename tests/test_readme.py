@@ -117,6 +117,8 @@ def test_every_mark_is_explained() -> None:
         "samples",
         "spread",
         "first call",
+        "fresh",
+        "pays back",
         "where",
         "with",
     ],

@@ -164,7 +164,7 @@ result = some_module.a_long_function_name(first_argument, second_argument,
 third=3)
             2.0000 ms ± over 100 %   per call                              NOISY
 fastest     2.0000 ms · 1 sample
-first call  500.00 ms, already compiled
+first call  500.00 ms, already compiled (in memory)
 with        python 3.12.1
 ·  1 sample in which something was compiled was left out.
 ·  Interrupted: the figure is of the calls made until then.""",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ipyjaxbench.compiled import Counterpart, FirstCall, Program
 from ipyjaxbench.errors import OptionError, RecordError
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.notes import Note
@@ -30,12 +31,15 @@ PLACES = st.builds(
     st.tuples(TEXTS),
     COUNTS,
 )
+PHASES = st.dictionaries(TEXTS, st.none() | TIMES, max_size=2)
+ORIGINS = st.sampled_from(["compiled", "disk cache", "traced"])
+PROGRAMS = st.tuples(st.builds(Program, TEXTS, st.none() | TIMES, ORIGINS, TEXTS))
 MEASURED = st.builds(
     Measurement,
     code=TEXTS,
     frameworks=st.dictionaries(TEXTS, TEXTS, max_size=2),
     first_call=TIMES,
-    phases=st.dictionaries(TEXTS, st.none() | TIMES, max_size=2),
+    phases=PHASES,
     compilations=st.none() | COUNTS,
     loops=COUNTS,
     batches=st.tuples(st.tuples(COUNTS, COUNTS), st.tuples(COUNTS, COUNTS)),
@@ -47,6 +51,9 @@ MEASURED = st.builds(
     compile_time=TIMES,
     elapsed=TIMES,
     precision=st.integers(1, 15),
+    programs=PROGRAMS,
+    fresh=st.none() | st.builds(FirstCall, st.none() | TIMES, PHASES, PROGRAMS, st.tuples(TEXTS)),
+    counterpart=st.none() | st.builds(Counterpart, st.booleans(), TIMES, st.none() | TIMES, TIMES),
 )
 
 

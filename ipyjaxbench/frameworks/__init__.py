@@ -7,6 +7,7 @@ from functools import cache
 
 from ipyjaxbench.frameworks._base import (
     Framework,
+    Fresh,
     NothingCompiled,
     Restore,
     Synchronous,
@@ -26,6 +27,7 @@ from ipyjaxbench.frameworks._walk import (
 __all__ = [
     "Found",
     "Framework",
+    "Fresh",
     "NothingCompiled",
     "Restore",
     "Seen",

@@ -11,10 +11,12 @@ To add a framework, write one class and name it in your package's metadata::
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Any, final
 
+from ipyjaxbench.compiled import Program
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
@@ -36,6 +38,23 @@ class Watch(AbstractContextManager["Watch"], ABC):
 
         Phases do not overlap; None stands for a phase that happened and whose time is not told.
         """
+
+    @abstractmethod
+    def programs(self) -> Sequence[Program]:
+        """What was compiled, loaded or traced since entry, in order, as far as it is told."""
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """How one call is made cold.
+
+    Attributes:
+        stand_ins: functions to bind to the user's names for that call.
+        told: what had to be emptied and what could not be made fresh, in a few words each.
+    """
+
+    stand_ins: Mapping[str, object] = field(default_factory=dict)
+    told: Sequence[str] = ()
 
 
 class Framework(ABC):
@@ -105,6 +124,24 @@ class Framework(ABC):
         """Watch compilations; ``functions`` are those in play that it compiles."""
 
     @abstractmethod
+    def fresh(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[Fresh] | None:
+        """Have one call trace and compile all that it uses, and leave the user's caches alone.
+
+        Args:
+            named: functions that it compiles, by the names that the code reads.
+            unnamed: other such functions that the code can reach.
+
+        Returns:
+            A context for that call; None where nothing can be compiled.
+        """
+
+    @abstractmethod
+    def original(self, function: object) -> object | None:
+        """The function that was given to be compiled; None where it is not known."""
+
+    @abstractmethod
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:
         """Remember the global random state, and that of generators among ``values``.
 
@@ -170,6 +207,10 @@ class NothingCompiled(Watch):
         """None."""
         return {}
 
+    def programs(self) -> tuple[Program, ...]:
+        """None."""
+        return ()
+
 
 class Synchronous(Framework):
     """A framework that has computed when it returns, and that compiles nothing."""
@@ -209,6 +250,14 @@ class Synchronous(Framework):
     def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
         """Nothing is compiled."""
         return NothingCompiled()
+
+    @final
+    def fresh(self, named: Mapping[str, object], unnamed: Sequence[object]) -> None:
+        """There is nothing to be fresh about."""
+
+    @final
+    def original(self, function: object) -> None:
+        """Nothing is compiled."""
 
     @final
     def alive(self, array: Any) -> bool:  # noqa: ARG002

@@ -1,7 +1,8 @@
 """JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from operator import methodcaller
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 from jax._src import monitoring, xla_bridge
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks._base import Framework, Wait, Watch, host_memory
+from ipyjaxbench.compiled import UNNAMED, Program
+from ipyjaxbench.frameworks import _jax_fresh
+from ipyjaxbench.frameworks._base import Framework, Fresh, Wait, Watch, host_memory
 from ipyjaxbench.frameworks._jax_cautions import Cautions
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.notes import Note
@@ -29,6 +32,7 @@ _EVENTS = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
 }
 _COMPILE = "/jax/core/compile/backend_compile_duration"
+_LOAD = "/jax/compilation_cache/cache_retrieval_time_sec"  # fires for hits only
 
 
 class Jax(Framework):
@@ -123,6 +127,16 @@ class Jax(Framework):
         """Listen to `jax.monitoring`."""
         return _JaxWatch()
 
+    def fresh(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[Fresh]:
+        """Every cache asked under another key; eager operations are compiled too."""
+        return _jax_fresh.fresh([*named.values(), *unnamed])
+
+    def original(self, function: object) -> object | None:
+        """What `jax.jit` was given."""
+        return getattr(function, "__wrapped__", None) if self.compiles(function) else None
+
     def random_state(self, values: Sequence[object], *, later: bool = False) -> None:
         """JAX has no hidden random state."""
 
@@ -206,7 +220,8 @@ class _JaxWatch(Watch):
 
     def __init__(self) -> None:
         self._spans: list[tuple[float, float, str]] = []
-        self._compiled = 0
+        self._programs: list[Program] = []
+        self._loading: set[int] = set()  # threads in which a program came from the disk cache
 
     def __enter__(self) -> "_JaxWatch":
         jax.monitoring.register_event_duration_secs_listener(self._heard)
@@ -215,15 +230,31 @@ class _JaxWatch(Watch):
     def __exit__(self, *_: object) -> None:
         _unregister(self._heard)
 
-    def _heard(self, event: str, seconds: float, **_: Any) -> None:
-        if event in _EVENTS:
-            # An event is told when it ends, in every version; spans came later (0.5.3).
-            end = _CLOCK.now() * 1e-9
-            self._spans.append((end - seconds, end, _EVENTS[event]))
-            self._compiled += event == _COMPILE
+    def _heard(self, event: str, seconds: float, **told: Any) -> None:
+        if event not in _EVENTS:
+            return
+        # An event is told when it ends, in every version; spans came later (0.5.3).
+        end = _CLOCK.now() * 1e-9
+        phase = _EVENTS[event]
+        if event == _LOAD:
+            self._loading.add(threading.get_ident())
+        if event == _COMPILE:
+            # It ends after a load from the disk cache too: then nothing was compiled.
+            loaded = threading.get_ident() in self._loading
+            self._loading.discard(threading.get_ident())
+            name = str(told.get("fun_name") or UNNAMED)  # told from 0.6 on
+            name = name.removeprefix("jit(").removesuffix(")") if name.startswith("jit(") else name
+            self._programs.append(
+                Program(name, seconds, "disk cache" if loaded else "compiled", Jax.name)
+            )
+            phase = "cache load" if loaded else phase
+        self._spans.append((end - seconds, end, phase))
 
     def compilations(self) -> int:
-        return self._compiled
+        return len(self._programs)
+
+    def programs(self) -> tuple[Program, ...]:
+        return tuple(self._programs)
 
     def phases(self) -> dict[str, float | None]:
         """Each moment counted once: summing the events would count nested ones twice."""

@@ -2,7 +2,8 @@
 
 import random
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import tensorflow as tf
@@ -10,7 +11,16 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 from tensorflow.python.ops import stateful_random_ops
 
-from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, host_memory, of_kind
+from ipyjaxbench.compiled import UNNAMED, Program
+from ipyjaxbench.frameworks._base import (
+    Framework,
+    Fresh,
+    Restore,
+    Wait,
+    Watch,
+    host_memory,
+    of_kind,
+)
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._tensorflow_cautions import Cautions
 from ipyjaxbench.notes import Note
@@ -94,6 +104,16 @@ class TensorFlow(Framework):
         """Ask the functions in play how often they were traced."""
         return _TraceWatch([f for f in functions if self.compiles(f)])
 
+    def fresh(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[Fresh] | None:
+        """The same functions made anew: each has traces of its own."""
+        return _clones(named, unnamed) if named or unnamed else None
+
+    def original(self, function: object) -> object | None:
+        """What `tf.function` was given."""
+        return getattr(function, "python_function", None) if self.compiles(function) else None
+
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:
         """The seeds that eager operations draw, and the state of generators.
 
@@ -147,35 +167,70 @@ def _runs_ahead() -> bool:
     return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
 
 
+@contextmanager
+def _clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[Fresh]:
+    """Functions with the same options and no traces yet; nothing public makes one."""
+    stand_ins: dict[str, object] = {}
+    kept = [_name(function) for function in unnamed]
+    for name, function in named.items():
+        clone = getattr(function, "_clone", None)
+        try:
+            stand_ins[name] = clone(None)  # type: ignore[misc]
+        except Exception:  # noqa: BLE001  another version takes other arguments
+            kept.append(name)
+    told = [f"{name} kept its traces" for name in dict.fromkeys(kept)]
+    yield Fresh(stand_ins, told)
+
+
+def _name(function: object) -> str:
+    original = getattr(function, "python_function", None)
+    return str(getattr(original, "__name__", UNNAMED))
+
+
 class _TraceWatch(Watch):
     """Counts traces, and TensorFlow's own clock over them; XLA's compilations are not told."""
 
     def __init__(self, functions: Sequence[Any]) -> None:
         self._functions = functions
         self._begun = self._seconds = _tracing_seconds()
-        self._traces = self._told_traces()
+        self._before = self._told_traces()
+        self._traces = sum(self._before)
         self._count = 0
 
-    def _told_traces(self) -> int:
-        return sum(function.experimental_get_tracing_count() for function in self._functions)
+    def _told_traces(self) -> list[int]:
+        return [function.experimental_get_tracing_count() for function in self._functions]
 
     def __exit__(self, *_: object) -> None:
         """Nothing was registered."""
 
     def compilations(self) -> int:
-        traces, seconds = self._told_traces(), _tracing_seconds()
+        traces, seconds = sum(self._told_traces()), _tracing_seconds()
         # A function made inside of the code is not among those that can be asked.
         unasked = seconds is not None and self._seconds is not None and seconds > self._seconds
         self._count += max(traces - self._traces, int(unasked))
         self._traces, self._seconds = traces, seconds
         return self._count
 
+    def _traced(self) -> list[Any]:
+        now = zip(self._functions, self._told_traces(), self._before, strict=True)
+        return [function for function, after, before in now for _ in range(after - before)]
+
+    def programs(self) -> list[Program]:
+        """Each trace by its function; the time of one is told where it is the only one."""
+        traced, count = self._traced(), self.compilations()
+        names = [_name(function) for function in traced] + [UNNAMED] * (count - len(traced))
+        spent = self.phases().get("trace") if count == 1 else None
+        return [Program(name, spent, "traced", TensorFlow.name) for name in names]
+
     def phases(self) -> dict[str, float | None]:
         if not self.compilations():
             return {}
-        if self._begun is None or self._seconds is None:
-            return {"trace": None}
-        return {"trace": self._seconds - self._begun}
+        told = self._begun is not None and self._seconds is not None
+        phases = {"trace": self._seconds - self._begun if told else None}  # type: ignore[operator]
+        # XLA compiles when a traced function is first run; Python is not told how long it takes.
+        if any(vars(function).get("_jit_compile") for function in self._traced()):
+            phases["compile"] = None
+        return phases
 
 
 def _tracing_seconds() -> float | None:

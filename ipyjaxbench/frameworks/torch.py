@@ -1,18 +1,26 @@
 """PyTorch: synchronous on the CPU, asynchronous on every accelerator, one wait per device."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 
-from ipyjaxbench.frameworks._base import Framework, Restore, Wait, Watch, host_memory, of_kind
+from ipyjaxbench.frameworks import _torch_compile
+from ipyjaxbench.frameworks._base import (
+    Framework,
+    Fresh,
+    Restore,
+    Wait,
+    Watch,
+    host_memory,
+    of_kind,
+)
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._torch_cautions import Cautions
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
-
-_COMPILE_TIME = "_compile.compile_inner"
 
 
 class Torch(Framework):
@@ -38,8 +46,8 @@ class Torch(Framework):
         return issubclass(kind, self._tensor)
 
     def compiles(self, value: object) -> bool:
-        """The results of `torch.compile`: it marks what it wraps."""
-        return "_torchdynamo_orig_callable" in _attributes(value)
+        """The results of `torch.compile`, and modules compiled in place."""
+        return _torch_compile.is_compiled(value)
 
     def parts(self, value: object) -> Iterable[object] | None:
         """Parameters and buffers of modules, tensors of an optimiser's state."""
@@ -87,9 +95,19 @@ class Torch(Framework):
         for device in _devices_in_use():
             _synchronize(device)
 
-    def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
-        """Read dynamo's own record of compile times."""
-        return _DynamoWatch()
+    def watch(self, functions: Sequence[object]) -> Watch:
+        """Read dynamo's own record of compilations."""
+        return _torch_compile.DynamoWatch([f for f in functions if self.compiles(f)])
+
+    def fresh(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[Fresh] | None:
+        """The same functions compiled anew, with an empty disk cache."""
+        return _torch_compile.fresh(named, unnamed) if named or unnamed else None
+
+    def original(self, function: object) -> object | None:
+        """What `torch.compile` was given."""
+        return _torch_compile.original(function) if self.compiles(function) else None
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The CPU's generator, those of devices in use, and generators among the values."""
@@ -127,13 +145,6 @@ class Torch(Framework):
         return version if gradient is None else version + 1 + gradient._version
 
 
-def _attributes(value: object) -> dict[str, object]:
-    try:
-        return vars(value)
-    except TypeError:
-        return {}
-
-
 def _devices_in_use() -> Iterator[torch.device]:
     """Accelerators with a context in this process: waiting for others would make one."""
     for kind in (torch.cuda, torch.xpu):
@@ -161,37 +172,3 @@ def _device_generators() -> list[torch.Generator]:
     if not torch.cuda.is_initialized():
         return []
     return [torch.cuda.default_generators[d.index] for d in _devices_in_use() if d.type == "cuda"]
-
-
-class _DynamoWatch(Watch):
-    """`torch.compile`'s record of compile times, which grows with every compilation.
-
-    Dynamo is loaded by the first `torch.compile`: until then there is nothing to read.
-    """
-
-    def __init__(self) -> None:
-        self._seen = list(_compile_times())
-        self._spent: list[float] = []
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing was registered."""
-
-    def _read(self) -> list[float]:
-        times = _compile_times()
-        known = len(self._seen)
-        # `torch._dynamo.reset()` empties the record: then all that is in it is new.
-        self._spent += times[known:] if times[:known] == self._seen else times
-        self._seen = list(times)
-        return self._spent
-
-    def compilations(self) -> int:
-        return len(self._read())
-
-    def phases(self) -> dict[str, float | None]:
-        spent = sum(self._read())
-        return {"compile": spent} if spent else {}
-
-
-def _compile_times() -> list[float]:
-    utils: Any = sys.modules.get("torch._dynamo.utils")
-    return [] if utils is None else utils.compilation_time_metrics.get(_COMPILE_TIME, [])

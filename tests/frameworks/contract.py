@@ -74,8 +74,17 @@ class Contract:
             pass
         assert watch.compilations() == 0
         assert watch.phases() == {}
+        assert list(watch.programs()) == []
+
+    def test_a_cold_call_of_nothing_binds_and_tells_nothing(self, framework: Framework) -> None:
+        context = framework.fresh({}, [])
+        if context is not None:
+            with context as fresh:
+                assert dict(fresh.stand_ins) == {}
+                assert list(fresh.told) == []
 
     def test_plain_functions_are_not_compiled(self, framework: Framework) -> None:
         assert not framework.compiles(len)
         assert not framework.compiles(lambda x: x)
         assert not framework.gives_away(len)
+        assert framework.original(len) is None

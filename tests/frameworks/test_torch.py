@@ -110,8 +110,10 @@ def test_compile_time_is_kept_apart_and_told() -> None:
     f = torch.compile(lambda x: torch.sin(x) + 1, backend="eager")
     names: dict[str, Any] = {"f": f, "x": torch.ones(8)}
     result = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
-    assert 0 < result.phases["compile"] < result.first_call
+    assert list(result.phases) == ["trace", "compile"]
+    assert 0 < sum(result.phases.values()) < result.first_call
     assert result.compilations == 1
+    assert [(p.name, p.origin) for p in result.programs] == [("<lambda>", "compiled")]
     again = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
     assert (again.phases, again.compilations) == ({}, 0)
     assert "already compiled" in str(again)

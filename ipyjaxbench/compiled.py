@@ -1,0 +1,174 @@
+"""What compiling cost: the programs of a call, a cold call, and the calls that pay it back."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ipyjaxbench import units
+
+UNNAMED = "?"
+_PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
+_NAMED = 4
+#: Origin -> label of its row, and what ends the row.
+_ROWS = {
+    "compiled": ("compiled", ""),
+    "disk cache": ("loaded", " from the disk cache"),
+    "traced": ("traced", ""),
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program that a framework made.
+
+    Attributes:
+        name: of the function or operation; "?" where it is not told.
+        seconds: that compiling (or loading) it took; None where that is not told.
+        origin: "compiled", read from the "disk cache", or only "traced" to a graph.
+        framework: that made it.
+    """
+
+    name: str
+    seconds: float | None
+    origin: Literal["compiled", "disk cache", "traced"]
+    framework: str
+
+
+@dataclass(frozen=True)
+class FirstCall:
+    """A call for which nothing was used that had been compiled before.
+
+    Attributes:
+        seconds: the call, waited for; None where there is no such call.
+        phases: parts of it by name; None where a part's time is not told.
+        programs: what was made in it.
+        cleared: what had to be emptied for it, what could not be made fresh, or why there is none.
+    """
+
+    seconds: float | None
+    phases: dict[str, float | None]
+    programs: tuple[Program, ...] = ()
+    cleared: tuple[str, ...] = ()
+
+    def words(self, digits: int) -> str:
+        """The row of a report.
+
+        Example:
+            >>> FirstCall(0.096, {"compile": 0.09}).words(3)
+            '96.0 ms = compile 90 ms + run 6.0 ms (cold; your caches are as they were)'
+        """
+        told = "; ".join(self.cleared)
+        if self.seconds is None:
+            return f"? {told}"
+        return f"{split(self.seconds, self.phases, digits)} (cold; {told or _UNTOUCHED})"
+
+
+_UNTOUCHED = "your caches are as they were"
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """The same function compiled where this is eager, or eager where this is compiled.
+
+    Attributes:
+        compiled: whether the counterpart is the compiled one.
+        per_call: its seconds per call.
+        half_width: of the 95 % interval of that, relative to it; None where it is not known.
+        compilation: seconds that compiling took, in whichever of the two it was seen.
+    """
+
+    compiled: bool
+    per_call: float
+    half_width: float | None
+    compilation: float
+
+    def words(self, per_call: float, half_width: float) -> str:
+        """After how many calls the compilation is paid back.
+
+        Args:
+            per_call: seconds per call of this measurement.
+            half_width: of the 95 % interval of that.
+
+        Example:
+            >>> Counterpart(False, 0.012, 0.01, 0.14).words(0.002, 0.01)
+            'after 14 calls (eager 12 ms a call, compiled 2.0 ms, compilation 140 ms)'
+        """
+        mine = per_call, half_width
+        theirs = self.per_call, math.inf if self.half_width is None else self.half_width
+        eager, compiled = (mine, theirs) if self.compiled else (theirs, mine)
+        figures = (
+            f"(eager {units.duration(eager[0], 2)} a call,"
+            f" compiled {units.duration(compiled[0], 2)},"
+            f" compilation {units.duration(self.compilation, 2)})"
+        )
+        if _low(*compiled) > _high(*eager):
+            return f"never: the compiled call is slower {figures}"
+        if _low(*eager) > _high(*compiled):
+            calls = math.ceil(round(self.compilation / (eager[0] - compiled[0]), 9))
+            return f"after {units.count(max(calls, 1), 'call')} {figures}"
+        return f"not known: the two are too close {figures}"
+
+
+def _low(per_call: float, half_width: float) -> float:
+    return per_call * (1 - min(half_width, 1.0))
+
+
+def _high(per_call: float, half_width: float) -> float:
+    return per_call * (1 + half_width)
+
+
+def split(total: float, phases: Mapping[str, float | None], digits: int) -> str:
+    """A call as the sum of its phases and the rest, "run"."""
+    known = [phase for phase in _PHASES if phase in phases]
+    ordered = [*known, *sorted(phases.keys() - set(_PHASES))]
+    told = {phase: s for phase in ordered if (s := phases[phase]) is not None}
+    untold = [phase for phase in ordered if phases[phase] is None]
+    words = units.duration(total, digits)
+    if told:
+        parts = {**told, "run": max(total - math.fsum(told.values()), 0.0)}
+        words += " = " + " + ".join(
+            f"{phase} {units.duration(seconds, 2)}" for phase, seconds in parts.items()
+        )
+    return words + "".join(f", with a {phase} whose time is not told" for phase in untold)
+
+
+def rows(programs: Sequence[Program]) -> Iterator[tuple[str, str]]:
+    """The rows of a report that name what was made: compiled, loaded, traced.
+
+    Example:
+        >>> list(rows([Program("step", 0.081, "compiled", "jax")]))
+        [('compiled', 'step 81 ms')]
+    """
+    for origin, (label, ending) in _ROWS.items():
+        made = [program for program in programs if program.origin == origin]
+        if made:
+            yield label, _named(made, ending)
+
+
+def _named(programs: Sequence[Program], ending: str) -> str:
+    count = units.count(len(programs), "program")
+    if all(program.name == UNNAMED for program in programs):
+        return f"{_of_all(count, programs)}{ending}, names not told"
+    by_name: dict[str, list[Program]] = {}
+    for program in programs:
+        by_name.setdefault(program.name, []).append(program)
+    groups = sorted(by_name.items(), key=lambda item: -_spent(item[1]))
+    shown = [
+        _of_all(name if len(group) == 1 else f"{len(group)} × {name}", group)
+        for name, group in groups[:_NAMED]
+    ]
+    more = sum(len(group) for _, group in groups[_NAMED:])
+    shown += [f"and {more} more"] if more else []
+    counted = "" if len(programs) == 1 else f"{count}{ending}: "
+    return counted + ", ".join(shown) + ("" if counted else ending)
+
+
+def _of_all(name: str, programs: Sequence[Program]) -> str:
+    if any(program.seconds is None for program in programs):
+        return name
+    return f"{name} {units.duration(_spent(programs), 2)}"
+
+
+def _spent(programs: Sequence[Program]) -> float:
+    return math.fsum(program.seconds or 0.0 for program in programs)
