@@ -12,7 +12,7 @@ from ipyjaxbench.snippet import Namespace, Snippet, Source
 from ipyjaxbench.timer import time_snippet
 
 
-def measure_code(
+def measure_code(  # noqa: PLR0913  one for each option of the magic
     code: str,
     namespace: Namespace,
     *,
@@ -22,6 +22,7 @@ def measure_code(
     aim: str = "usual",
     budget: float | None = None,
     fresh: bool = False,
+    device: bool = False,
 ) -> Measurement:
     """Time code in a namespace, as ``%fwtime code`` does in a notebook's.
 
@@ -34,6 +35,7 @@ def measure_code(
         aim: "quick", "usual" or "precise": when the figure is steady enough.
         budget: seconds to spend after the first call; None leaves it to the aim.
         fresh: make one more call after the others, cold: what compiling costs.
+        device: make a few more calls under the frameworks' profilers, for the ``device`` result.
 
     Returns:
         The measurement; all its times are in seconds.
@@ -48,7 +50,9 @@ def measure_code(
         2
     """
     __tracebackhide__ = True
-    options = TimeOptions(number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh)
+    options = TimeOptions(
+        number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh, device=device
+    )
     clock = Clock.elapsed()
     start = clock.now()
     snippet = Snippet(Source.plain(code), namespace)

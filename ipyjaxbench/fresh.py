@@ -7,12 +7,8 @@ from ipyjaxbench import findings
 from ipyjaxbench.calls import Calls
 from ipyjaxbench.compiled import FirstCall
 from ipyjaxbench.frameworks import Framework, Fresh, asked
-from ipyjaxbench.notes import Note
 from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Namespace, Snippet
-
-#: Notes of what ended the calls: then no other is made.
-_ENDED = {"interrupted", "runs-once", "stopped-by-error"}
 
 
 def cold_call(
@@ -20,7 +16,8 @@ def cold_call(
     snippet: Snippet,
     scene: Scene,
     frameworks: Sequence[Framework],
-    said: Sequence[Note],
+    *,
+    ended_early: bool,
 ) -> FirstCall:
     """Make one call for which nothing is used that was compiled before.
 
@@ -29,13 +26,13 @@ def cold_call(
         snippet: the code.
         scene: what it can reach.
         frameworks: those in play.
-        said: Notes so far.
+        ended_early: whether the calls before were ended by an error or the user.
 
     Returns:
         The call; without a time where it was not made, failed, or compiled nothing.
     """
     __tracebackhide__ = True
-    if any(note.code in _ENDED for note in said):
+    if ended_early:
         return _none("the calls before it ended early")
     try:
         return _made_cold(calls, snippet, scene, frameworks)

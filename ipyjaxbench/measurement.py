@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ipyjaxbench import stats, time_report, verdict
 from ipyjaxbench.compiled import Counterpart, FirstCall, Program
+from ipyjaxbench.device_time import DeviceTime
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.report import Report
@@ -43,6 +44,7 @@ class Measurement(Result):
         programs: what was compiled, loaded or traced in the first call.
         fresh: one more call, cold, where it was asked for.
         counterpart: the same function compiled or eager, where it was measured before.
+        device: how long devices were busy, where it was asked for.
 
     Example:
         >>> batches = ((1, 1000), (1, 3000), (1, 2000))
@@ -74,6 +76,7 @@ class Measurement(Result):
     programs: tuple[Program, ...] = ()
     fresh: FirstCall | None = None
     counterpart: Counterpart | None = None
+    device: DeviceTime | None = None
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
@@ -194,7 +197,7 @@ class Measurement(Result):
             return "the rounds do not add up to the samples"
         if not (1 <= self.loops < _MANY and 1 <= self.precision <= _MAX_PRECISION):
             return "loops or precision is out of range"
-        return None
+        return None if self.device is None else self.device.check()
 
     def _compile_times(self) -> Iterator[float | None]:
         yield from self.phases.values()

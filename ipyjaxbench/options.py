@@ -35,6 +35,8 @@ class TimeOptions:
         variable: name that gets the result object (``-v``).
         clock: "elapsed", "calendar" (``-t``) or "cpu" (``-c``).
         fresh: make one more call, cold (``--fresh``).
+        device: make a profiled pass after the samples (``--device``).
+        ops: list the operations that it saw (``--ops``, which implies ``--device``).
     """
 
     number: int | None = None
@@ -47,6 +49,8 @@ class TimeOptions:
     variable: str | None = None
     clock: str = "elapsed"
     fresh: bool = False
+    device: bool = False
+    ops: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
@@ -57,6 +61,8 @@ class TimeOptions:
             if value is not None:
                 _checked(flag, str(value), rule)
         _checked("-p", str(self.precision), _digits)
+        if self.ops:
+            object.__setattr__(self, "device", True)
 
     @property
     def target(self) -> float:
@@ -122,6 +128,8 @@ _TIME_ROWS: tuple[tuple[tuple[str, ...], str, object, str], ...] = (
     (("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
     (("-c", "--cpu"), "clock", "cpu", "measure CPU time of the process instead of elapsed time"),
     (("--fresh",), "fresh", True, "one more call, compiled anew; your caches are left alone"),
+    (("--device",), "device", True, "profile a few more calls: how long devices are busy"),
+    (("--ops",), "ops", True, "the same, and list the operations that take longest"),
 )
 
 

@@ -57,7 +57,22 @@ class Notes:
     notes: tuple[Note, ...]
 
 
-Block = Headline | Facts | Distribution | Notes
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers, each with a name in front; details for those who want them.
+
+    Attributes:
+        caption: what the rows are.
+        head: the names of the columns.
+        rows: a name, and a number for each further column.
+    """
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = Headline | Facts | Distribution | Notes | Table
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class Steady:
         samples: what was timed.
         queued: looks at throughput and dispatch; None where nothing is queued.
         said: what the calls showed.
+        ended_early: whether an error or the user ended them.
         elapsed: seconds that they took.
         compiling: of these, what compiling took, as far as it is told.
     """
@@ -49,6 +50,7 @@ class Steady:
     samples: Samples = field(default_factory=Samples)
     queued: Queued | None = None
     said: list[Note] = field(default_factory=list)
+    ended_early: bool = False
     elapsed: float = 0.0
     compiling: float = 0.0
 
@@ -66,9 +68,11 @@ class Steady:
             with _gc_paused():
                 self._take_samples(typical)
         except KeyboardInterrupt:
+            self.ended_early = True
             self.said.append(notes.interrupted())
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except Exception as error:  # noqa: BLE001
+            self.ended_early = True
             self.said.append(findings.ended_by(error, self.calls.made))
         self.elapsed = (self.calls.clock.wall() - begun) * 1e-9
         self.compiling = self.calls.compile_seconds() - compiled

@@ -4,7 +4,7 @@ A `FakeClock` stands still until told otherwise; `FakeArray` is computed some na
 was asked for; `FakeFramework` is an adapter for such arrays.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +12,7 @@ from typing import Any
 
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import Program
+from ipyjaxbench.device_time import Interval, Profile
 from ipyjaxbench.frameworks import Framework, Fresh, Restore, Seen, Wait, Watch
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
@@ -81,11 +82,14 @@ class FakeDevice:
     waits: int = field(default=0)
     cold: bool = False
     programs: list[Program] = field(default_factory=list)
+    worked: list[tuple[int, int]] = field(default_factory=list)
 
     def start(self, *, dispatch: int, work: int) -> FakeArray:
         """Spend ``dispatch`` nanoseconds here and queue ``work`` nanoseconds there."""
         self.clock.advance(dispatch)
-        self.busy_until = max(self.busy_until, self.clock.now()) + work
+        begin = max(self.busy_until, self.clock.now())
+        self.busy_until = begin + work
+        self.worked.append((begin, self.busy_until))
         return FakeArray(self, self.busy_until)
 
     def compile(self, nanoseconds: int, name: str = "program") -> None:
@@ -170,6 +174,13 @@ class FakeFramework(Framework):
     def drain(self) -> None:
         """Wait until the device has nothing left to do."""
         self.device.wait_until(self.device.busy_until)
+
+    def profile(self, run: Callable[[], object]) -> Profile:
+        """What the device worked on, each a "work"."""
+        before = len(self.device.worked)
+        run()
+        worked = self.device.worked[before:]
+        return Profile(tuple(Interval("work", start, end, "fake:0") for start, end in worked))
 
     def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
         """Watch the device."""

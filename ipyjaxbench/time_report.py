@@ -5,23 +5,25 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import compiled, stats, units, verdict
+from ipyjaxbench.device_time import ProfiledPass, longest, not_told
 from ipyjaxbench.notes import CHANGES_MEANING
 from ipyjaxbench.placement import Placement
-from ipyjaxbench.report import Block, Distribution, Facts, Headline, Notes, Report
+from ipyjaxbench.report import Block, Distribution, Facts, Headline, Notes, Report, Table
 
 if TYPE_CHECKING:
     from ipyjaxbench.measurement import Measurement
 
 _TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
 _DIFFERS = 0.9  # throughput and dispatch are shown where they are below this share of latency
+_SLOWED = 1.25  # profiled calls slower than that are told
 _NARROW, _BINS, _PICTURED = 1.2, 24, 20
 
 
 def report(m: "Measurement") -> Report:
     """The blocks in the order in which they are read."""
     marked = sorted(m.notes, key=lambda note: note.mark != CHANGES_MEANING)
-    facts = (*_trust(m), *_modes(m), *_taken(m), *_first_call(m), *_around(m))
-    found: list[Block] = [Facts(facts), *_distribution(m)]
+    facts = (*_trust(m), *_modes(m), *_taken(m), *_first_call(m), *_device(m), *_around(m))
+    found: list[Block] = [Facts(facts), *_distribution(m), *_operations(m)]
     told: list[Block] = [Notes(tuple(marked))]
     # Where the figure cannot be believed the reason comes first.
     rest = told + found if m.verdict in ("RECOMPILES", "INVALID") else found + told
@@ -108,6 +110,51 @@ def _first_call(m: "Measurement") -> Iterator[tuple[str, str]]:
         yield "fresh", m.fresh.words(m.precision)
     if m.counterpart is not None and m.batches:
         yield "pays back", m.counterpart.words(m.median, m.half_width)
+
+
+def _device(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if m.device is not None:
+        for seen in m.device.passes:
+            yield "device", _busy(m, seen)
+        if m.device.reasons:
+            yield "device", not_told(m.device.reasons)
+
+
+def _busy(m: "Measurement", seen: ProfiledPass) -> str:
+    each = [(device, seconds / seen.calls) for device, seconds in seen.devices.items()]
+    busy = [f"{units.duration(spent, m.precision)} on {device}" for device, spent in each]
+    words = f"busy {', '.join(busy)} per call, {units.percent(seen.share)} of the time"
+    words += f" · {_number_of(seen.launches / seen.calls)} a call"
+    apart = f"separate pass under {seen.framework}'s profiler: {units.count(seen.calls, 'call')}"
+    each_call = seen.elapsed / seen.calls
+    if each_call > _SLOWED * m.median:
+        apart += f" of {units.duration(each_call, m.precision)}"
+    return f"{words} ({apart})"
+
+
+def _operations(m: "Measurement") -> Iterator[Table]:
+    """The operations of each profiled pass."""
+    for seen in m.device.passes if m.device is not None and m.device.listed else ():
+        rows = tuple(
+            (
+                operation.name,
+                _whole(operation.count / seen.calls),
+                units.duration(operation.seconds / seen.calls, m.precision),
+                units.share(operation.seconds / seen.worked if seen.worked else 0.0),
+            )
+            for operation in longest(seen)
+        )
+        head = ("operation", "runs", "time", "share")
+        yield Table(f"{seen.framework}: operations in a call, by their own time", head, rows)
+
+
+def _whole(n: float) -> str:
+    """A mean count, as a whole number where it is one."""
+    return f"{n:,.0f}" if n == int(n) else units.number(n)
+
+
+def _number_of(operations: float) -> str:
+    return f"{_whole(operations)} operation{'' if operations == 1 else 's'}"
 
 
 def _around(m: "Measurement") -> Iterator[tuple[str, str]]:

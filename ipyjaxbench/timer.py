@@ -4,9 +4,11 @@ import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from ipyjaxbench import findings, fresh, notes, payback
+from ipyjaxbench import findings, fresh, notes, payback, profiled
 from ipyjaxbench.calls import Calls, First
 from ipyjaxbench.clock import Clock
+from ipyjaxbench.compiled import FirstCall
+from ipyjaxbench.device_time import DeviceTime
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
@@ -140,14 +142,12 @@ class _Timing:
         calls, plan = self._calls, self._plan
         room = _room(self._in_play, self._outputs, queued=plan.wait is not None)
         self._steady = steady = Steady(calls, plan, self._options, room, told)
-        self._cold = None
+        self._cold: FirstCall | None = None
+        self._device: DeviceTime | None = None
         try:
             with self._muted:
                 steady.run(self._typical)
-                if self._options.fresh:
-                    self._cold = fresh.cold_call(
-                        calls, self._snippet, self._scene, self._in_play, steady.said
-                    )
+                self._further_calls(steady)
         finally:
             calls.drain()
             self._donated.restore()
@@ -159,6 +159,19 @@ class _Timing:
         self._said += findings.of_state(advanced, calls.made, self._muted.writes)
         self._said += findings.of_samples(calls, steady.samples, steady.compiling, waited=waited)
         self._said += findings.cautions(self._snippet, self._scene, self._outputs, self._in_play)
+
+    def _further_calls(self, steady: Steady) -> None:
+        """Calls that were asked for and that are no samples."""
+        __tracebackhide__ = True
+        calls, options, early = self._calls, self._options, steady.ended_early
+        if options.fresh:
+            self._cold = fresh.cold_call(
+                calls, self._snippet, self._scene, self._in_play, ended_early=early
+            )
+        if options.device:
+            self._device = profiled.look(
+                calls, self._in_play, options, steady.samples, self._typical, ended_early=early
+            )
 
     def measurement(self, compile_time: float) -> Measurement:
         """What was found."""
@@ -186,6 +199,7 @@ class _Timing:
             dispatches=tuple(queued.dispatches) if queued else (),
             programs=self._programs,
             fresh=self._cold,
+            device=self._device,
         )
         return payback.told(self._snippet, self._scene, measured, self._in_play)
 

@@ -62,6 +62,15 @@ def percent(fraction: float) -> str:
     return f"{number(100 * fraction, 2)} %"
 
 
+def share(fraction: float) -> str:
+    """A part of a whole, so that a column of them lines up.
+
+    >>> share(0.471), share(0.00032)
+    ('47.1 %', '0.0 %')
+    """
+    return f"{100 * fraction:.1f} %"
+
+
 def times(ratio: float) -> str:
     """How many times, to two digits.
 

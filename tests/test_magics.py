@@ -59,6 +59,14 @@ def test_a_line_is_timed_and_shown_once_in_three_forms(shell: Shell) -> None:
     assert Measurement.from_dict(output.data[MIME]).code == "sum(range(10))"
 
 
+@pytest.mark.parametrize("option", ["--device", "--ops"])
+def test_what_devices_did_is_told_where_that_is_asked_for(shell: Shell, option: str) -> None:
+    shell.run(f"%fwtime {QUICK} {option} sum(range(10))")
+    (output,) = shell.shown
+    line = "\ndevice          not told by python: it has no profiler\n"
+    assert line in output.data["text/plain"]
+
+
 def test_names_that_the_code_binds_are_there_afterwards(shell: Shell) -> None:
     shell.run(f"x = 4\n%fwtime {QUICK} y = x + 1\nz = y * 2")
     assert (shell.names["y"], shell.names["z"]) == (5, 10)

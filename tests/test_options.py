@@ -55,6 +55,9 @@ FLAGS = st.lists(
         ("-t -c f()", TimeOptions(clock="cpu")),
         ("--fresh f()", TimeOptions(fresh=True)),
         ("--fresh -n5 f()", TimeOptions(fresh=True, number=5)),
+        ("--device f()", TimeOptions(device=True)),
+        ("--ops f()", TimeOptions(device=True, ops=True)),
+        ("--ops -n 3 --device f()", TimeOptions(device=True, ops=True, number=3)),
         ("-n 1 -n 2 f()", TimeOptions(number=2)),
         ("  -n10   -r5 f()", TimeOptions(number=10, repeat=5)),
         ("-n\t10\tf()", TimeOptions(number=10)),
@@ -155,6 +158,7 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
         ("-v", "-v needs a value: type -v result"),
         ("--variable", "--variable needs a value: type --variable result"),
         ("-q=1 f()", "-q=1: -q takes no value; type -q alone"),
+        ("--ops=3 f()", "--ops=3: --ops takes no value; type --ops alone"),
         ("--cpu=yes f()", "--cpu=yes: --cpu takes no value; type --cpu alone"),
         (
             "--numbr=3 f()",
@@ -187,10 +191,24 @@ def test_python_is_held_to_the_same_rules(given_: dict, message: str) -> None:
         TimeOptions(**given_)
 
 
+def test_a_list_of_operations_needs_a_profiled_pass() -> None:
+    assert TimeOptions(ops=True).device
+    assert not TimeOptions().device
+
+
 def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
     text = usage()
     flags = "-n -r -b -p -q -o -v -t -c --number --repeat --budget --precision --quiet --return"
-    more = ["--variable", "--calendar", "--cpu", "--quick", "--precise", "--fresh"]
+    more = [
+        "--variable",
+        "--calendar",
+        "--cpu",
+        "--quick",
+        "--precise",
+        "--fresh",
+        "--device",
+        "--ops",
+    ]
     for flag in [*flags.split(), *more]:
         assert re.search(rf"(?<!\S){flag}[ ,\n]", text), flag
     defaults = TimeOptions()

@@ -119,6 +119,7 @@ def test_every_mark_is_explained() -> None:
         "first call",
         "fresh",
         "pays back",
+        "device",
         "where",
         "with",
     ],

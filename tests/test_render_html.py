@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipyjaxbench import notes
+from ipyjaxbench.device_time import DeviceTime, Operation, ProfiledPass
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
@@ -76,7 +77,16 @@ NOISY = dataclasses.replace(
     dispatches=(2e-5,) * 5,
     notes=(),
 )
-ALL = {"noisy": NOISY, "full": FULL, "once": ONCE, "plain": PLAIN, "recompiles": RECOMPILES}
+SEEN = ProfiledPass("jax", 2, 0.02, 0.01, {"gpu:0": 0.01}, 6, 0.01, (Operation("<dot>", 4, 0.009),))
+PROFILED = dataclasses.replace(PLAIN, device=DeviceTime((SEEN,), listed=True))
+ALL = {
+    "noisy": NOISY,
+    "profiled": PROFILED,
+    "full": FULL,
+    "once": ONCE,
+    "plain": PLAIN,
+    "recompiles": RECOMPILES,
+}
 
 
 class Page(HTMLParser):
@@ -176,8 +186,13 @@ INJECTED = "<img src=x onerror=1>"
 
 def test_all_of_the_users_text_is_escaped() -> None:
     place = Placement(INJECTED, INJECTED, 1, INJECTED, (1,), (INJECTED,), 4)
+    operation = Operation(INJECTED, 1, 0.001)
+    seen = dataclasses.replace(
+        SEEN, framework=INJECTED, devices={INJECTED: 0.01}, operations=(operation,)
+    )
     hostile = dataclasses.replace(
         FULL,
+        device=DeviceTime((seen,), {INJECTED: INJECTED}, listed=True),
         code=INJECTED,
         frameworks={INJECTED: INJECTED},
         phases={INJECTED: 0.001, INJECTED + "2": None},
@@ -188,8 +203,9 @@ def test_all_of_the_users_text_is_escaped() -> None:
     parsed = page(hostile)
     assert_survives(parsed)
     assert "img" not in {tag for tag, _ in parsed.tags}
-    # The title, two names and types and devices, two versions, two phases, five notes of three.
-    assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 3
+    # The title, two names and types and devices, two versions, two phases, five notes of three,
+    # a profiler and a device, a reason, a caption and an operation.
+    assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 3 + 2 + 2 + 2
 
 
 @given(st.text("<>&'\"a;:{}%# \n/=\\é漢\x00", max_size=40))
@@ -218,6 +234,15 @@ def test_facts_are_a_table_whose_rows_have_headers() -> None:
     cells = [(tag, attributes.get("scope")) for tag, attributes in page(FULL).tags]
     assert [cell for cell in cells if cell[0] == "th"] == [("th", "row")] * 4
     assert [tag for tag, _ in cells].count("td") == 4
+
+
+def test_a_table_folds_and_its_numbers_stand_to_the_right() -> None:
+    parsed = page(PROFILED)
+    shown = "jax: operations in a call, by their own time operation runs time share <dot>"
+    assert " ".join(parsed.folded.split()).startswith(shown)
+    cells = [a["style"] or "" for tag, a in parsed.tags if tag == "td" or a.get("scope") == "col"]
+    sides = [side for style in cells for side in ("left", "right") if f"text-align:{side}" in style]
+    assert sides[-8:] == ["left", "right", "right", "right"] * 2
 
 
 def test_a_report_without_blocks_is_an_empty_element() -> None:

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipyjaxbench import notes
+from ipyjaxbench.device_time import DeviceTime, Operation, ProfiledPass
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.render import text
-from ipyjaxbench.report import Facts, Headline, Notes, Report
+from ipyjaxbench.report import Facts, Headline, Notes, Report, Table
 
 ARRAY = Placement("x", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
 RESULT = Placement("", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
@@ -92,6 +93,32 @@ LONG = Measurement(
     rounds=(1,),
     precision=5,
     notes=(notes.compiled_late(1), notes.interrupted()),
+)
+KERNEL = "at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, Array>"
+PROFILED = Measurement(
+    code="f(x)",
+    frameworks={"jax": "0.10.2"},
+    first_call=2.1e-3,
+    phases={},
+    compilations=None,
+    loops=1,
+    batches=STEADY,
+    rounds=(20, 20),
+    device=DeviceTime(
+        (
+            ProfiledPass(
+                framework="jax",
+                calls=10,
+                elapsed=0.0212,
+                busy=0.0184,
+                devices={"gpu:0": 0.0184},
+                launches=30,
+                worked=0.0184,
+                operations=(Operation("dot.3", 20, 0.0166), Operation(KERNEL, 10, 0.0018)),
+            ),
+        ),
+        listed=True,
+    ),
 )
 EXPECTED: list[tuple[Measurement, str]] = [
     (
@@ -169,6 +196,19 @@ with        python 3.12.1
 ·  1 sample in which something was compiled was left out.
 ·  Interrupted: the figure is of the calls made until then.""",
     ),
+    (
+        PROFILED,
+        """\
+f(x)     2.11 ms ± 0.28 %   per call                                       QUIET
+fastest  2.10 ms · 40 samples
+device   busy 1.84 ms on gpu:0 per call, 87 % of the time · 3 operations a call
+         (separate pass under jax's profiler: 10 calls)
+with     jax 0.10.2
+jax: operations in a call, by their own time
+  operation                                                runs     time   share
+  dot.3                                                       2  1.66 ms  90.2 %
+  at::native::vectorized_ele…Functor_add<float>, Array>       1   180 µs   9.8 %""",
+    ),
 ]
 
 
@@ -222,7 +262,9 @@ def report_of(title: str, words: list[str]) -> Report:
     """A report that says the same odd things everywhere."""
     headline = Headline(title, "2.12 ms ± 1.1 %", "per call, waited for", "RECOMPILES", "steady")
     remarks = Notes(tuple(Note("copies", word, word) for word in words))
-    return Report((headline, Facts(tuple(("with", word) for word in words)), remarks))
+    facts = Facts(tuple(("with", word) for word in words))
+    tables = [Table(word, (word, "count"), ((word, "1.00"),)) for word in words]
+    return Report((headline, facts, *tables, remarks))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
@@ -252,6 +294,24 @@ def test_a_wide_title_is_shown_to_its_last_letter() -> None:
 def test_markup_in_code_is_shown_as_it_is() -> None:
     with standard_output("utf-8"):
         assert text.render(report_of("x[bold]:smile:[/]", [])).startswith("x[bold]:smile:[/]  ")
+
+
+NAMES = st.text("ab:語Ｆ", min_size=1, max_size=99)
+
+
+@given(st.lists(st.tuples(NAMES, st.sampled_from(["1", "12.5 ms"])), min_size=1, max_size=4))
+def test_a_table_lines_up_and_keeps_both_ends_of_each_name(rows: list[tuple[str, str]]) -> None:
+    table = Table("caption", ("name", "time"), tuple(rows))
+    with standard_output("utf-8"):
+        caption, *lines = text.render(Report((table,))).split("\n")
+    assert caption == "caption"
+    assert len({columns(line) for line in lines}) == 1
+    for (name, number), line in zip(rows, lines[1:], strict=True):
+        shown = line.removesuffix(number).strip()
+        start, _, end = shown.partition("…")
+        assert name.startswith(start.strip())
+        assert name.endswith(end)
+        assert shown == name or columns(shown) >= 60
 
 
 def test_no_line_ends_in_white_space() -> None:

@@ -17,12 +17,16 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from ipyjaxbench.compiled import Program
+from ipyjaxbench.device_time import Profile
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
 Wait = Callable[[Any], object]
 Restore = Callable[[], None]
+
+#: Why there is no profile when the user's own is running.
+TAKEN = "a profiler is on already, and is left alone"
 
 
 class Watch(AbstractContextManager["Watch"], ABC):
@@ -120,6 +124,20 @@ class Framework(ABC):
         """Return when nothing that was started is still running, on any initialised device."""
 
     @abstractmethod
+    def profile(self, run: Callable[[], object]) -> Profile | None:
+        """Run something under the framework's profiler, and tell what ran on devices.
+
+        A profiler that the user has on is left alone, and so are its results.
+
+        Args:
+            run: makes calls and waits for them; what it raises is raised, with the profiler off.
+
+        Returns:
+            What ran on devices, the CPU among them; or why that is not told, in which case
+            nothing may have been run. None where the framework has no profiler.
+        """
+
+    @abstractmethod
     def watch(self, functions: Sequence[object]) -> Watch:
         """Watch compilations; ``functions`` are those in play that it compiles."""
 
@@ -185,6 +203,12 @@ def host_memory() -> int:
     return int(psutil.virtual_memory().available)
 
 
+def in_words(error: Exception) -> str:
+    """What went wrong inside of a framework, in one short line."""
+    first, *_ = f"{type(error).__name__}: {error}".splitlines()
+    return first[:100]
+
+
 def of_kind(values: Sequence[object], *kinds: type) -> list[Any]:
     """Those among a user's values that are of these kinds, by their real type.
 
@@ -245,6 +269,10 @@ class Synchronous(Framework):
     @final
     def drain(self) -> None:
         """Nothing runs on."""
+
+    @final
+    def profile(self, run: Callable[[], object]) -> None:
+        """There is no profiler."""
 
     @final
     def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002

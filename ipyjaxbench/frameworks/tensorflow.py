@@ -1,9 +1,12 @@
 """TensorFlow: eager on the CPU is synchronous; GPUs and the async executor are not."""
 
 import random
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import tensorflow as tf
@@ -12,19 +15,26 @@ from tensorflow.python.eager.polymorphic_function import tracing_compilation
 from tensorflow.python.ops import stateful_random_ops
 
 from ipyjaxbench.compiled import UNNAMED, Program
+from ipyjaxbench.device_time import Profile
+from ipyjaxbench.frameworks import _xplane
 from ipyjaxbench.frameworks._base import (
+    TAKEN,
     Framework,
     Fresh,
     Restore,
     Wait,
     Watch,
     host_memory,
+    in_words,
     of_kind,
 )
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._tensorflow_cautions import Cautions
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
+
+_EAGER = "EagerLocalExecute: "
+_NODE = re.compile(r"[^:\s]+:(\w+)")  # an operation of a graph, as "matmul:MatMul"
 
 
 class TensorFlow(Framework):
@@ -99,6 +109,28 @@ class TensorFlow(Framework):
         """Wait for all devices where any of them runs ahead of Python."""
         if self.started() and tf.executing_eagerly() and _runs_ahead():
             tf.test.experimental.sync_devices()
+
+    def profile(self, run: Callable[[], object]) -> Profile:
+        """Trace with `tf.profiler` into a folder that is removed again."""
+        try:
+            from tensorflow.tsl.profiler.protobuf import xplane_pb2
+        except ImportError:
+            return Profile(reason="this version does not read profiles")
+        if not self.started():
+            return Profile(reason="nothing was computed yet")
+        with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            try:
+                tf.profiler.experimental.start(folder)
+            except tf.errors.AlreadyExistsError:
+                return Profile(reason=TAKEN)
+            except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
+                return Profile(reason=in_words(error))
+            failed = ""
+            try:
+                run()
+            finally:
+                failed = _stopped()
+            return Profile(reason=failed) if failed else _read(Path(folder), xplane_pb2.XSpace)
 
     def watch(self, functions: Sequence[object]) -> Watch:
         """Ask the functions in play how often they were traced."""
@@ -185,6 +217,63 @@ def _clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[Fre
 def _name(function: object) -> str:
     original = getattr(function, "python_function", None)
     return str(getattr(original, "__name__", UNNAMED))
+
+
+def _stopped() -> str:
+    """End the trace; why that failed, in words."""
+    try:
+        tf.profiler.experimental.stop()
+    except Exception as error:  # noqa: BLE001
+        return in_words(error)
+    return ""
+
+
+def _read(folder: Path, space: Callable[[], Any]) -> Profile:
+    try:
+        lines = []
+        for path in folder.rglob("*.xplane.pb"):
+            profile = space()
+            profile.ParseFromString(path.read_bytes())
+            lines += [line for plane in profile.planes for line in _lines(plane)]
+        return Profile(_xplane.operations(lines, _naming(lines)))
+    except Exception as error:  # noqa: BLE001  a format that moved
+        return Profile(reason=in_words(error))
+
+
+def _lines(plane: Any) -> Iterator[_xplane.Line]:
+    """A plane's lines with names and statistics looked up; times are in picoseconds there."""
+    names, keys = plane.event_metadata, plane.stat_metadata
+
+    def value(stat: Any) -> object:
+        kind = stat.WhichOneof("value")
+        return keys[stat.ref_value].name if kind == "ref_value" else getattr(stat, kind)
+
+    def event(e: Any, origin: int) -> _xplane.Event:
+        stats = {keys[s.metadata_id].name: value(s) for s in e.stats}
+        start = origin + e.offset_ps / 1e3
+        return _xplane.Event(names[e.metadata_id].name, start, start + e.duration_ps / 1e3, stats)
+
+    for line in plane.lines if _xplane.told(plane.name) else ():
+        # From the first line's moment on: nanoseconds since 1970 and their parts fill no float.
+        origin = line.timestamp_ns - plane.lines[0].timestamp_ns
+        yield _xplane.Line(plane.name, line.name, [event(e, origin) for e in line.events])
+
+
+def _naming(lines: Sequence[_xplane.Line]) -> Callable[[_xplane.Event], str | None]:
+    """Tells operations from what waits for them: eager calls of functions, and executors."""
+    events = [event for line in lines for event in line.events]
+    functions = {e.stats.get("eager_op") for e in events if e.stats.get("is_func")}
+
+    def name(event: _xplane.Event) -> str | None:
+        if "hlo_op" in event.stats:
+            return event.name
+        if event.name.startswith(_EAGER):
+            called = event.name.removeprefix(_EAGER)
+            return None if called in functions else called
+        node = _NODE.fullmatch(event.name)
+        return node[1] if node is not None and node[1] not in functions else None
+
+    return name
 
 
 class _TraceWatch(Watch):

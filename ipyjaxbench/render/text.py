@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, assert_never
 
 from ipyjaxbench import units
 from ipyjaxbench.notes import Note
-from ipyjaxbench.report import Distribution, Facts, Headline, Notes, Report
+from ipyjaxbench.report import Distribution, Facts, Headline, Notes, Report, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
 WIDTH = 80
@@ -22,6 +22,7 @@ _Say = Callable[[str], str]
 _SHORT_TITLE = 22
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
 _HEIGHTS = "▁▂▃▄▅▆▇█"
+_GAP = "  "
 _JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
 
 
@@ -70,6 +71,8 @@ def _lines(report: Report, spelled: _Say) -> str:
             case Notes(notes):
                 lines = [row for note in notes for row in _rows_of(note)]
                 _print_rows(console, lines, len(say("→")), say)
+            case Table():
+                _print_table(console, block, say)
             case _:
                 assert_never(block)
     assert isinstance(console.file, io.StringIO)
@@ -106,6 +109,36 @@ def _bars(counts: Sequence[int]) -> str:
     return "".join(_HEIGHTS[math.ceil(8 * n / top) - 1] if n else " " for n in counts)
 
 
+def _print_table(console: "Console", block: Table, say: _Say) -> None:
+    """Numbers to the right; a name that leaves them no room loses its middle."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    console.print(_joined(say(block.caption)))
+    rows = [[" ".join(say(cell).split()) for cell in row] for row in (block.head, *block.rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    room = WIDTH - sum(len(_GAP) + width for width in (0, *widths[1:]))
+    for row in rows:
+        name = _without_middle(row[0], room, say("…"))
+        line = _GAP + name + " " * (min(widths[0], room) - cell_len(name))
+        for cell, width in zip(row[1:], widths[1:], strict=True):
+            line += _GAP + " " * (width - cell_len(cell)) + cell
+        console.print(Text(line))
+
+
+def _without_middle(name: str, room: int, sign: str) -> str:
+    """A name in so many columns: its ends tell more than its middle."""
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(name) <= room:
+        return name
+    each = (room - len("...")) // 2  # the same letters stay, however the sign is spelled
+    end = len(name)
+    while cell_len(name[end - 1 :]) <= each:
+        end -= 1
+    return set_cell_size(name, each) + sign + name[end:]
+
+
 def _rows_of(note: Note) -> list[tuple[str, str]]:
     advice = [("→", note.advice)] if note.advice else []
     return [(note.mark, note.text), *advice]
@@ -129,10 +162,10 @@ def _label_width(report: Report) -> int:
     return max([width for width in widths if width <= _SHORT_TITLE], default=0)
 
 
-def _grid(labels: int) -> "Table":
-    from rich.table import Table
+def _grid(labels: int) -> "RichTable":
+    from rich.table import Table as RichTable
 
-    grid = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    grid = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
     grid.add_column(no_wrap=True, width=labels)
     grid.add_column(ratio=1, overflow="fold")
     return grid

@@ -52,6 +52,28 @@ class Contract:
         framework.prepare()
         assert framework.drain() is None
 
+    def test_a_profile_runs_what_it_is_given_and_tells_or_says_why_not(
+        self, framework: Framework, array: object
+    ) -> None:
+        runs: list[int] = []
+        profile = framework.profile(lambda: runs.append(1))
+        if profile is None:
+            assert runs == []
+        else:
+            assert runs == [1] or profile.reason
+            assert all(i.end >= i.start for i in profile.intervals)
+
+    def test_what_is_raised_under_a_profiler_is_raised(self, framework: Framework) -> None:
+        def fail() -> None:
+            raise KeyboardInterrupt
+
+        for _ in range(2):  # the second one finds the profiler off again
+            try:
+                profile = framework.profile(fail)
+            except KeyboardInterrupt:
+                continue
+            assert profile is None
+
     def test_a_fresh_array_is_alive(self, framework: Framework, array: object) -> None:
         assert framework.alive(array)
 

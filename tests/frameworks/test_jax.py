@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax._src.lib import _profiler
 
 import ipyjaxbench
 from ipyjaxbench.clock import Clock
@@ -380,3 +383,101 @@ def test_work_that_the_warm_up_did_not_show_is_noticed_later(slow: Slow) -> None
     result = ipyjaxbench.measure_code("run()", {"run": run}, budget=1.0)
     assert "elsewhere" in codes(result)
     assert result.median > 0.5 * slow.look()
+
+
+# The profiled pass
+
+
+def many(x: Any) -> Any:
+    for _ in range(20):
+        x = x @ x / 300
+    return x
+
+
+SQUARE = jnp.ones((300, 300))
+PROGRAMS: dict[str, tuple[Any, Any]] = {
+    "products": (jax.jit(many), SQUARE),
+    "element by element": (jax.jit(lambda v: jnp.tanh(v) * 2 + jnp.sin(v).sum()), jnp.ones(10**6)),
+    "scan": (
+        jax.jit(lambda x: jax.lax.scan(lambda c, _: (jnp.tanh(c @ x), None), x, None, 10)[0]),
+        SQUARE,
+    ),
+    "several programs": (lambda x: (PROGRAMS["scan"][0](x), PROGRAMS["products"][0](x)), SQUARE),
+    "eager": (lambda x: jnp.sin(x) @ x + 1, SQUARE),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_cpu_is_busy_for_nearly_all_of_a_call_and_never_for_longer(name: str) -> None:
+    function, x = PROGRAMS[name]
+    names = {"f": function, "x": x}
+    found = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, device=True).device
+    assert found is not None
+    assert found.reasons == {}
+    (seen,) = found.passes
+    assert list(seen.devices) == ["cpu:0"]
+    assert 0.3 * seen.elapsed < seen.busy <= seen.elapsed
+    assert seen.busy <= seen.worked * 1.001
+
+
+def operations(code: str, **names: Any) -> dict[str, float]:
+    """How often each operation runs in a call."""
+    found = ipyjaxbench.measure_code(code, names, number=2, repeat=3, device=True).device
+    assert found is not None
+    (seen,) = found.passes
+    return {operation.name: operation.count / seen.calls for operation in seen.operations}
+
+
+def test_operations_are_those_of_the_compiled_program_and_nothing_else() -> None:
+    counts = operations("f(x)", f=PROGRAMS["products"][0], x=SQUARE)
+    assert sum(counts.values()) == 40  # each product, and its division
+    assert set(counts.values()) == {20.0}
+
+
+def test_the_tiny_programs_that_wait_for_all_work_are_not_among_them() -> None:
+    counts = operations("f(x); None", f=PROGRAMS["products"][0], x=SQUARE)
+    assert sum(counts.values()) == 40
+
+
+def test_copies_that_stand_in_for_donated_arguments_are_not_among_them() -> None:
+    give = jax.jit(lambda x: x + 1, donate_argnums=0)
+    assert list(operations("give(x)", give=give, x=jnp.ones(1000)).values()) == [1.0]
+
+
+def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
+    tmp_path: Path,
+) -> None:
+    names = {"f": PROGRAMS["products"][0], "x": SQUARE}
+    jax.profiler.start_trace(str(tmp_path))
+    result = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, device=True)
+    jax.profiler.stop_trace()
+    assert result.device.reasons == {"jax": "a profiler is on already, and is left alone"}
+    (trace,) = tmp_path.rglob("*.xplane.pb")
+    planes = jax.profiler.ProfileData.from_file(str(trace)).planes
+    names_seen = {event.name for plane in planes for line in plane.lines for event in line.events}
+    assert any("PjitFunction" in name for name in names_seen)
+
+
+def test_a_trace_can_be_started_after_one_that_could_not_be_written() -> None:
+    session = _profiler.ProfilerSession()  # as a server has it while it captures
+    found = _adapter().profile(lambda: None)
+    session.stop()
+    assert found.reason == "a profiler is on already, and is left alone"
+    assert _adapter().profile(lambda: jax.block_until_ready(SQUARE + 1)).intervals != ()
+
+
+def test_the_folder_of_the_trace_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    seen: list[int] = []
+    _adapter().profile(lambda: seen.append(len(list(tmp_path.iterdir()))))
+    assert seen == [1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_version_that_does_not_read_profiles_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jax.profiler, "ProfileData", None)
+    result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, device=True)
+    told = "not told by jax: this version does not read profiles (jax 0.10 does)"
+    assert told in " ".join(str(result).split())

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import tensorflow as tf
@@ -120,3 +121,54 @@ def test_the_runtime_is_not_started_by_looking() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True False"
+
+
+# The profiled pass
+
+SQUARE = tf.random.normal((300, 300))
+
+
+def twice(x: tf.Tensor) -> tf.Tensor:
+    return tf.tanh(x @ x) @ x
+
+
+@pytest.mark.parametrize(
+    ("function", "counts"),
+    [
+        (twice, {"MatMul": 2, "Tanh": 1}),
+        (tf.function(twice), {"MatMul": 2, "Tanh": 1}),
+    ],
+    ids=["eager", "graph"],
+)
+def test_operations_are_counted_and_are_busy_within_the_call(
+    function: object, counts: dict[str, int]
+) -> None:
+    names = {"f": function, "x": SQUARE}
+    (seen,) = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, device=True).device.passes
+    # A graph on Intel's library has its own names, as _MklMatMul.
+    found = {op.name.removeprefix("_Mkl"): op.count / seen.calls for op in seen.operations}
+    assert found == counts
+    assert list(seen.devices) == ["cpu:0"]
+    assert 0.2 * seen.elapsed < seen.busy <= seen.elapsed
+
+
+def test_operations_that_xla_compiled_are_seen() -> None:
+    names = {"f": tf.function(twice, jit_compile=True), "x": SQUARE}
+    (seen,) = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, device=True).device.passes
+    assert seen.launches == 3 * seen.calls
+    assert not any("inference" in operation.name for operation in seen.operations)
+
+
+def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
+    tmp_path: Path,
+) -> None:
+    tf.profiler.experimental.start(str(tmp_path))
+    result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, device=True)
+    tf.profiler.experimental.stop()
+    assert result.device.reasons == {"tensorflow": "a profiler is on already, and is left alone"}
+    assert list(tmp_path.rglob("*.xplane.pb")) != []
+
+
+def test_the_profiler_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    assert _adapter().profile(lambda: SQUARE + 1).intervals != ()
+    assert capfd.readouterr() == ("", "")

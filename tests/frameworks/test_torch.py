@@ -1,6 +1,9 @@
 """The PyTorch adapter, and `%fwtime`'s promises on real PyTorch code."""
 
+import os
+import re
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,8 +11,10 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 import ipyjaxbench
+from ipyjaxbench.device_time import Interval, ProfiledPass
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
-from ipyjaxbench.frameworks.torch import Torch
+from ipyjaxbench.frameworks._stderr import without_lines
+from ipyjaxbench.frameworks.torch import Torch, _operations
 from tests.frameworks.contract import Contract
 
 
@@ -162,3 +167,115 @@ def test_gradients_that_pile_up_are_told() -> None:
     names = {"net": net, "x": x}
     result = ipyjaxbench.measure_code("net(x).mean().backward()", names, number=2, repeat=3)
     assert codes(result) == {"state-advanced"}
+
+
+# The profiled pass
+
+
+def seen_in(code: str, **names: Any) -> ProfiledPass:
+    """The pass over this code."""
+    found = ipyjaxbench.measure_code(code, names, number=2, repeat=3, device=True).device
+    assert found is not None
+    assert found.reasons == {}
+    (seen,) = found.passes
+    return seen
+
+
+def test_operators_are_counted_and_are_busy_for_nearly_all_of_a_call() -> None:
+    x = torch.randn(500, 500)
+    seen = seen_in("x @ x @ x @ x", x=x)
+    counts = {operation.name: operation.count / seen.calls for operation in seen.operations}
+    assert counts["aten::mm"] == 3
+    assert seen.operations[0].name == "aten::mm"
+    assert 0.5 * seen.elapsed < seen.busy <= seen.elapsed
+    assert list(seen.devices) == ["cpu"]
+    assert seen.worked == pytest.approx(seen.busy)
+
+
+def test_operators_of_the_backward_pass_are_seen() -> None:
+    w = torch.randn(50, 50, requires_grad=True)
+    seen = seen_in("(w @ w).sum().backward()", w=w)
+    counts = {operation.name: operation.count / seen.calls for operation in seen.operations}
+    assert counts["aten::mm"] == 3
+    assert not any("autograd" in name or "Backward" in name for name in counts)
+
+
+def test_what_the_user_names_is_no_operation() -> None:
+    code = "with torch.profiler.record_function('my::part'):\n    x + 1"
+    seen = seen_in(code, torch=torch, x=torch.ones(3))
+    assert not any("part" in operation.name for operation in seen.operations)
+
+
+def test_profilers_of_the_users_go_on_and_are_the_reason_why_nothing_is_told() -> None:
+    x = torch.ones(3)
+    taken = {"torch": "a profiler is on already, and is left alone"}
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as mine:
+        result = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, device=True)
+    assert result.device.reasons == taken
+    assert [event.name for event in mine.events()].count("aten::add") == 4
+    again = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, device=True)
+    assert again.device.reasons == {}
+
+
+def test_a_profiler_of_the_users_that_warms_up_is_left_alone_too() -> None:
+    plan = torch.profiler.schedule(wait=0, warmup=1, active=1, repeat=1)
+    only = [torch.profiler.ProfilerActivity.CPU]
+    x = torch.ones(3)
+    with torch.profiler.profile(activities=only, schedule=plan) as mine:
+        result = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, device=True)
+        mine.step()
+        x * 2
+        mine.step()
+    assert result.device.reasons == {"torch": "a profiler is on already, and is left alone"}
+    assert "aten::mul" in [event.name for event in mine.events()]
+
+
+def test_the_profiler_writes_nothing_and_what_others_write_is_passed_on(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def run() -> None:
+        os.write(2, b"mine\n")
+        torch.ones(3) + 1
+
+    assert _adapter().profile(run).intervals != ()
+    assert capfd.readouterr() == ("", "mine\n")
+    with without_lines(re.compile(rb"theirs")):
+        os.write(2, b"theirs 1\nmine 2\n")
+        assert capfd.readouterr().err == ""
+    assert capfd.readouterr().err == "mine 2\n"
+
+
+def event(name: str, kind: Any, start: float, end: float, *, user: bool = False) -> Any:
+    """An event as PyTorch's profiler gives it, in microseconds."""
+    return SimpleNamespace(
+        name=name,
+        device_type=kind,
+        device_index=1,
+        device_resource_id=7,
+        thread=3,
+        time_range=SimpleNamespace(start=start, end=end),
+        is_user_annotation=user,
+    )
+
+
+def test_on_an_accelerator_kernels_are_seen_and_the_operators_that_start_them_are_not() -> None:
+    cpu, cuda = torch.autograd.DeviceType.CPU, torch.autograd.DeviceType.CUDA
+    events = [
+        event("aten::mm", cpu, 0, 4),
+        event("cudaLaunchKernel", cpu, 1, 2),
+        event("void gemm<float>(float*)", cuda, 3, 9),
+        event("Memcpy DtoH", cuda, 9, 10),
+        event("step", cuda, 0, 99, user=True),
+    ]
+    assert _operations(events) == (
+        Interval("gemm<float>(float*)", 3000, 9000, "cuda:1", "7"),
+        Interval("Memcpy DtoH", 9000, 10000, "cuda:1", "7"),
+    )
+    assert [i.operation for i in _operations(events[:2])] == ["aten::mm"]
+
+
+def test_a_compiled_graph_is_one_operation() -> None:
+    cpu = torch.autograd.DeviceType.CPU
+    names = ["TorchDynamo Cache Lookup", "## Call CompiledFxGraph f2cipefi5bpkoelaslxu ##"]
+    found = _operations([event(name, cpu, 0, 1) for name in names])
+    assert [i.operation for i in found] == ["compiled graph f2cipefi"]

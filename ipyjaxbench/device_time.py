@@ -1,0 +1,225 @@
+"""What profilers saw of the devices: busy time, launches, and operations by their own time.
+
+Pure arithmetic on intervals. A moment in which two things run counts once as busy; an operation
+inside of another is taken out of the outer one's own time.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+_SHOWN = 10  # operations in a report; where there are more, fusion.1 and fusion.2 become one
+_KEPT = 50
+_NUMBERED = re.compile(r"(\.\d+)+$")
+
+
+class Interval(NamedTuple):
+    """One operation on one device.
+
+    Attributes:
+        operation: its name, as the framework gives it.
+        start: nanoseconds on the profiler's clock.
+        end: nanoseconds on the same clock.
+        device: such as "gpu:0".
+        line: a stream or thread of it, where one thing runs at a time, or inside of another.
+    """
+
+    operation: str
+    start: float
+    end: float
+    device: str
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one framework's profiler saw.
+
+    Attributes:
+        intervals: what ran on its devices.
+        reason: why that is not told, in words; empty where it is.
+    """
+
+    intervals: tuple[Interval, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """All runs of one operation in a profiled pass.
+
+    Attributes:
+        name: as the framework gives it.
+        count: how often it ran.
+        seconds: its own time, without that of operations inside of it.
+    """
+
+    name: str
+    count: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ProfiledPass:
+    """Calls that were made under one framework's profiler; no sample is among them.
+
+    Attributes:
+        framework: whose profiler.
+        calls: how many calls.
+        elapsed: seconds on the wall that they took.
+        busy: seconds in which something ran on any device.
+        devices: the same for each device.
+        launches: how many operations ran.
+        worked: seconds of all operations together; above `busy` where they ran side by side.
+        operations: those that took longest, the longest first.
+    """
+
+    framework: str
+    calls: int
+    elapsed: float
+    busy: float
+    devices: dict[str, float]
+    launches: int
+    worked: float
+    operations: tuple[Operation, ...]
+
+    @property
+    def share(self) -> float:
+        """The part of the time in which something ran, at most 1."""
+        return min(self.busy / self.elapsed, 1.0) if self.elapsed else 0.0
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        seconds = [self.elapsed, self.busy, self.worked, *self.devices.values()]
+        seconds += [operation.seconds for operation in self.operations]
+        if any(not (0 <= s < math.inf) for s in seconds):
+            return "a device's time is negative or not a number"
+        if self.calls < 1 or any(operation.count < 1 for operation in self.operations):
+            return "a profiled pass has no calls, or an operation did not run"
+        if sum(operation.count for operation in self.operations) > self.launches:
+            return "the operations of a profiled pass are more than ran"
+        if any(s > self.busy * 1.001 for s in self.devices.values()):
+            return "one device was busy for longer than all of them"
+        return None
+
+
+@dataclass(frozen=True)
+class DeviceTime:
+    """How long devices were busy, seen in profiled passes apart from the samples.
+
+    Attributes:
+        passes: one for each framework whose profiler told something.
+        reasons: why it is not told, for each framework that could not tell it.
+        listed: whether the report lists the operations.
+    """
+
+    passes: tuple[ProfiledPass, ...] = ()
+    reasons: dict[str, str] = field(default_factory=dict)
+    listed: bool = False
+
+    @property
+    def busy(self) -> float | None:
+        """Seconds of each call in which something ran on a device; None where it is not told."""
+        if not self.passes:
+            return None
+        return math.fsum(seen.busy / seen.calls for seen in self.passes)
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        return next((wrong for seen in self.passes if (wrong := seen.check())), None)
+
+
+def union(intervals: Iterable[Interval]) -> float:
+    """Nanoseconds in which at least one of them runs.
+
+    >>> union([Interval("a", 0, 3, "gpu:0"), Interval("b", 2, 5, "gpu:0")])
+    5.0
+    """
+    total, reached = 0.0, -math.inf
+    for start, end in sorted((i.start, i.end) for i in intervals):
+        total += max(end - max(start, reached), 0.0)
+        reached = max(reached, end)
+    return total
+
+
+def own_times(intervals: Iterable[Interval]) -> list[tuple[Interval, float]]:
+    """Each interval with its nanoseconds less those of what runs inside of it on its line."""
+    of_line = attrgetter("device", "line")
+    ordered = sorted(intervals, key=lambda i: (*of_line(i), i.start, -i.end))
+    found: list[tuple[Interval, float]] = []
+    for _, line in groupby(ordered, key=of_line):
+        own: list[tuple[Interval, float]] = []
+        outer: list[int] = []  # indices of those that have not ended
+        for interval in line:
+            while outer and own[outer[-1]][0].end <= interval.start:
+                outer.pop()
+            if outer:
+                parent, left = own[outer[-1]]
+                inside = min(interval.end, parent.end) - interval.start
+                own[outer[-1]] = (parent, left - inside)
+            outer.append(len(own))
+            own.append((interval, interval.end - interval.start))
+        found += own
+    return found
+
+
+def profiled_pass(
+    framework: str, calls: int, elapsed: float, profiles: Sequence[Sequence[Interval]]
+) -> ProfiledPass:
+    """Sum up what a profiler saw.
+
+    Args:
+        framework: whose profiler.
+        calls: how many calls were made in all.
+        elapsed: seconds on the wall that they took.
+        profiles: intervals of each session of the profiler; each has a clock of its own.
+
+    Returns:
+        The facts of the pass.
+    """
+    devices = sorted({i.device for intervals in profiles for i in intervals})
+    busy = {
+        device: sum(union(i for i in session if i.device == device) for session in profiles) / 1e9
+        for device in devices
+    }
+    own = [pair for intervals in profiles for pair in own_times(intervals)]
+    names = {interval.operation for interval, _ in own}
+    operations = _by_name(own, together=len(names) > _SHOWN)
+    return ProfiledPass(
+        framework=framework,
+        calls=calls,
+        elapsed=elapsed,
+        busy=math.fsum(union(intervals) for intervals in profiles) / 1e9,
+        devices=busy,
+        launches=len(own),
+        worked=math.fsum(ns for _, ns in own) / 1e9,
+        operations=tuple(operations[:_KEPT]),
+    )
+
+
+def _by_name(own: Iterable[tuple[Interval, float]], *, together: bool) -> list[Operation]:
+    """One row for each name; ``together`` takes the numbers off that only tell names apart."""
+    count: dict[str, int] = {}
+    spent: dict[str, float] = {}
+    for interval, ns in own:
+        name = interval.operation
+        if together:
+            name = _NUMBERED.sub("", name) or name
+        count[name] = count.get(name, 0) + 1
+        spent[name] = spent.get(name, 0.0) + ns
+    found = [Operation(name, count[name], spent[name] / 1e9) for name in count]
+    return sorted(found, key=lambda operation: -operation.seconds)
+
+
+def longest(seen: ProfiledPass) -> tuple[Operation, ...]:
+    """The operations that a report lists."""
+    return seen.operations[:_SHOWN]
+
+
+def not_told(reasons: Mapping[str, str]) -> str:
+    """Why nothing is told, in one line."""
+    return "; ".join(f"not told by {name}: {reason}" for name, reason in reasons.items())
