@@ -1,6 +1,7 @@
 """Makes calls of a snippet: prepares each, waits for it, counts it, and reads the clock."""
 
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -41,6 +42,12 @@ class First(NamedTuple):
     taken: int
     drained: int
     value: Any
+
+
+def is_held(first: First) -> bool:
+    """Whether anything but ``first`` holds its value, so that it outlives it."""
+    fresh = First(0, 0, object())
+    return sys.getrefcount(first.value) > sys.getrefcount(fresh.value)
 
 
 class Calls:
@@ -164,6 +171,16 @@ class Calls:
         __tracebackhide__ = True
         self._turn(calls, self._wait)
 
+    def again(self) -> Any:
+        """Make one more call; give the value of the last expression, None where there is none."""
+        __tracebackhide__ = True
+        value: list[Any] = []
+        self._loop = self._snippet.loop(value=self._snippet.has_value, resets=tuple(self._keeps))
+        self.set_up()
+        self._turn(1, value.append)
+        self.drain()
+        return value[0] if value else None
+
     def compilations(self) -> int:
         """Programs compiled since the watches began."""
         return sum(watch.compilations() for watch in self.watches)
@@ -200,13 +217,15 @@ class Calls:
 
 def _cost_of_binding(names: Sequence[str], clock: Clock) -> float:
     """Nanoseconds that setting names back takes in each turn: as much as a tiny statement."""
+    bind = "; ".join(f"{name} = None" for name in names)
+    return max(cost_per_turn(bind, clock) - cost_per_turn("pass", clock), 0.0)
 
-    def per_turn(code: str) -> float:
-        loop = Snippet(Source.plain(code), {}).loop()
-        readings = [loop(repeat(None, _TURNS), clock.now, _no_wait, ()) for _ in range(_READINGS)]
-        return stats.median(readings) / _TURNS
 
-    return max(per_turn("; ".join(f"{name} = None" for name in names)) - per_turn("pass"), 0.0)
+def cost_per_turn(code: str, clock: Clock) -> float:
+    """Nanoseconds that tiny code takes in each turn of a loop, the loop included."""
+    loop = Snippet(Source.plain(code), {}).loop()
+    readings = [loop(repeat(None, _TURNS), clock.now, _no_wait, ()) for _ in range(_READINGS)]
+    return stats.median(readings) / _TURNS
 
 
 def _no_wait(value: Any) -> None:

@@ -1,34 +1,45 @@
 """What the calls showed, as Notes: after the first one, and after the last."""
 
+import ast
+import math
 from collections.abc import Iterator, Sequence
 from textwrap import shorten
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import FunctionType
 
-from ipyjaxbench import notes, stats, surroundings
-from ipyjaxbench.calls import Calls
+from ipyjaxbench import notes, programs, stats, surroundings
+from ipyjaxbench.calls import Calls, cost_per_turn
+from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.frameworks import Framework, Seen, is_the_users, package_of
+from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
+from ipyjaxbench.programs import Built
 from ipyjaxbench.sampling import Samples
 from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Snippet
 from ipyjaxbench.transfers import copies_made
 
-_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 _TOLD_RATIO = 1.5
+#: A sample must last so many times what the clock can show.
+_CLOCK_READINGS = 20
+#: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
+_TINY_NS = 50
+_EMPTY = 1.25
 
 
 def after_first(
-    snippet: Snippet, scene: Scene, outputs: Sequence[Placement], lost: Sequence[str]
+    scene: Scene,
+    outputs: Sequence[Placement],
+    lost: Sequence[str],
+    frameworks: Sequence[Framework],
 ) -> Iterator[Note]:
     """What the code and its first call show; ``lost`` are the arguments that it gave away."""
-    name = snippet.bare_name()
-    named = scene.values.get(name) if name else None
-    if name and (issubclass(type(named), _FUNCTIONS) or any(named is f for f in scene.compiled)):
-        yield notes.not_called(name)
+    named = programs.uncalled(scene, frameworks)
+    if named:
+        yield named
     if lost:
         yield notes.fresh_copies(lost)
-    yield from copies_made(snippet.statements, scene.inputs, outputs)
+    yield from copies_made(scene.snippet.statements, scene.inputs, outputs)
 
 
 def cautions(
@@ -71,33 +82,102 @@ def one_line(error: Exception) -> str:
     return shorten(shown, 140, placeholder=" …")
 
 
-def of_state(advanced: Sequence[str], calls_made: int, writes: int) -> Iterator[Note]:
+def of_state(
+    advanced: Sequence[str], carryover: Carryover, calls_made: int, writes: int
+) -> Iterator[Note]:
     """What repeated calls changed that one would not have, and what they printed."""
-    if advanced and calls_made > 1:
-        yield notes.state_advanced(list(dict.fromkeys(advanced)), calls_made)
+    used_up = carryover.used_up() if calls_made > 1 else {}
+    yield from used_up.values()
+    names = [n for n in dict.fromkeys(advanced) if n not in used_up and n not in carryover.remade]
+    if names and calls_made > 1:
+        yield notes.state_advanced(names, calls_made)
     if writes:
         yield notes.output_hidden(writes)
 
 
-def of_samples(calls: Calls, samples: Samples, spent: float, *, waited: bool) -> Iterator[Note]:
+def after_last(
+    scene: Scene,
+    frameworks: Sequence[Framework],
+    calls: Calls,
+    samples: Samples,
+    carryover: Carryover,
+    spent: float,
+    typical: int,
+    *,
+    waited: bool,
+) -> Iterator[Note]:
     """What may mislead in the samples; those with a rare compilation are left out.
 
     Args:
+        scene: the code and what it can reach.
+        frameworks: whose compiled programs are looked at.
         calls: what made them.
         samples: what was timed.
+        carryover: what the calls left to each other.
         spent: seconds that compiling took in them.
+        typical: nanoseconds of the first call, its compilation left out.
         waited: whether calls were waited for.
     """
+    built = programs.built(scene, frameworks)
+    recompiles = _compilations(calls, samples, spent, built)
+    yield from recompiles
+    if any(note.code == "recompiles" for note in recompiles) or not samples.batches:
+        return
+    if waited:
+        yield from _unsynchronised(samples)
+    if programs.uncalled(scene, frameworks):
+        return
+    yield from carryover.kept(calls.made, typical, samples.per_call)
+    yield from carryover.growth(calls.made, samples.seconds)
+    yield from _too_short(scene.snippet, calls, samples)
+    seconds = samples.per_call * 1e-9
+    if built:
+        yield programs.of_built(built, scene.snippet, calls.clock, seconds)
+    with Muted():
+        found = list(programs.of_programs(programs.programs(scene, frameworks), seconds))
+    yield from found
+
+
+def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | None) -> list[Note]:
     late = sum(samples.compiled)
     if 2 * late > len(samples.compiled):
-        yield notes.recompiles(late, len(samples.compiled), spent / max(calls.made - 1, 1))
-        return
+        per_call = spent / max(calls.made - 1, 1)
+        cause = built.name if built else ""
+        return [notes.recompiles(late, len(samples.compiled), per_call, cause)]
     if late:
         samples.leave_out_compiled()
-        yield notes.compiled_late(late)
+        return [notes.compiled_late(late)]
+    return []
+
+
+def _unsynchronised(samples: Samples) -> Iterator[Note]:
     probes = samples.settled_probes()
-    if waited and probes and samples.batches:
+    if probes:
         returned = stats.median([probe.returned for probe in probes])
-        median = stats.median([taken / number for number, taken in samples.batches])
-        if median > _TOLD_RATIO * returned > 0:
-            yield notes.unsynchronised(returned * 1e-9, median / returned)
+        if samples.per_call > _TOLD_RATIO * returned > 0:
+            yield notes.unsynchronised(returned * 1e-9, samples.per_call / returned)
+
+
+def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Note]:
+    per_call = samples.per_call
+    sample = stats.median([taken for _, taken in samples.batches])
+    resolution = calls.clock.resolution
+    if sample < _CLOCK_READINGS * resolution:
+        enough = 10 ** math.ceil(math.log10(500_000 / max(per_call, 1)))
+        number = None if calls.one_by_one else enough
+        yield notes.below_clock(sample * 1e-9, resolution * 1e-9, number)
+        return
+    loop = cost_per_turn("pass", calls.clock) if per_call < _TINY_NS else 0.0
+    if 0 < per_call <= _EMPTY * loop:
+        yield notes.no_work(loop * 1e-9)
+    elif _is_trivial(snippet.statements):
+        yield notes.no_work(None)
+
+
+def _is_trivial(statements: Sequence[ast.stmt]) -> bool:
+    """Whether the code is nothing but names and constants."""
+    return all(
+        isinstance(s, ast.Pass)
+        or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Name | ast.Constant))
+        for s in statements
+    )

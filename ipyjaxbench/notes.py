@@ -12,6 +12,7 @@ from ipyjaxbench import units
 CHANGES_MEANING = "!"
 GOOD_TO_KNOW = "·"
 _WORTH_WAITING = 60.0  # seconds
+_SHARE_TOLD = 0.1  # of a call: a part that is smaller would only distract
 
 
 @dataclass(frozen=True)
@@ -127,16 +128,132 @@ def needs_longer(known: float, target: float, spent: float) -> Note:
     return Note("needs-longer", f"{words}; {aim}.", f"-b {math.ceil(need)}")
 
 
-def recompiles(compiled: int, calls: int, per_call: float | None) -> Note:
-    """The code compiles every time: there is no steady state."""
+def recompiles(compiled: int, calls: int, per_call: float | None, built: str = "") -> Note:
+    """The code compiles every time: there is no steady state; ``built`` is what it builds anew."""
     cost = f", {units.duration(per_call)} of each call" if per_call else ""
+    cause = f", since {built}(...) is built in the statement" if built else ""
+    once = f"{built}(...)" if built else "jax.jit(...), torch.compile(...) or tf.function(...)"
     return Note(
         "recompiles",
         f"Something was compiled in {compiled} of {units.count(calls, 'sample')}{cost}:"
-        " a steady state is never reached.",
-        "build jax.jit(...), torch.compile(...) or tf.function(...) once, above, and time its call",
+        f" a steady state is never reached{cause}.",
+        f"build {once} once, above, and time its call",
         CHANGES_MEANING,
     )
+
+
+def built_each_call(built: str, seconds: float | None, latency: float, advice: str) -> Note:
+    """A transformed function is made anew in every call."""
+    cost = ""
+    if seconds is not None and seconds >= _SHARE_TOLD * latency:
+        spent, of = units.duration(seconds), units.duration(latency)
+        cost = f", and making it takes {spent} of the {of}"
+    return Note("built-each-call", f"{built}(...) is built in every call{cost}.", advice)
+
+
+def constant_folded(function: str, nbytes: int, written: float, compiled: float) -> Note:
+    """The compiler computed what depends on no argument, once."""
+    return Note(
+        "constant-folded",
+        f"{function} closes over {units.size(nbytes)} of arrays, and what it computes of them"
+        f" alone was computed once, by the compiler: {units.flops(written)} as written,"
+        f" {units.flops(compiled)} in each call.",
+        "pass them as arguments",
+        CHANGES_MEANING,
+    )
+
+
+def work_removed(function: str, written: float, compiled: float) -> Note:
+    """The compiler left out what no result needs."""
+    return Note(
+        "work-removed",
+        f"The compiler removed work from {function} whose result is not used:"
+        f" {units.flops(written)} as written, {units.flops(compiled)} in each call.",
+        "return what is to be timed",
+        CHANGES_MEANING,
+    )
+
+
+def impossible_speed(written: float, speed: float, peak: float) -> Note:
+    """More arithmetic per second than the device can do: some of it was not done."""
+    return Note(
+        "impossible-speed",
+        f"As written this is {units.flops(written)} in each call, {units.flops(speed, '/s')}, where"
+        f" this device does {units.flops(peak, '/s')} at best (measured):"
+        " the compiler found a way to do less.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def value_cached(what: str, first: float | None, later: float) -> Note:
+    """Calls looked up what the first one had computed, or what was kept before it (None)."""
+    if first is None:
+        text = f"{what} kept its value from before: calls only looked it up."
+    else:
+        text = (
+            f"{what} computed its value once and kept it: the first call took"
+            f" {units.duration(first)}, later ones, which only"
+            f" looked it up, {units.duration(later)}."
+        )
+    return Note(
+        "value-cached",
+        text,
+        "empty its cache in the set-up, or time what it calls",
+        CHANGES_MEANING,
+    )
+
+
+def used_up(name: str, *, before: bool) -> Note:
+    """An iterator had nothing left to give to later calls."""
+    when, calls = ("an earlier run", "the") if before else ("the first call", "later")
+    return Note(
+        "used-up",
+        f"{when.capitalize()} used up {name}: {calls} calls found nothing in it.",
+        f"make {name} in the set-up, or inside of the code",
+        CHANGES_MEANING,
+    )
+
+
+def grows(name: str, sizes: tuple[int, int], times: tuple[float, float]) -> Note:
+    """A container grows with every call, and so does the time."""
+    before, after = sizes
+    first, last = map(units.duration, times)
+    return Note(
+        "grows",
+        f"{name} grew from {before:,} to {units.count(after, 'item')} and the time with it"
+        f" ({first} at first, {last} at the end).",
+        f"make {name} anew in the set-up",
+        CHANGES_MEANING,
+    )
+
+
+def slows_down(first: float, last: float) -> Note:
+    """Every call takes longer than the one before, for a reason that is not seen."""
+    return Note(
+        "slows-down",
+        f"The time grew with every call, from {units.duration(first)} at first to"
+        f" {units.duration(last)} at the end: something that the code keeps may be growing.",
+    )
+
+
+def below_clock(sample: float, resolution: float, number: int | None) -> Note:
+    """A sample is too short for the clock."""
+    return Note(
+        "below-clock",
+        f"A sample lasts {units.duration(sample)}, and the clock shows"
+        f" {units.duration(resolution)} at best: too little to tell apart.",
+        f"-n {number}" if number else "more work in each call",
+    )
+
+
+def no_work(loop: float | None) -> Note:
+    """The code costs what an empty loop costs; None where it is only a name or a constant."""
+    seen = (
+        f"takes no longer than the loop around it ({units.duration(loop)})"
+        if loop
+        else ("only names a value")
+    )
+    return Note("no-work", f"This code {seen}: there is nothing to time.", mark=CHANGES_MEANING)
 
 
 def compiled_late(compiled: int) -> Note:
@@ -148,12 +265,13 @@ def compiled_late(compiled: int) -> Note:
     )
 
 
-def not_called(name: str) -> Note:
-    """A function was named and not called."""
+def not_called(name: str, *, call: str = "", made: bool = False) -> Note:
+    """A function was named, or made, and not called."""
+    timed = "making it" if made else "looking up its name"
     return Note(
         "not-called",
-        f"{name} is a function and was not called: only looking up its name was timed.",
-        f"{name}(...)",
+        f"{name} is a function and was not called: only {timed} was timed.",
+        call or f"{name}(...)",
         CHANGES_MEANING,
     )
 
@@ -277,4 +395,14 @@ CODES = (
     "watched",
     "processes",
     "recorded",
+    "built-each-call",
+    "constant-folded",
+    "work-removed",
+    "impossible-speed",
+    "value-cached",
+    "used-up",
+    "grows",
+    "slows-down",
+    "below-clock",
+    "no-work",
 )

@@ -52,6 +52,16 @@ class Samples:
         self.rounds[-1] += 1
         return taken
 
+    @property
+    def seconds(self) -> list[float]:
+        """Seconds per call of each sample."""
+        return [taken / number * 1e-9 for number, taken in self.batches]
+
+    @property
+    def per_call(self) -> float:
+        """Nanoseconds of a call in the middle of the samples."""
+        return stats.median([taken / number for number, taken in self.batches])
+
     def settled_probes(self) -> list[Probe]:
         """The calls of the warm-up but the first, which may find cold caches."""
         return self.probes[1:] or self.probes
@@ -97,8 +107,7 @@ class Samples:
 
     def half_width(self) -> float:
         """Relative half width of the interval of the median."""
-        seconds = [taken / number * 1e-9 for number, taken in self.batches]
-        self.known = stats.half_width(seconds, self.rounds)
+        self.known = stats.half_width(self.seconds, self.rounds)
         return self.known
 
 

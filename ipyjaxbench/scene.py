@@ -17,6 +17,7 @@ class Scene:
         frameworks: the adapters to ask.
 
     Attributes:
+        snippet: as given.
         values: what the names that the code reads stand for.
         functions: callables and modules that it can reach.
         reached: other values that the user's functions among them use, by name.
@@ -26,6 +27,7 @@ class Scene:
 
     def __init__(self, snippet: Snippet, frameworks: Sequence[Framework]) -> None:
         names = snippet.names
+        self.snippet = snippet
         self.values = {n: names[n] for n in snippet.reads if n in names and n != "get_ipython"}
         called = _called(snippet.statements, self.values)
         self.functions, self.reached = find_reach([*self.values.values(), *called], frameworks)
@@ -75,7 +77,7 @@ def _called(statements: Sequence[ast.stmt], values: Mapping[str, object]) -> Ite
 
 
 def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
-    """What a dotted name stands for; None where only running code would tell."""
+    """What a name or a dotted name stands for; None for anything else. No attribute code is run."""
     if isinstance(node, ast.Name):
         return values.get(node.id)
     if not isinstance(node, ast.Attribute):

@@ -209,7 +209,7 @@ def _refuse_what_cannot_run(source: Source) -> None:
         raise SnippetError(
             f"{shown} is a string, and timing it would time nothing: type %fwtime {inside}"
         )
-    if any(_awaits(node) for node in _own(body)):
+    if any(_awaits(node) for node in own(body)):
         raise SnippetError(
             "await at the top level cannot be timed yet; outside of Jupyter time asyncio.run(f())"
         )
@@ -221,12 +221,12 @@ def _awaits(node: ast.AST) -> bool:
     return isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
 
 
-def _own(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+def own(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """All nodes of the same scope: not those inside of functions and classes."""
     for node in nodes:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            yield from _own(list(ast.iter_child_nodes(node)))
+            yield from own(list(ast.iter_child_nodes(node)))
 
 
 def _names_of(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -93,7 +93,7 @@ class Changes:
             if snippet.names.get(name) is values.get(name)
             and not issubclass(type(values.get(name)), _IMMUTABLE)
         }
-        used_up = set(_handed_on(snippet.statements))
+        used_up = set(handed_on(snippet.statements))
         self.certain = {
             name
             for name, value in values.items()
@@ -167,7 +167,7 @@ def _updated_items(statements: Sequence[ast.stmt]) -> Iterator[str]:
                 yield from _root(node.func.value)
 
 
-def _handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
+def handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
     """Names that are iterated over, or handed to a call that may do so."""
     for node in ast.walk(ast.Module(list(statements), [])):
         given: list[ast.expr] = []

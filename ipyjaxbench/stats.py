@@ -84,6 +84,22 @@ def _centred_ranks(samples: Sequence[float]) -> list[float]:
     return ranks
 
 
+def trend(samples: Sequence[float]) -> float:
+    """How well later samples are larger ones: from -1 to 1, and 0 without order (Spearman 1904).
+
+    >>> round(trend([1.0, 2.0, 4.0, 3.0]), 3), trend([1.0, 1.0])
+    (0.8, 0.0)
+    """
+    n = len(samples)
+    ranks = _centred_ranks(samples)
+    turns = [index - (n - 1) / 2 for index in range(n)]
+    spread = math.sqrt(math.fsum(r * r for r in ranks) * math.fsum(t * t for t in turns))
+    if spread == 0:
+        return 0.0
+    offset = math.fsum(ranks) / n
+    return math.fsum((r - offset) * t for r, t in zip(ranks, turns, strict=True)) / spread
+
+
 def _rank_half_width(samples: Sequence[float], centre: float) -> float:
     """Relative half width of the 95 % interval between order statistics.
 

@@ -233,3 +233,11 @@ class FakeFramework(Framework):
         """The array's version."""
         version: int = array.version
         return version
+
+    def work(
+        self,
+        function: object,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+    ) -> None:
+        """Never told."""

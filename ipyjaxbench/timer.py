@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from ipyjaxbench import findings, fresh, notes, payback, profiled
-from ipyjaxbench.calls import Calls, First
+from ipyjaxbench.calls import Calls, First, is_held
+from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import FirstCall
 from ipyjaxbench.device_time import DeviceTime
@@ -101,6 +102,8 @@ class _Timing:
         try:
             calls.set_up()
             self._scene = scene = Scene(snippet, frameworks)
+            theirs = self._setup.binds if self._setup else ()
+            self._carryover = Carryover(scene, frameworks, theirs)
             self._donated = Donated(snippet, scene.values, scene.functions, frameworks)
             watches = (f.watch(scene.compiled) for f in frameworks)
             calls.watches = [self.watching.enter_context(watch) for watch in watches]
@@ -134,7 +137,8 @@ class _Timing:
         calls.renew = self._donated.renew if lost else None
         kept = set_back(snippet, scene.values, self._frameworks)
         self._plan = Plan(calls, first.value, results, kept, self._frameworks)
-        self._said += findings.after_first(snippet, scene, self._outputs, lost)
+        self._said += findings.after_first(scene, self._outputs, lost, self._frameworks)
+        self._carryover.after_first(first.value, held=is_held(first))
 
     def later_calls(self, told: Told) -> None:
         """Make all other calls, then put back what they changed."""
@@ -152,16 +156,22 @@ class _Timing:
             calls.drain()
             self._donated.restore()
             advanced = [*self._after.restore(self._frameworks), *self._changes.found()]
-        theirs = self._setup.binds if self._setup else ()  # made anew before each sample
-        advanced = [name for name in advanced if name not in theirs]
-        waited = plan.wait is not None
         self._said += steady.said
-        self._said += findings.of_state(advanced, calls.made, self._muted.writes)
-        self._said += findings.of_samples(calls, steady.samples, steady.compiling, waited=waited)
+        self._said += findings.of_state(advanced, self._carryover, calls.made, self._muted.writes)
+        self._said += findings.after_last(
+            self._scene,
+            self._frameworks,
+            calls,
+            steady.samples,
+            self._carryover,
+            steady.compiling,
+            self._typical,
+            waited=plan.wait is not None,
+        )
         self._said += findings.cautions(self._snippet, self._scene, self._outputs, self._in_play)
 
     def _further_calls(self, steady: Steady) -> None:
-        """Calls that were asked for and that are no samples."""
+        """Calls that are no samples."""
         __tracebackhide__ = True
         calls, options, early = self._calls, self._options, steady.ended_early
         if options.fresh:
@@ -172,6 +182,9 @@ class _Timing:
             self._device = profiled.look(
                 calls, self._in_play, options, steady.samples, self._typical, ended_early=early
             )
+        if options.number is None and steady.samples.batches and not early:
+            per_call = steady.samples.per_call
+            self._carryover.look_again(calls.again, self._typical, per_call)
 
     def measurement(self, compile_time: float) -> Measurement:
         """What was found."""

@@ -1,10 +1,11 @@
-"""Seconds, bytes, counts and array types in words; the only file that knows "ms" and "MiB"."""
+"""Seconds, bytes, FLOPs, counts and types in words; the only file that knows "ms" and "MiB"."""
 
 import math
 from collections.abc import Sequence
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+_FLOPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _PLAIN = str.maketrans(
     {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "–": "-", "…": "...", "—": "-"}
@@ -51,6 +52,18 @@ def size(nbytes: int) -> str:
         if nbytes >= scale:
             return f"{number(nbytes / scale)} {unit}"
     return f"{nbytes} B"
+
+
+def flops(operations: float, per: str = "") -> str:
+    """Arithmetic operations with a decimal unit.
+
+    >>> flops(256e6), flops(1.7e11, "/s"), flops(4)
+    ('256 MFLOP', '170 GFLOP/s', '4 FLOP')
+    """
+    for scale, unit in _FLOPS:
+        if operations >= scale * 0.9995:
+            return f"{number(operations / scale)} {unit}FLOP{per}"
+    return f"{round(operations)} FLOP{per}"
 
 
 def percent(fraction: float) -> str:

@@ -9,17 +9,17 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+ADAPTERS = HERE.parent / "ipyjaxbench" / "frameworks"
 FRAMEWORKS = ("jax", "torch", "tensorflow")
 
 
 def main() -> int:
     """Run the groups; print what pytest prints, and one closing line."""
-    groups = [["tests", "ipyjaxbench"]]
-    for name in FRAMEWORKS:
-        own = [str(path) for path in sorted((HERE / "frameworks").glob(f"test_{name}*.py"))]
-        own += [f"ipyjaxbench/frameworks/{name}.py", f"ipyjaxbench/frameworks/_{name}_cautions.py"]
-        groups[0] += [f"--ignore={path}" for path in own]
-        groups.append(own)
+    tests = {name: sorted(HERE.glob(f"frameworks/test_{name}*.py")) for name in FRAMEWORKS}
+    adapters = {name: sorted(ADAPTERS.glob(f"*{name}*.py")) for name in FRAMEWORKS}
+    own = [[*tests[name], *adapters[name]] for name in FRAMEWORKS]
+    groups = [["tests", "ipyjaxbench", *(f"--ignore={path}" for paths in own for path in paths)]]
+    groups += [[str(path) for path in paths] for paths in own]
     totals = {"passed": 0, "failed": 0, "skipped": 0, "error": 0}
     failed = False
     for group in groups:

@@ -1,11 +1,13 @@
 """The only reader of time."""
 
 import dataclasses
+import itertools
 import time
 
 import pytest
 
 from ipyjaxbench.clock import Clock
+from ipyjaxbench.testing import FakeClock
 
 MAKERS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
 
@@ -54,3 +56,27 @@ def test_a_clock_cannot_be_changed() -> None:
 
 def test_a_clock_can_pause() -> None:
     assert Clock.elapsed().sleep(0.0) is None
+
+
+def test_a_clock_shows_no_less_than_a_reading_takes() -> None:
+    moment = itertools.count(step=70)
+    assert Clock(lambda: next(moment), time.perf_counter_ns, time.sleep).resolution == 70
+
+
+def test_a_clock_that_stands_still_between_steps_shows_its_steps() -> None:
+    reading = itertools.count()
+    coarse = Clock(lambda: next(reading) // 30 * 1000, time.perf_counter_ns, time.sleep)
+    assert coarse.resolution == 1000
+
+
+def test_a_clock_that_never_moves_claims_nothing() -> None:
+    assert FakeClock().resolution == 0
+
+
+def test_the_resolution_is_looked_at_once() -> None:
+    clock = FakeClock(step=7)
+    assert clock.now() == 7  # nothing was read before
+    assert clock.resolution == 7
+    before = clock.now()
+    assert clock.resolution == 7
+    assert clock.now() - before == 7

@@ -214,6 +214,7 @@ def test_an_interrupt_keeps_what_was_measured(shell: Shell) -> None:
     calls = iter([None] * 30)
 
     def f() -> None:
+        sum(range(5000))  # long enough for the clock
         if next(calls, 1):
             raise KeyboardInterrupt
 
@@ -356,11 +357,11 @@ def test_a_logger_that_is_set_up_in_the_code_goes_on_working(shell: Shell) -> No
 def test_modules_and_readers_are_not_taken_for_state(shell: Shell) -> None:
     shell.names.update(np=np, x=np.ones(5), rows=iter(range(3)))
     for code in ("np.sort(x)", "rows.__class__"):
-        assert shell.run(f"%fwtime -q -o -n 2 -r 3 {code}").notes == ()
+        assert shell.run(f"%fwtime -q -o -n 2000 -r 3 {code}").notes == ()
 
 
 def test_what_the_set_up_makes_anew_did_not_advance(shell: Shell) -> None:
-    result = shell.run("%%fwtime -q -o -n 1 -r 5 data = [3, 2, 1]\ndata.sort()")
+    result = shell.run("%%fwtime -q -o -n 1 -r 5 data = [3, 2, 1] * 999\ndata.sort()")
     assert result.notes == ()
 
 

@@ -118,6 +118,97 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.built_each_call("jax.jit", 20.4e-6, 25e-6, "g = jax.jit(f) above, and time g(...)"),
+        Note(
+            "built-each-call",
+            "jax.jit(...) is built in every call, and making it takes 20.4 µs of the 25.0 µs.",
+            "g = jax.jit(f) above, and time g(...)",
+        ),
+    ),
+    (
+        notes.constant_folded("f", 4_000_000, 2e6, 3),
+        Note(
+            "constant-folded",
+            "f closes over 3.81 MiB of arrays, and what it computes of them alone was computed"
+            " once, by the compiler: 2.00 MFLOP as written, 3 FLOP in each call.",
+            "pass them as arguments",
+            MEANING,
+        ),
+    ),
+    (
+        notes.work_removed("model.step", 384e6, 160e3),
+        Note(
+            "work-removed",
+            "The compiler removed work from model.step whose result is not used:"
+            " 384 MFLOP as written, 160 kFLOP in each call.",
+            "return what is to be timed",
+            MEANING,
+        ),
+    ),
+    (
+        notes.impossible_speed(2.7e9, 5.8e12, 1.78e11),
+        Note(
+            "impossible-speed",
+            "As written this is 2.70 GFLOP in each call, 5.80 TFLOP/s, where this device does"
+            " 178 GFLOP/s at best (measured): the compiler found a way to do less.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        notes.value_cached("table(...)", 0.0127, 19e-9),
+        Note(
+            "value-cached",
+            "table(...) computed its value once and kept it: the first call took 12.7 ms,"
+            " later ones, which only looked it up, 19.0 ns.",
+            "empty its cache in the set-up, or time what it calls",
+            MEANING,
+        ),
+    ),
+    (
+        notes.used_up("gen", before=False),
+        Note(
+            "used-up",
+            "The first call used up gen: later calls found nothing in it.",
+            "make gen in the set-up, or inside of the code",
+            MEANING,
+        ),
+    ),
+    (
+        notes.grows("xs", (1, 5001), (2e-6, 40e-6)),
+        Note(
+            "grows",
+            "xs grew from 1 to 5,001 items and the time with it"
+            " (2.00 µs at first, 40.0 µs at the end).",
+            "make xs anew in the set-up",
+            MEANING,
+        ),
+    ),
+    (
+        notes.slows_down(1e-6, 3e-6),
+        Note(
+            "slows-down",
+            "The time grew with every call, from 1.00 µs at first to 3.00 µs at the end:"
+            " something that the code keeps may be growing.",
+        ),
+    ),
+    (
+        notes.below_clock(350e-9, 50e-9, 10_000),
+        Note(
+            "below-clock",
+            "A sample lasts 350 ns, and the clock shows 50.0 ns at best: too little to tell apart.",
+            "-n 10000",
+        ),
+    ),
+    (
+        notes.no_work(3.7e-9),
+        Note(
+            "no-work",
+            "This code takes no longer than the loop around it (3.70 ns):"
+            " there is nothing to time.",
+            mark=MEANING,
+        ),
+    ),
+    (
         notes.output_hidden(3),
         Note(
             "output-hidden",
@@ -244,11 +335,43 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
             notes.narrowed(["x"], "int64", "int32"),
             "x is int64, and JAX takes it as int32, half the bytes: x64 is off.",
         ),
+        (
+            notes.recompiles(2, 2, None, "jit"),
+            (
+                "Something was compiled in 2 of 2 samples: a steady state is never reached,"
+                " since jit(...) is built in the statement."
+            ),
+        ),
+        (
+            notes.not_called("lambda: f(x)", call="f(x)", made=True),
+            "lambda: f(x) is a function and was not called: only making it was timed.",
+        ),
+        (
+            notes.built_each_call("jax.grad", 9e-6, 600e-6, ""),
+            "jax.grad(...) is built in every call.",
+        ),
+        (notes.built_each_call("jit", None, 1e-6, ""), "jit(...) is built in every call."),
+        (
+            notes.value_cached("f(...)", None, 1e-8),
+            "f(...) kept its value from before: calls only looked it up.",
+        ),
+        (
+            notes.used_up("gen", before=True),
+            "An earlier run used up gen: the calls found nothing in it.",
+        ),
+        (notes.no_work(None), "This code only names a value: there is nothing to time."),
         (notes.copies("x goes", 0), "In every call x goes (0 B)."),
     ],
 )
 def test_numbers_and_nouns_agree(note: Note, text: str) -> None:
     assert note.text == text
+
+
+def test_the_advice_names_what_is_built_and_what_can_be_done() -> None:
+    built = "build jit(...) once, above, and time its call"
+    assert notes.recompiles(2, 2, None, "jit").advice == built
+    assert notes.not_called("lambda: f(x)", call="f(x)", made=True).advice == "f(x)"
+    assert notes.below_clock(1e-7, 5e-8, None).advice == "more work in each call"
 
 
 @pytest.mark.parametrize(("seconds", "budget"), [(0.01, 1), (0.4, 2), (9.0, 36), (100.2, 401)])

@@ -60,7 +60,7 @@ def test_a_framework_that_is_broken_is_told_and_the_rest_goes_on(
     monkeypatch.delitem(frameworks._made, "torch", raising=False)
     monkeypatch.delitem(sys.modules, "ipyjaxbench.frameworks.torch", raising=False)
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
-    result = ipyjaxbench.measure_code("1 + 1", {}, number=2, repeat=2)
+    result = ipyjaxbench.measure_code("sum(range(99_999))", {}, number=2, repeat=2)
     (note,) = result.notes
     assert note.code == "not-usable"
     assert note.text.startswith("torch is imported but cannot be used (AttributeError:")

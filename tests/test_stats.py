@@ -223,3 +223,20 @@ def test_what_is_far_slower_than_the_rest_is_in_the_last_step() -> None:
     assert (low, high) == (1.0, pytest.approx(1.098))
     assert counts[-1] >= 3
     assert max(counts) <= 12
+
+
+# Trends
+
+
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [
+        ([1.0, 2.0, 3.0, 50.0], 1.0),
+        ([4.0, 3.0, 2.0, 1.0], -1.0),
+        ([2.0, 2.0, 2.0], 0.0),
+        ([1.0, 3.0, 2.0], 0.5),
+        ([1.0] * 10 + [2.0] * 10, 0.866),  # a step is no full order
+    ],
+)
+def test_a_trend_is_the_order_of_the_ranks(samples: list[float], expected: float) -> None:
+    assert stats.trend(samples) == pytest.approx(expected, abs=2e-3)

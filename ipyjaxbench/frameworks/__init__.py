@@ -13,6 +13,7 @@ from ipyjaxbench.frameworks._base import (
     Synchronous,
     Wait,
     Watch,
+    Work,
 )
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._walk import (
@@ -34,6 +35,7 @@ __all__ = [
     "Synchronous",
     "Wait",
     "Watch",
+    "Work",
     "asked",
     "find_arrays",
     "find_reach",

@@ -61,6 +61,32 @@ class Fresh:
     told: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
+class Work:
+    """What one call of a compiled function computes, as written and as compiled.
+
+    All counts are floating-point operations and bounds from below; a loop counts once, except
+    in ``flops``.
+
+    Attributes:
+        flops: as written, with every turn of a loop.
+        written: as written.
+        unused: those among ``written`` whose result nothing uses.
+        constant: those among ``written`` that depend on no argument.
+        compiled: in the program that runs.
+        constant_bytes: bytes of the arrays that are part of the program, not arguments.
+        peak: measures the most that the device of the call can do in a second; None if not told.
+    """
+
+    flops: float
+    written: float
+    unused: float
+    constant: float
+    compiled: float
+    constant_bytes: int
+    peak: Callable[[], float | None]
+
+
 class Framework(ABC):
     """What the timer needs to know of one array framework.
 
@@ -68,11 +94,16 @@ class Framework(ABC):
         name: its name in reports, in lower case.
         module: its key in `sys.modules`.
         gaps: what this version does not tell, each a sentence; found by self-tests.
+        builders: its functions that make a function of a function, such as `jax.jit`, each with
+            the name of the one that compiles what it gives, or "" where it does so itself.
+        immutable: its arrays are never changed in place.
     """
 
     name: str
     module: str
     gaps: tuple[str, ...] = ()
+    builders: tuple[tuple[object, str], ...] = ()
+    immutable: bool = False
 
     @abstractmethod
     def version(self) -> str:
@@ -195,6 +226,21 @@ class Framework(ABC):
     def changes(self, array: Any) -> int | None:
         """A count that rises when the array is changed in place; None where it is not told."""
 
+    @abstractmethod
+    def work(
+        self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Work | None:
+        """What a call of a function that it compiles computes.
+
+        Args:
+            function: was called with arguments like these before, so that asking compiles nothing.
+            args: positional arguments.
+            kwargs: keyword arguments.
+
+        Returns:
+            The work; None where it is not told.
+        """
+
 
 def host_memory() -> int:
     """Bytes that this process may still take."""
@@ -309,3 +355,12 @@ class Synchronous(Framework):
     @final
     def changes(self, array: Any) -> None:
         """Not told."""
+
+    @final
+    def work(
+        self,
+        function: object,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+    ) -> None:
+        """Nothing is compiled."""

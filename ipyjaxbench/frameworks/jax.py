@@ -24,10 +24,12 @@ from ipyjaxbench.frameworks._base import (
     Fresh,
     Wait,
     Watch,
+    Work,
     host_memory,
     in_words,
 )
 from ipyjaxbench.frameworks._jax_cautions import Cautions
+from ipyjaxbench.frameworks._jaxpr import Tally, TooLargeError
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
@@ -43,6 +45,8 @@ _EVENTS = {
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
     "/jax/core/compile/jaxpr_trace_duration": "trace",
 }
+#: Sides of the matrix whose product shows what a device can do.
+_PEAK_SIZE, _PEAK_SIZE_ELSEWHERE, _PEAK_READINGS = {"cpu": 512}, 4096, 10
 _COMPILE = "/jax/core/compile/backend_compile_duration"
 _LOAD = "/jax/compilation_cache/cache_retrieval_time_sec"  # fires for hits only
 
@@ -52,12 +56,20 @@ class Jax(Framework):
 
     name = "jax"
     module = "jax"
+    immutable = True
 
     def __init__(self) -> None:
         # Private, since nothing public tells whether a backend exists without making one.
         self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
         self._initialised()
         self._cautions = Cautions()
+        self._peaks: dict[tuple[Any, str], float] = {}
+        self.builders = (
+            (jax.jit, ""),
+            (jax.pmap, ""),
+            *((f, "jax.jit") for f in (jax.vmap, jax.grad, jax.value_and_grad)),
+            *((f, "jax.jit") for f in (jax.jacfwd, jax.jacrev, jax.hessian, jax.checkpoint)),
+        )
         self._canaries: list[tuple[Callable[[Any], Any], Any]] = []
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
             self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
@@ -202,6 +214,72 @@ class Jax(Framework):
 
     def changes(self, array: Any) -> None:
         """JAX arrays never change."""
+
+    def work(
+        self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Work | None:
+        """Read the jaxpr and the executable that the function has for these arguments."""
+        if not isinstance(function, jax.stages.Wrapped) or jax.config.jax_disable_jit:
+            return None
+        program = _known_program(function, args, kwargs)
+        if program is None:
+            return None
+        jaxpr, compiled = program
+        places = [s.device_set for s in jax.tree.leaves(compiled.output_shardings)]
+        devices = set().union(*places)
+        cost = compiled.cost_analysis() or {}
+        cost = cost[0] if isinstance(cost, list) else cost  # a list before 0.5
+        if len(devices) != 1 or "flops" not in cost:
+            return None
+        try:
+            tally = Tally().program(jaxpr)
+        except TooLargeError:
+            return None
+        (device,) = devices
+        return Work(
+            flops=tally.flops,
+            written=tally.written,
+            unused=tally.unused,
+            constant=tally.constant,
+            compiled=cost["flops"] + cost.get("transcendentals", 0.0),
+            constant_bytes=sum(getattr(c, "nbytes", 0) for c in tally.constants.values()),
+            peak=lambda: self._peak(device, tally.products),
+        )
+
+    def _peak(self, device: Any, products: Mapping[str, float]) -> float:
+        """FLOP/s of the fastest matrix product in any of the dtypes that matter."""
+        least = 0.01 * sum(products.values())
+        dtypes = {dtype for dtype, flops in products.items() if flops > least} or {"float32"}
+        for dtype in dtypes:
+            if (device, dtype) not in self._peaks:
+                self._peaks[device, dtype] = _measured_peak(device, dtype)
+        return max(self._peaks[device, dtype] for dtype in dtypes)
+
+
+def _known_program(
+    function: Any, args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[Any, Any] | None:
+    """The jaxpr and the executable that earlier calls made; None where asking would make them."""
+    with _JaxWatch() as watch, jax.transfer_guard("allow"):
+        traced = function.trace(*args, **kwargs)
+        lowered = traced.lower()
+        # A trace may be told where only its look-up was timed; what is lowered anew is new.
+        if "lower" in watch.phases():
+            return None
+        return traced.jaxpr, lowered.compile()
+
+
+def _measured_peak(device: Any, dtype: str) -> float:
+    n = _PEAK_SIZE.get(device.platform, _PEAK_SIZE_ELSEWHERE)
+    times = []
+    with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
+        x = jax.device_put(np.ones((n, n), dtype), device)
+        product = jax.jit(jax.numpy.matmul).lower(x, x).compile()
+        for _ in range(_PEAK_READINGS):
+            start = _CLOCK.now()
+            product(x, x).block_until_ready()
+            times.append(_CLOCK.now() - start)
+    return 2 * n**3 / min(times) * 1e9
 
 
 def _holds_all(tree: object, arrays: Sequence[Any]) -> bool:

@@ -46,6 +46,7 @@ class TensorFlow(Framework):
     def __init__(self) -> None:
         self._kinds = (tf.Tensor, tf.Variable)
         self._cautions = Cautions()
+        self.builders = ((tf.function, ""),)
         if _tracing_seconds() is None:
             self.gaps = ("this version does not tell how long tracing takes.",)
         self.started()
@@ -189,6 +190,14 @@ class TensorFlow(Framework):
         """Never needed."""
 
     def changes(self, array: Any) -> None:
+        """Not told."""
+
+    def work(
+        self,
+        function: object,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+    ) -> None:
         """Not told."""
 
 

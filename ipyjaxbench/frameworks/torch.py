@@ -44,6 +44,7 @@ class Torch(Framework):
     def __init__(self) -> None:
         self._tensor = torch.Tensor
         self._cautions = Cautions()
+        self.builders = ((torch.compile, ""),)
 
     def version(self) -> str:
         """PyTorch's version, with its build."""
@@ -178,6 +179,14 @@ class Torch(Framework):
         gradient = array.grad if array.is_leaf else None
         version: int = array._version
         return version if gradient is None else version + 1 + gradient._version
+
+    def work(
+        self,
+        function: object,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+    ) -> None:
+        """Not told."""
 
 
 def _devices_in_use() -> Iterator[torch.device]:

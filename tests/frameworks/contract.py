@@ -110,3 +110,9 @@ class Contract:
         assert not framework.compiles(lambda x: x)
         assert not framework.gives_away(len)
         assert framework.original(len) is None
+        assert framework.work(len, [[1]], {}) is None
+
+    def test_its_builders_are_its_own_functions(self, framework: Framework) -> None:
+        for function, wrapper in framework.builders:
+            assert callable(function)
+            assert wrapper in ("", "jax.jit")

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tensorflow as tf
@@ -172,3 +173,32 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
 def test_the_profiler_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert _adapter().profile(lambda: SQUARE + 1).intervals != ()
     assert capfd.readouterr() == ("", "")
+
+
+# Work that was not done
+
+ABOUT_WORK = {"built-each-call", "value-cached", "used-up", "grows", "slows-down", "no-work"}
+
+
+def about_work(code: str, names: dict[str, Any]) -> dict[str, ipyjaxbench.notes.Note]:
+    result = ipyjaxbench.measure_code(code, names, budget=0.2)
+    return {n.code: n for n in result.notes if n.code in {*ABOUT_WORK, "recompiles"}}
+
+
+def test_a_function_that_is_built_in_the_statement_is_named_as_the_cause() -> None:
+    names = {"tf": tf, "f": lambda x: tf.sin(x) + 1, "x": tf.ones(8)}
+    found = about_work("tf.function(f)(x)", names)
+    assert list(found) == ["recompiles"]
+    assert found["recompiles"].text.endswith("since tf.function(...) is built in the statement.")
+    assert found["recompiles"].advice == "build tf.function(...) once, above, and time its call"
+    names["g"] = tf.function(names["f"])
+    assert about_work("g(x)", names) == {}
+
+
+@pytest.mark.parametrize(
+    "code", ["x + 1", "x @ x", "v.assign_add(x)", "x.numpy()", "tf.constant(1.0)", "tf.ones(3)",
+             "x.shape", "tf.cast(x, tf.float64)"],
+)  # fmt: skip
+def test_ordinary_code_is_left_alone(code: str) -> None:
+    names = {"tf": tf, "x": tf.ones((16, 16)), "v": tf.Variable(tf.ones((16, 16)))}
+    assert about_work(code, names) == {}

@@ -279,3 +279,46 @@ def test_a_compiled_graph_is_one_operation() -> None:
     names = ["TorchDynamo Cache Lookup", "## Call CompiledFxGraph f2cipefi5bpkoelaslxu ##"]
     found = _operations([event(name, cpu, 0, 1) for name in names])
     assert [i.operation for i in found] == ["compiled graph f2cipefi"]
+
+
+# Work that was not done
+
+ABOUT_WORK = {"built-each-call", "value-cached", "used-up", "grows", "slows-down", "no-work"}
+
+
+def about_work(code: str, names: dict[str, Any], budget: float = 0.1) -> dict[str, str]:
+    result = ipyjaxbench.measure_code(code, names, budget=budget)
+    return {note.code: note.text for note in result.notes if note.code in ABOUT_WORK}
+
+
+def test_compiling_in_the_statement_is_told() -> None:
+    names = {"torch": torch, "f": lambda x: torch.sin(x) + 1, "x": torch.ones(8)}
+    found = about_work('torch.compile(f, backend="eager")(x)', names, budget=3.0)
+    assert list(found) == ["built-each-call"]
+    assert found["built-each-call"].startswith("torch.compile(...) is built in every call, and ")
+    names["g"] = torch.compile(names["f"], backend="eager")
+    assert about_work("g(x)", names) == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "model(x)",
+        "x.add_(1)",
+        "y = model[0].weight",
+        "model.train()",
+        "loss = model(x).sum(); loss.backward(); optimiser.step(); optimiser.zero_grad()",
+        "x @ x",
+        "x.T",
+        "x.numpy()",
+        "torch.add(x, x, out=out)",
+        "model[0].weight.data.mul_(1.0)",
+        "with torch.no_grad(): model(x)",
+        "torch.nn.functional.relu_(out)",
+    ],
+)
+def test_ordinary_code_is_left_alone(code: str) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.ReLU())
+    names = {"torch": torch, "model": model, "x": torch.ones(16, 16), "out": torch.ones(16, 16)}
+    names["optimiser"] = torch.optim.Adam(model.parameters())
+    assert about_work(code, names) == {}

@@ -1,0 +1,184 @@
+"""Counts what a JAX program computes, as its jaxpr describes it. Nothing is run or compiled."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+#: One operation for each number that they give.
+_ELEMENTWISE = frozenset(
+    (
+        *("add", "add_any", "sub", "mul", "div", "rem", "max", "min", "neg", "abs", "sign"),
+        *("floor", "ceil", "round", "pow", "integer_pow", "square", "sqrt", "rsqrt", "cbrt"),
+        *("exp", "exp2", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan"),
+        *("atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "logistic", "erf"),
+        *("erfc", "erf_inv", "lgamma", "digamma", "select_n", "clamp"),
+    )
+)
+#: One operation for each number that they take.
+_REDUCTIONS = frozenset(
+    (
+        *("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "argmax", "argmin"),
+        *("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"),
+    )
+)
+#: They compute what the one program in them does, with the same inputs and outputs.
+_CALLS = frozenset(
+    (
+        *("pjit", "jit", "closed_call", "core_call", "remat", "remat2", "checkpoint"),
+        *("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"),
+    )
+)
+_MOST_STEPS = 20_000
+
+
+class TooLargeError(Exception):
+    """Counting would take too long."""
+
+
+@dataclass
+class Tally:
+    """Operations of a program, counted from below: what is not known counts as none.
+
+    Attributes:
+        flops: with every turn of each `scan`; loops of unknown length count as none.
+        written: a turn of each `scan` counted once, as XLA counts it.
+        unused: those among ``written`` whose result nothing uses.
+        constant: those among ``written`` that depend on no argument.
+        products: those among ``flops`` of matrix products and convolutions, by dtype.
+        constants: the arrays that are part of the program, by identity.
+    """
+
+    flops: float = 0.0
+    written: float = 0.0
+    unused: float = 0.0
+    constant: float = 0.0
+    products: dict[str, float] = field(default_factory=dict)
+    constants: dict[int, Any] = field(default_factory=dict)
+    _steps: int = 0
+
+    def program(
+        self,
+        closed: Any,
+        fixed: Sequence[bool] = (),
+        used: Sequence[bool] | None = None,
+        *,
+        turns: float = 1.0,
+        live: bool = True,
+        constant: bool = False,
+    ) -> "Tally":
+        """Add a program.
+
+        Args:
+            closed: its jaxpr.
+            fixed: for each input whether it depends on no argument.
+            used: for each output whether it is used; None if all are.
+            turns: how often it runs.
+            live: whether anything of it is used.
+            constant: all of it depends on no argument.
+
+        Returns:
+            This tally.
+        """
+        jaxpr = _opened(closed)
+        self.constants |= {id(value): value for value in getattr(closed, "consts", ())}
+        steps = list(self._steps_of(jaxpr, fixed))
+        outputs = jaxpr.outvars
+        needed = {
+            v
+            for v, is_used in zip(outputs, used or [True] * len(outputs), strict=True)
+            if is_used and not _is_literal(v)
+        }
+        for step, inputs, depends_on_nothing in reversed(steps):
+            gives = [v in needed for v in step.outvars]
+            is_live = live and (bool(step.effects) or any(gives))
+            is_constant = constant or depends_on_nothing
+            inner = _called(step)
+            if inner is not None:
+                self.program(inner, inputs, gives, turns=turns, live=is_live, constant=is_constant)
+            elif step.primitive.name == "scan":
+                body, length = step.params["jaxpr"], step.params["length"]
+                self.program(body, turns=turns * length, live=is_live, constant=is_constant)
+            else:
+                self._add(step, turns, live=is_live, constant=is_constant)
+            if is_live:
+                needed.update(v for v in step.invars if not _is_literal(v))
+        return self
+
+    def _steps_of(
+        self, jaxpr: Any, fixed: Sequence[bool]
+    ) -> Iterator[tuple[Any, list[bool], bool]]:
+        """Each equation, which of its inputs depend on no argument, and whether all do."""
+        known = set(jaxpr.constvars)
+        known |= {v for v, is_fixed in zip(jaxpr.invars, fixed, strict=False) if is_fixed}
+        for step in jaxpr.eqns:
+            self._steps += 1
+            if self._steps > _MOST_STEPS:
+                raise TooLargeError
+            inputs = [_is_literal(v) or v in known for v in step.invars]
+            all_known = all(inputs) and not step.effects
+            inner = _called(step)
+            if all_known:
+                known.update(step.outvars)
+            elif inner is not None:
+                known.update(self._known_outputs(step, _opened(inner), inputs))
+            yield step, inputs, all_known
+
+    def _known_outputs(self, step: Any, inner: Any, inputs: Sequence[bool]) -> Iterator[Any]:
+        known = set(inner.constvars)
+        known |= {v for v, is_fixed in zip(inner.invars, inputs, strict=False) if is_fixed}
+        for each, _, all_known in self._steps_of(inner, inputs):
+            known |= set(each.outvars) if all_known else set()
+        for outer, v in zip(step.outvars, inner.outvars, strict=True):
+            if _is_literal(v) or v in known:
+                yield outer
+
+    def _add(self, step: Any, turns: float, *, live: bool, constant: bool) -> None:
+        operations = _operations(step)
+        self.flops += turns * operations
+        self.written += operations
+        if not live:
+            self.unused += operations
+        elif constant:
+            self.constant += operations
+        if step.primitive.name in ("dot_general", "conv_general_dilated"):
+            dtype = str(step.invars[0].aval.dtype)
+            self.products[dtype] = self.products.get(dtype, 0.0) + turns * operations
+
+
+def _opened(jaxpr: Any) -> Any:
+    """A jaxpr without its constants."""
+    return getattr(jaxpr, "jaxpr", jaxpr)
+
+
+def _is_literal(variable: Any) -> bool:
+    return type(variable).__name__ == "Literal"
+
+
+def _called(step: Any) -> Any | None:
+    if step.primitive.name not in _CALLS:
+        return None
+    for name in ("jaxpr", "call_jaxpr", "fun_jaxpr"):
+        inner = step.params.get(name)
+        if inner is not None and len(_opened(inner).invars) == len(step.invars):
+            return inner
+    return None
+
+
+def _operations(step: Any) -> float:
+    name, params = step.primitive.name, step.params
+    if name == "dot_general":
+        ((left, _), _) = params["dimension_numbers"]
+        shape = step.invars[0].aval.shape
+        return 2 * _size(step.outvars[0]) * float(math.prod(shape[axis] for axis in left))
+    if name == "conv_general_dilated":
+        kernel = step.invars[1].aval.shape
+        taps = math.prod(kernel) / max(kernel[params["dimension_numbers"].rhs_spec[0]], 1)
+        return 2 * _size(step.outvars[0]) * float(taps / math.prod(params["lhs_dilation"]))
+    if name in _ELEMENTWISE:
+        return _size(step.outvars[0])
+    return _size(step.invars[0]) if name in _REDUCTIONS else 0.0
+
+
+def _size(variable: Any) -> float:
+    return float(math.prod(variable.aval.shape))

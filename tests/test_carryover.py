@@ -1,0 +1,358 @@
+"""What calls leave to the calls after them, and what is no work at all."""
+
+import functools
+import itertools
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import Measurement
+from ipyjaxbench.testing import FakeClock
+from tests.bench import MS, Bench, told
+
+HERE = {"value-cached", "used-up", "grows", "slows-down", "below-clock", "no-work", "not-called"}
+
+
+def run(code: str, names: dict[str, Any], **options: Any) -> dict[str, str]:
+    """The Notes of this page that real time gives."""
+    options = options or {"budget": 0.1}
+    result = ipyjaxbench.measure_code(code, names, **options)
+    return {note.code: note.text for note in result.notes if note.code in HERE}
+
+
+def seen(m: Measurement) -> dict[str, str]:
+    return {code: text for code, text in told(m).items() if code in HERE}
+
+
+# Values that are kept
+
+
+class Slow:
+    """Computes slowly, in several ways of keeping the result."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._advance = bench.clock.advance
+        self.memo: dict[int, list[int]] = {}
+
+    @functools.cached_property
+    def table(self) -> list[int]:
+        self._advance(MS)
+        return [1, 2]
+
+    def kept(self) -> list[int]:
+        if 1 not in self.memo:
+            self._advance(MS)
+            self.memo[1] = [1, 2]
+        self._advance(100)
+        return self.memo[1]
+
+    def afresh(self) -> list[int]:
+        self._advance(MS)
+        return [1, 2]
+
+
+@pytest.mark.parametrize("code", ["slow.kept()", "y = slow.kept()"])
+def test_a_value_that_the_first_call_kept_is_told(bench: Bench, code: str) -> None:
+    bench.names["slow"] = Slow(bench)
+    assert seen(bench.time(code)) == {
+        "value-cached": "slow.kept(...) computed its value once and kept it: the first call took"
+        " 1.00 ms, later ones, which only looked it up, 100 ns."
+    }
+
+
+def test_a_lazy_attribute_is_told_by_its_name(bench: Bench) -> None:
+    bench.names["slow"] = Slow(bench)
+    text = seen(bench.time("clock.advance(100); slow.table"))["value-cached"]
+    assert text.startswith("slow.table computed its value once and kept it: the first call took")
+
+
+def test_a_cache_of_functools_is_told(bench: Bench) -> None:
+    @functools.cache
+    def table(n: int) -> int:
+        bench.clock.advance(MS)
+        return n
+
+    bench.names |= {"table": table, "wrapped": lambda: (bench.clock.advance(100), table(7))}
+    first = seen(bench.time("clock.advance(100); table(3)"))["value-cached"]
+    assert first.startswith("table(...) computed its value once and kept it: the first call took")
+    assert seen(bench.time("clock.advance(100); table(3)")) == {
+        "value-cached": "table(...) kept its value from before: calls only looked it up."
+    }
+    assert "value-cached" in seen(bench.time("wrapped()"))
+    assert seen(bench.time("wrapped()")) == {}  # a helper's cache that was filled long ago
+
+
+def test_a_cache_that_is_emptied_or_missed_is_not(bench: Bench) -> None:
+    turns = itertools.count()
+
+    @functools.cache
+    def table(n: int) -> int:
+        bench.clock.advance(MS)
+        return n
+
+    bench.names |= {"table": table, "turns": turns}
+    assert seen(bench.time("table(next(turns))")) == {}
+    assert seen(bench.time("clock.advance(100); table.cache_clear(); table(1)")) == {}
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        lambda slow: slow.afresh(),  # another value in every call
+        lambda slow: slow.memo,  # one that was there before
+        lambda slow: None,
+        lambda slow: (slow.memo.update({1: slow.afresh()}), slow.memo[1])[1],  # replaced
+    ],
+)
+def test_a_slow_first_call_alone_is_not(bench: Bench, each: Callable[[Slow], Any]) -> None:
+    slow, turns = Slow(bench), itertools.count()
+
+    def call() -> Any:
+        bench.clock.advance(100 if next(turns) else MS)
+        return each(slow)
+
+    bench.names["call"] = call
+    assert seen(bench.time("call()")) == {}
+
+
+def test_a_buffer_that_is_made_once_and_filled_in_every_call_is_not(bench: Bench) -> None:
+    holder, turns = SimpleNamespace(out=None), itertools.count()
+
+    def solve() -> np.ndarray:
+        if holder.out is None:
+            holder.out = np.zeros(3)
+        bench.clock.advance(10_000 if next(turns) else MS)
+        holder.out[:] = 1
+        return holder.out
+
+    bench.names |= {"solve": solve, "holder": holder}
+    assert seen(bench.time("solve()")) == {}
+
+
+def test_exact_numbers_of_calls_are_kept(bench: Bench) -> None:
+    bench.names["slow"] = Slow(bench)
+    turns = bench.counted()
+    bench.time("call(); slow.kept()", number=2, repeat=3)
+    assert len(turns) == 6
+
+
+# Iterators that are used up
+
+
+ITERATORS: dict[str, Callable[[], Iterator[Any]]] = {
+    "generator": lambda: (i for i in range(5)),
+    "list": lambda: iter([1, 2]),
+    "range": lambda: iter(range(3)),
+    "zip": lambda: zip([1], [2], strict=False),
+    "map": lambda: map(str, [1, 2]),
+    "enumerate": lambda: enumerate(iter([5])),
+    "filter": lambda: filter(None, [0, 1]),
+}
+
+
+@pytest.mark.parametrize("make", ITERATORS.values(), ids=ITERATORS)
+@pytest.mark.parametrize("code", ["list(it)", "for _ in it: pass", "y = [*it]"])
+def test_an_iterator_that_the_first_call_used_up_is_told(
+    make: Callable[[], Iterator[Any]], code: str
+) -> None:
+    names = {"it": make()}
+    text = "The first call used up it: later calls found nothing in it."
+    assert run(code, names)["used-up"] == text
+    result = ipyjaxbench.measure_code(code, names, budget=0.02)  # the same cell once more
+    (note,) = [note for note in result.notes if note.code == "used-up"]
+    assert note.text == "An earlier run used up it: the calls found nothing in it."
+    assert "state-advanced" not in {note.code for note in result.notes}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "list(i for i in range(3))",
+        "gen = (i for i in range(3)); list(gen)",
+        "next(endless)",
+        "list(xs)",
+        "sum(r)",
+        "it.__class__",
+        "list(zip(xs, xs))",
+    ],
+)
+def test_iterators_with_more_to_give_and_those_made_inside_are_not(code: str) -> None:
+    names = {"endless": itertools.count(), "xs": [1, 2], "r": range(3), "it": iter([1]),
+             "gen": (i for i in "")}  # fmt: skip
+    assert "used-up" not in run(code, names)
+
+
+def test_an_iterator_that_the_set_up_makes_is_not() -> None:
+    result = ipyjaxbench.measure_code("list(it)", {}, setup="it = iter([1, 2])", budget=0.05)
+    assert "used-up" not in {note.code for note in result.notes}
+
+
+# What grows
+
+
+@pytest.mark.parametrize("kind", [list, deque, set, dict])
+def test_a_container_that_grows_and_slows_the_code_is_told(bench: Bench, kind: type) -> None:
+    held = kind()
+    turns = itertools.count()
+
+    def step() -> None:
+        turn = next(turns)
+        held.append(turn) if kind in (list, deque) else held.update({turn: 1})
+        bench.clock.advance(1000 + len(held))
+
+    bench.names |= {"step": step, "held": held}
+    text = seen(bench.time("step()", budget=0.2))["grows"]
+    assert text.startswith(f"held grew from 0 to {len(held):,} items and the time with it (")
+
+
+def test_a_container_in_an_object_is_named(bench: Bench) -> None:
+    trainer = SimpleNamespace(log=[])
+
+    def step() -> None:
+        trainer.log.append(1)
+        bench.clock.advance(1000 + len(trainer.log))
+
+    bench.names |= {"step": step, "trainer": trainer}
+    assert seen(bench.time("step()", budget=0.2))["grows"].startswith("trainer.log grew from 0 to ")
+
+
+def test_a_container_that_grows_and_costs_nothing_is_not(bench: Bench) -> None:
+    rng, held = random.Random(1), []
+
+    def step() -> None:
+        held.append(1)
+        bench.clock.advance(int(1000 * rng.uniform(1, 3)))
+
+    bench.names |= {"step": step, "held": held}
+    assert seen(bench.time("step()", budget=0.2)) == {}
+
+
+def test_time_that_grows_with_every_call_is_told_without_a_cause(bench: Bench) -> None:
+    turns = itertools.count()
+    bench.names["step"] = lambda: bench.clock.advance(1000 + next(turns))
+    text = seen(bench.time("step()", budget=0.2))["slows-down"]
+    assert text.startswith("The time grew with every call, from 2.")
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        lambda turn, rng: 1000 if turn < 20_000 else 2000,  # a machine that became busy
+        lambda turn, rng: int(1000 * rng.uniform(1, 5)),
+        lambda turn, rng: max(3000 - turn, 1000),  # warming up
+        lambda turn, rng: 1000 + turn // 1000,  # too little to matter
+    ],
+)
+def test_steps_noise_and_warming_up_are_no_growth(
+    bench: Bench, cost: Callable[[int, random.Random], int]
+) -> None:
+    turns, rng = itertools.count(), random.Random(3)
+    bench.names["step"] = lambda: bench.clock.advance(cost(next(turns), rng))
+    assert seen(bench.time("step()", budget=0.2)) == {}
+
+
+# What the clock cannot show, and what is no work
+
+
+def test_a_sample_that_the_clock_can_hardly_show_is_told(bench: Bench) -> None:
+    clock = FakeClock(step=50)
+    bench.names["tick"] = clock
+    m = bench.time("tick.advance(300)", clock=clock, number=1)
+    assert seen(m) == {
+        "below-clock": "A sample lasts 350 ns, and the clock shows 50.0 ns at best:"
+        " too little to tell apart."
+    }
+    assert [n.advice for n in m.notes if n.code == "below-clock"] == ["-n 10000"]
+    for options in ({"number": 10}, {}):
+        assert seen(bench.time("tick.advance(300)", clock=clock, **options)) == {}
+
+
+def test_calls_that_have_to_be_prepared_one_by_one_need_more_work(bench: Bench) -> None:
+    clock = FakeClock(step=50)
+    bench.names["tick"] = clock
+    m = bench.time("x += [1]; tick.advance(300)", "x = []", clock=clock, budget=0.01)
+    (note,) = [note for note in m.notes if note.code == "below-clock"]
+    assert note.advice == "more work in each call"
+
+
+@pytest.mark.parametrize("code", ["pass", "3", "1 + 1", "x", "(1, 2)"])
+def test_what_costs_nothing_or_only_names_a_value_is_told(code: str) -> None:
+    text = run(code, {"x": [1]})["no-work"]
+    assert text.startswith(("This code takes no longer than the loop", "This code only names"))
+
+
+@pytest.mark.parametrize(
+    "code", ["x.copy()", "d['k']", "x.real", "f()", "len(d)", "x[0]", "y = x", "[1, 2]"]
+)
+def test_little_work_is_work(code: str) -> None:
+    assert run(code, {"x": np.ones(3), "d": {"k": 1}, "f": lambda: None}) == {}
+
+
+# Functions that are named or made, and not called
+
+
+@pytest.mark.parametrize(
+    ("code", "what", "advice"),
+    [
+        ("f", "f", "f(...)"),
+        ("obj.method", "obj.method", "obj.method(...)"),
+        ("np.linalg.norm", "np.linalg.norm", "np.linalg.norm(...)"),
+        ("bound", "bound", "bound(...)"),
+        ("lambda: f(1)", "lambda: f(1)", "f(1)"),
+        ("lambda a: a", "lambda a: a", "(lambda a: a)(...)"),
+        ("partial(f, 1)", "partial(f, 1)", "partial(f, 1)(...)"),
+    ],
+)
+def test_a_function_that_is_not_called_is_told(code: str, what: str, advice: str) -> None:
+    names = {"f": lambda a: a, "np": np, "partial": functools.partial}
+    names |= {"obj": SimpleNamespace(method=len), "bound": functools.partial(len, [])}
+    found = ipyjaxbench.measure_code(code, names, budget=0.02).notes
+    (note,) = [note for note in found if note.code != "needs-longer"]
+    assert (note.code, note.advice) == ("not-called", advice)
+    assert note.text.startswith(f"{what} is a function and was not called: only ")
+
+
+@pytest.mark.parametrize("code", ["f(1)", "partial(f, 1)()", "obj.value", "(lambda: f(1))()"])
+def test_calls_and_plain_values_are_called_or_need_no_call(code: str) -> None:
+    names = {"f": lambda a: a, "partial": functools.partial, "obj": SimpleNamespace(value=1)}
+    assert "not-called" not in run(code, names)
+
+
+# Ordinary code
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x @ x",
+        "np.asarray(x)",
+        "x.T",
+        "x.shape",
+        "x += 1",
+        "xs.append(1)",
+        "d['k']",
+        "d.setdefault('n', [])",
+        "np.add(x, x, out=out)",
+        "sorted(xs)",
+        "{**d}",
+        "sum(v for v in xs[:9])",
+        "'a'.join(['b'])",
+        "np.random.rand(30)",
+        "x.sum(axis=0)",
+    ],
+)
+def test_ordinary_code_is_left_alone(code: str) -> None:
+    names = {
+        "np": np,
+        "x": np.ones((30, 30)),
+        "xs": [3, 1],
+        "d": {"k": 1},
+        "out": np.ones((30, 30)),
+    }
+    assert run(code, names) == {}
