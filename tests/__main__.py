@@ -16,8 +16,7 @@ FRAMEWORKS = ("jax", "torch", "tensorflow")
 def main() -> int:
     """Run the groups; print what pytest prints, and one closing line."""
     tests = {name: sorted(HERE.glob(f"frameworks/test_{name}*.py")) for name in FRAMEWORKS}
-    adapters = {name: sorted(ADAPTERS.glob(f"*{name}*.py")) for name in FRAMEWORKS}
-    own = [[*tests[name], *adapters[name]] for name in FRAMEWORKS]
+    own = [[*tests[name], ADAPTERS / name] for name in FRAMEWORKS]
     groups = [["tests", "ipyjaxbench", *(f"--ignore={path}" for paths in own for path in paths)]]
     groups += [[str(path) for path in paths] for paths in own]
     totals = {"passed": 0, "failed": 0, "skipped": 0, "error": 0}

@@ -19,7 +19,8 @@ from jax._src.lib import _profiler
 import ipyjaxbench
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
-from ipyjaxbench.frameworks.jax import Jax, disjoint
+from ipyjaxbench.frameworks.jax import Jax
+from ipyjaxbench.frameworks.jax.watch import disjoint
 from ipyjaxbench.waiting import Drain
 from tests.frameworks.contract import Contract
 

@@ -281,7 +281,7 @@ def test_a_program_too_large_to_be_counted_is_not_told() -> None:
 
     f = jax.jit(long)
     traced = f.trace(1.0)  # compiling it would take minutes
-    from ipyjaxbench.frameworks._jaxpr import Tally, TooLargeError
+    from ipyjaxbench.frameworks.jax.jaxpr import Tally, TooLargeError
 
     with pytest.raises(TooLargeError):
         Tally().program(traced.jaxpr)
@@ -299,21 +299,21 @@ def test_the_peak_is_measured_once_and_beats_what_programs_reach(
     x: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured: list[str] = []
-    from ipyjaxbench.frameworks import jax as module
+    from ipyjaxbench.frameworks.jax import work as module
 
     def measure(device: Any, dtype: str) -> float:
         measured.append(dtype)
         return 1e12
 
     monkeypatch.setattr(module, "_measured_peak", measure)
-    monkeypatch.setattr(_adapter(), "_peaks", {})
+    monkeypatch.setattr(_adapter()._works, "_peaks", {})
     found = work(jax.jit(lambda x: x @ x + 4), x)
     assert found.peak() == found.peak() == 1e12
     assert measured == ["float32"]
 
 
 def test_the_peak_is_that_of_a_large_product() -> None:
-    from ipyjaxbench.frameworks.jax import _measured_peak
+    from ipyjaxbench.frameworks.jax.work import _measured_peak
 
     assert 1e8 < _measured_peak(jax.devices()[0], "float32") < 1e14
 

@@ -66,7 +66,8 @@ def test_tracing_is_kept_apart_and_told() -> None:
 
 
 def test_a_version_that_hides_its_tracing_time_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ipyjaxbench.frameworks.tensorflow._tracing_seconds", lambda: None)
+    hidden = "ipyjaxbench.frameworks.tensorflow.traces.tracing_seconds"
+    monkeypatch.setattr(hidden, lambda: None)
     result = ipyjaxbench.measure_code(
         "f(x)", {"f": tf.function(lambda x: x - 1), "x": tf.ones(3)}, budget=0.05
     )

@@ -1,7 +1,5 @@
 """PyTorch: synchronous on the CPU, asynchronous on every accelerator, one wait per device."""
 
-import gc
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -9,30 +7,22 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.device_time import Interval, Profile
-from ipyjaxbench.frameworks import _torch_compile
+from ipyjaxbench.device_time import Profile
 from ipyjaxbench.frameworks._base import (
-    TAKEN,
     Framework,
     Fresh,
     Restore,
     Wait,
     Watch,
     host_memory,
-    in_words,
     of_kind,
 )
 from ipyjaxbench.frameworks._seen import Seen
-from ipyjaxbench.frameworks._stderr import without_lines
-from ipyjaxbench.frameworks._torch_cautions import Cautions
+from ipyjaxbench.frameworks.torch import compile as compiling
+from ipyjaxbench.frameworks.torch.cautions import Cautions
+from ipyjaxbench.frameworks.torch.profile import profile
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
-
-#: What the profiler's library logs, as "USDT:2026-11-21 06:38:36 29:29 Handler.cpp:52] start".
-_LOGGED = re.compile(rb"[A-Z]+:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+:\d+ \w+\.cpp:\d+\]")
-#: Frames of autograd and of the profiler around operators.
-_AROUND = ("autograd::", "torch::autograd", "profiler::")
-_COMPILED = "## Call CompiledFxGraph "
 
 
 class Torch(Framework):
@@ -60,7 +50,7 @@ class Torch(Framework):
 
     def compiles(self, value: object) -> bool:
         """The results of `torch.compile`, and modules compiled in place."""
-        return _torch_compile.is_compiled(value)
+        return compiling.is_compiled(value)
 
     def parts(self, value: object) -> Iterable[object] | None:
         """Parameters and buffers of modules, tensors of an optimiser's state."""
@@ -110,40 +100,21 @@ class Torch(Framework):
 
     def profile(self, run: Callable[[], object]) -> Profile:
         """Profile with kineto: kernels where an accelerator is used, operators on the CPU else."""
-        kinds = {device.type for device in _devices_in_use()}
-        unseen = kinds - {"cuda", "xpu"}
-        if unseen:
-            return Profile(reason=f"PyTorch's profiler does not see {', '.join(sorted(unseen))}")
-        try:
-            if _is_profiling():
-                return Profile(reason=TAKEN)
-            session = torch.autograd.profiler.profile(
-                use_kineto=True, use_device=min(kinds, default=None)
-            )
-            with without_lines(_LOGGED):
-                session.__enter__()
-        except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
-            return Profile(reason=in_words(error))
-        failed = ""
-        try:
-            run()
-        finally:
-            failed = _ended(session)
-        return Profile(reason=failed) if failed else Profile(_operations(session.function_events))
+        return profile(run, {device.type for device in _devices_in_use()})
 
     def watch(self, functions: Sequence[object]) -> Watch:
         """Read dynamo's own record of compilations."""
-        return _torch_compile.DynamoWatch([f for f in functions if self.compiles(f)])
+        return compiling.DynamoWatch([f for f in functions if self.compiles(f)])
 
     def fresh(
         self, named: Mapping[str, object], unnamed: Sequence[object]
     ) -> AbstractContextManager[Fresh] | None:
         """The same functions compiled anew, with an empty disk cache."""
-        return _torch_compile.fresh(named, unnamed) if named or unnamed else None
+        return compiling.fresh(named, unnamed) if named or unnamed else None
 
     def original(self, function: object) -> object | None:
         """What `torch.compile` was given."""
-        return _torch_compile.original(function) if self.compiles(function) else None
+        return compiling.original(function) if self.compiles(function) else None
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The CPU's generator, those of devices in use, and generators among the values."""
@@ -210,52 +181,6 @@ def _synchronize(device: torch.device) -> None:
         torch.mps.synchronize()
     else:
         getattr(torch, device.type).synchronize(device)
-
-
-def _is_profiling() -> bool:
-    """Whether a profiler is on, or warms up: starting another one would end it."""
-    profiler = torch.autograd.profiler
-    if profiler._is_profiler_enabled or torch._C._autograd._profiler_enabled():
-        return True
-    sessions = (o for o in gc.get_referrers(profiler.profile) if type(o) is profiler.profile)
-    return any(session.entered and session.kineto_results is None for session in sessions)
-
-
-def _ended(session: Any) -> str:
-    """End a session of the profiler; why that failed, in words."""
-    try:
-        with without_lines(_LOGGED):
-            session.__exit__(None, None, None)
-    except Exception as error:  # noqa: BLE001
-        return in_words(error)
-    return ""
-
-
-def _operations(events: Iterable[Any]) -> tuple[Interval, ...]:
-    """Kernels and copies on accelerators; without any of them, operators on the CPU."""
-    on_host, on_devices = [], []
-    for event in events:
-        if event.is_user_annotation:
-            continue
-        start, end = event.time_range.start * 1e3, event.time_range.end * 1e3
-        kind = event.device_type.name.lower()
-        if kind == "cpu":
-            name = _operator(event.name)
-            if name:
-                on_host.append(Interval(name, start, end, kind, str(event.thread)))
-        else:
-            device, stream = f"{kind}:{event.device_index}", str(event.device_resource_id)
-            on_devices.append(
-                Interval(event.name.removeprefix("void "), start, end, device, stream)
-            )
-    return tuple(on_devices or on_host)
-
-
-def _operator(name: str) -> str:
-    """The operator that an event on the CPU stands for; empty where it is something else."""
-    if name.startswith(_COMPILED):
-        return f"compiled graph {name.removeprefix(_COMPILED)[:8]}"
-    return name if "::" in name and not name.startswith(_AROUND) else ""
 
 
 def _device_generators() -> list[torch.Generator]:

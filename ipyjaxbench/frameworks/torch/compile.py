@@ -129,15 +129,18 @@ class DynamoWatch(Watch):
         return str(name)
 
     def compilations(self) -> int:
+        """As many as there are programs."""
         return len(self._read())
 
     def programs(self) -> list[Program]:
+        """In the order in which they were made."""
         return [
             Program(c.name, c.inner or c.trace, "disk cache" if c.loaded else "compiled", "torch")
             for c in self._read()
         ]
 
     def phases(self) -> dict[str, float | None]:
+        """Dynamo's part and the backend's."""
         found = self._read()
         spent = {
             "trace": sum(c.trace for c in found),

@@ -1,0 +1,233 @@
+"""JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from operator import methodcaller
+from typing import Any
+
+import jax
+import jax.monitoring
+import jax.profiler
+import numpy as np
+from jax._src import xla_bridge
+
+from ipyjaxbench.device_time import Profile
+from ipyjaxbench.frameworks._base import (
+    Framework,
+    Fresh,
+    Wait,
+    Watch,
+    Work,
+    host_memory,
+)
+from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks.jax import fresh
+from ipyjaxbench.frameworks.jax.cautions import Cautions
+from ipyjaxbench.frameworks.jax.profile import profile
+from ipyjaxbench.frameworks.jax.watch import JaxWatch
+from ipyjaxbench.frameworks.jax.work import Works
+from ipyjaxbench.notes import Note
+from ipyjaxbench.placement import Placement
+
+_one_array: Wait = methodcaller("block_until_ready")
+_pytree: Wait = jax.block_until_ready
+
+
+class Jax(Framework):
+    """`jax.Array` on any platform."""
+
+    name = "jax"
+    module = "jax"
+    immutable = True
+
+    def __init__(self) -> None:
+        # Private, since nothing public tells whether a backend exists without making one.
+        self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
+        self._initialised()
+        self._cautions = Cautions()
+        self._works = Works()
+        self.builders = (
+            (jax.jit, ""),
+            (jax.pmap, ""),
+            *((f, "jax.jit") for f in (jax.vmap, jax.grad, jax.value_and_grad)),
+            *((f, "jax.jit") for f in (jax.jacfwd, jax.jacrev, jax.hessian, jax.checkpoint)),
+        )
+        self._canaries: list[tuple[Callable[[Any], Any], Any]] = []
+        if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
+            self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
+
+    def version(self) -> str:
+        """JAX's version."""
+        return str(jax.__version__)
+
+    def started(self) -> bool:
+        """Whether a backend exists; asking JAX for devices would make one."""
+        return self._initialised()
+
+    def owns(self, kind: type) -> bool:
+        """Concrete arrays, not tracers."""
+        return issubclass(kind, jax.Array) and not issubclass(kind, jax.core.Tracer)
+
+    def compiles(self, value: object) -> bool:
+        """The results of `jax.jit` and ahead-of-time compiled functions."""
+        return isinstance(value, jax.stages.Wrapped | jax.stages.Compiled)
+
+    def parts(self, value: object) -> None:
+        """Pytrees are containers, dataclasses or objects: the walk enters them."""
+
+    def placement(self, array: Any) -> Placement:
+        """Type, devices and bytes, all of which outlive a donated buffer."""
+        dtype = array.dtype
+        itemsize = getattr(dtype, "itemsize", 0)
+        return Placement(
+            name="",
+            framework=self.name,
+            arrays=1,
+            dtype=str(dtype),
+            shape=tuple(array.shape),
+            devices=tuple(sorted(f"{d.platform}:{d.id}" for d in array.sharding.device_set)),
+            nbytes=int(np.prod(array.shape, dtype=np.int64)) * itemsize,
+        )
+
+    def free_memory(self) -> int:
+        """What devices tell, and the host where it is one of them."""
+        return min(map(_free_on, _local_devices()), default=host_memory())
+
+    def waiter(self, value: object, arrays: Sequence[Any]) -> Wait:
+        """One array by its method, a pytree by JAX's batched call, anything else by its arrays."""
+        if len(arrays) == 1 and arrays[0] is value:
+            return _lenient(_one_array)
+        if _holds_all(value, arrays):
+            return _pytree
+        if _holds_all(_attributes(value), arrays):
+            return _one_object
+        return lambda _: self.drain()
+
+    def prepare(self) -> None:
+        """Compile the tiny programs that `drain` runs, one for each initialised device."""
+        if self._canaries or not self.started():
+            return
+        with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
+            inputs = [jax.device_put(np.int32(0), device) for device in _local_devices()]
+            # Compiled ahead of time: a jitted function compiles anew in each context of the
+            # user's, and that would be taken for a wait.
+            self._canaries = [(jax.jit(_canary).lower(x).compile(), x) for x in inputs]
+
+    def drain(self) -> None:
+        """Run a tiny program on each initialised device: it comes back when all before it has.
+
+        `jax.live_arrays` and `jax.effects_barrier` do not wait for results that were dropped;
+        they are all there is before `prepare`.
+        """
+        if not self.started():
+            return
+        if self._canaries:
+            # A compiled program refuses to run while the user has jit disabled.
+            with jax.disable_jit(disable=False) if jax.config.jax_disable_jit else nullcontext():
+                jax.block_until_ready([program(x) for program, x in self._canaries])
+        else:
+            jax.block_until_ready([a for a in jax.live_arrays() if not a.is_deleted()])
+        jax.effects_barrier()
+
+    def profile(self, run: Callable[[], object]) -> Profile:
+        """Trace with `jax.profiler`."""
+        return profile(run) if self.started() else Profile(reason="nothing was computed yet")
+
+    def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
+        """Listen to `jax.monitoring`."""
+        return JaxWatch()
+
+    def fresh(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[Fresh]:
+        """Every cache asked under another key; eager operations are compiled too."""
+        return fresh.fresh([*named.values(), *unnamed])
+
+    def original(self, function: object) -> object | None:
+        """What `jax.jit` was given."""
+        return getattr(function, "__wrapped__", None) if self.compiles(function) else None
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> None:
+        """JAX has no hidden random state."""
+
+    def alive(self, array: Any) -> bool:
+        """False once the array was donated or deleted."""
+        return not array.is_deleted()
+
+    def cautions(self, seen: Seen) -> Iterator[Note]:
+        """Numbers made narrower, debugging options, several processes, rounded products."""
+        if self.started():
+            yield from self._cautions.about(seen)
+
+    def gives_away(self, function: object) -> bool:
+        """Whether the function was jitted with donated arguments, as far as JAX tells."""
+        if isinstance(function, jax.stages.Compiled):
+            return any(leaf.donated for leaf in jax.tree.leaves(function.args_info))
+        if not self.compiles(function):
+            return False
+        info = getattr(function, "_jit_info", None)
+        if info is None:  # before 0.5 nothing tells: it may
+            return True
+        return bool(info.donate_argnums or info.donate_argnames)
+
+    def copy(self, value: Any) -> Any | None:
+        """The same pytree with new buffers; None if over a tenth of the free memory is needed."""
+        arrays = [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array)]
+        if any(a.is_deleted() for a in arrays):
+            return None
+        if sum(self.placement(a).nbytes for a in arrays) > self.free_memory() / 10:
+            return None
+        fresh = jax.tree.map(lambda a: a.copy() if isinstance(a, jax.Array) else a, value)
+        return jax.block_until_ready(fresh)
+
+    def changes(self, array: Any) -> None:
+        """JAX arrays never change."""
+
+    def work(
+        self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Work | None:
+        """Read the jaxpr and the executable that the function has for these arguments."""
+        if not isinstance(function, jax.stages.Wrapped) or jax.config.jax_disable_jit:
+            return None
+        return self._works.of_call(function, args, kwargs)
+
+
+def _holds_all(tree: object, arrays: Sequence[Any]) -> bool:
+    return {id(leaf) for leaf in jax.tree.leaves(tree)}.issuperset(map(id, arrays))
+
+
+def _attributes(value: object) -> dict[str, object]:
+    return getattr(value, "__dict__", {})
+
+
+def _one_object(value: object) -> object:
+    """Wait for a plain object or dataclass, which is no pytree while its attributes are one."""
+    return jax.block_until_ready(_attributes(value) or value)
+
+
+def _canary(x: Any) -> Any:
+    return x + 1
+
+
+def _lenient(wait: Wait) -> Wait:
+    """``wait`` for one array, that takes whatever a later call may return instead."""
+
+    def wait_for(value: Any) -> object:
+        try:
+            return wait(value)
+        except AttributeError:
+            return jax.block_until_ready(value)
+
+    return wait_for
+
+
+def _local_devices() -> list[Any]:
+    backends = xla_bridge.backends()
+    return [d for backend in backends.values() for d in backend.local_devices()]
+
+
+def _free_on(device: Any) -> int:
+    told = device.memory_stats() or {}
+    if "bytes_limit" not in told:
+        return host_memory()
+    return int(told["bytes_limit"] - told.get("bytes_in_use", 0))

@@ -1,0 +1,87 @@
+"""What the programs of a jitted function compute, as written and as compiled."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.frameworks._base import Work
+from ipyjaxbench.frameworks.jax.jaxpr import Tally, TooLargeError
+from ipyjaxbench.frameworks.jax.watch import JaxWatch
+
+_CLOCK = Clock.elapsed()
+#: Sides of the matrix whose product shows what a device can do.
+_PEAK_SIZE, _PEAK_SIZE_ELSEWHERE, _PEAK_READINGS = {"cpu": 512}, 4096, 10
+
+
+class Works:
+    """Counts what calls compute, and measures once what each device can do."""
+
+    def __init__(self) -> None:
+        self._peaks: dict[tuple[Any, str], float] = {}
+
+    def of_call(
+        self, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Work | None:
+        """The work of one call, from the programs that earlier calls made; None if not told."""
+        program = _known_program(function, args, kwargs)
+        if program is None:
+            return None
+        jaxpr, compiled = program
+        places = [s.device_set for s in jax.tree.leaves(compiled.output_shardings)]
+        devices = set().union(*places)
+        cost = compiled.cost_analysis() or {}
+        cost = cost[0] if isinstance(cost, list) else cost  # a list before 0.5
+        if len(devices) != 1 or "flops" not in cost:
+            return None
+        try:
+            tally = Tally().program(jaxpr)
+        except TooLargeError:
+            return None
+        (device,) = devices
+        return Work(
+            flops=tally.flops,
+            written=tally.written,
+            unused=tally.unused,
+            constant=tally.constant,
+            compiled=cost["flops"] + cost.get("transcendentals", 0.0),
+            constant_bytes=sum(getattr(c, "nbytes", 0) for c in tally.constants.values()),
+            peak=lambda: self._peak(device, tally.products),
+        )
+
+    def _peak(self, device: Any, products: Mapping[str, float]) -> float:
+        """FLOP/s of the fastest matrix product in any of the dtypes that matter."""
+        least = 0.01 * sum(products.values())
+        dtypes = {dtype for dtype, flops in products.items() if flops > least} or {"float32"}
+        for dtype in dtypes:
+            if (device, dtype) not in self._peaks:
+                self._peaks[device, dtype] = _measured_peak(device, dtype)
+        return max(self._peaks[device, dtype] for dtype in dtypes)
+
+
+def _known_program(
+    function: Any, args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[Any, Any] | None:
+    """The jaxpr and the executable that earlier calls made; None where asking would make them."""
+    with JaxWatch() as watch, jax.transfer_guard("allow"):
+        traced = function.trace(*args, **kwargs)
+        lowered = traced.lower()
+        # A trace may be told where only its look-up was timed; what is lowered anew is new.
+        if "lower" in watch.phases():
+            return None
+        return traced.jaxpr, lowered.compile()
+
+
+def _measured_peak(device: Any, dtype: str) -> float:
+    n = _PEAK_SIZE.get(device.platform, _PEAK_SIZE_ELSEWHERE)
+    times = []
+    with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
+        x = jax.device_put(np.ones((n, n), dtype), device)
+        product = jax.jit(jax.numpy.matmul).lower(x, x).compile()
+        for _ in range(_PEAK_READINGS):
+            start = _CLOCK.now()
+            product(x, x).block_until_ready()
+            times.append(_CLOCK.now() - start)
+    return 2 * n**3 / min(times) * 1e9

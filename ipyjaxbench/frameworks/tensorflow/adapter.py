@@ -1,0 +1,181 @@
+"""TensorFlow: eager on the CPU is synchronous; GPUs and the async executor are not."""
+
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager import context as tf_context
+from tensorflow.python.ops import stateful_random_ops
+
+from ipyjaxbench.device_time import Profile
+from ipyjaxbench.frameworks._base import (
+    Framework,
+    Fresh,
+    Restore,
+    Wait,
+    Watch,
+    host_memory,
+    of_kind,
+)
+from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
+from ipyjaxbench.frameworks.tensorflow.profile import profile
+from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing_seconds
+from ipyjaxbench.notes import Note
+from ipyjaxbench.placement import Placement
+
+
+class TensorFlow(Framework):
+    """`tf.Tensor` and `tf.Variable`, eager."""
+
+    name = "tensorflow"
+    module = "tensorflow"
+
+    def __init__(self) -> None:
+        self._kinds = (tf.Tensor, tf.Variable)
+        self._cautions = Cautions()
+        self.builders = ((tf.function, ""),)
+        if tracing_seconds() is None:
+            self.gaps = ("this version does not tell how long tracing takes.",)
+        self.started()
+
+    def version(self) -> str:
+        """TensorFlow's version."""
+        return str(tf.__version__)
+
+    def started(self) -> bool:
+        """Whether the eager context exists; listing devices would make it."""
+        context = tf_context._context
+        return context is not None and context._context_handle is not None
+
+    def owns(self, kind: type) -> bool:
+        """Tensors and variables, not symbolic ones of a graph being built."""
+        return issubclass(kind, self._kinds)
+
+    def compiles(self, value: object) -> bool:
+        """The results of `tf.function`."""
+        return isinstance(value, tf.types.experimental.PolymorphicFunction)
+
+    def parts(self, value: object) -> Iterable[object] | None:
+        """Variables of modules and of Keras layers and models."""
+        if isinstance(value, tf.Module):
+            return list(value.variables)
+        keras: Any = sys.modules.get("keras")
+        if keras is not None and isinstance(value, keras.layers.Layer):
+            return [variable.value for variable in value.weights]
+        return None
+
+    def placement(self, array: Any) -> Placement:
+        """Type, the last parts of the device's name, and bytes."""
+        shape = tuple(-1 if n is None else int(n) for n in array.shape)
+        dtype = array.dtype
+        elements = 1
+        for n in shape:
+            elements *= n
+        kind, _, index = array.device.rpartition("device:")[2].lower().partition(":")
+        return Placement(
+            name="",
+            framework=self.name,
+            arrays=1,
+            dtype=dtype.name.removesuffix("_ref"),
+            shape=shape,
+            devices=(f"{kind or 'cpu'}:{index or 0}",),
+            nbytes=abs(elements) * dtype.size,
+        )
+
+    def free_memory(self) -> int:
+        """The host's: TensorFlow does not tell how much a device has."""
+        return host_memory()
+
+    def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
+        """Wait for all devices where any of them runs ahead of Python."""
+        return (lambda _: tf.test.experimental.sync_devices()) if _runs_ahead() else None
+
+    def prepare(self) -> None:
+        """There is nothing to make ready."""
+
+    def drain(self) -> None:
+        """Wait for all devices where any of them runs ahead of Python."""
+        if self.started() and tf.executing_eagerly() and _runs_ahead():
+            tf.test.experimental.sync_devices()
+
+    def profile(self, run: Callable[[], object]) -> Profile:
+        """Trace with `tf.profiler`."""
+        return profile(run) if self.started() else Profile(reason="nothing was computed yet")
+
+    def watch(self, functions: Sequence[object]) -> Watch:
+        """Ask the functions in play how often they were traced."""
+        return TraceWatch([f for f in functions if self.compiles(f)])
+
+    def fresh(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[Fresh] | None:
+        """The same functions made anew: each has traces of its own."""
+        return clones(named, unnamed) if named or unnamed else None
+
+    def original(self, function: object) -> object | None:
+        """What `tf.function` was given."""
+        return getattr(function, "python_function", None) if self.compiles(function) else None
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:
+        """The seeds that eager operations draw, and the state of generators.
+
+        A kernel is cached with its seed and holds a state of its own. So that later calls do not
+        advance kernels that the user's next operation will use, they draw other seeds.
+        """
+        if not self.started():
+            return None
+        context = tf_context.context()
+        drawn = vars(context).get("_rng")  # set by tf.random.set_seed
+        state = drawn.getstate() if drawn is not None else None
+        shared = stateful_random_ops.global_generator
+        own = of_kind(values, tf.random.Generator)
+        generators = own if shared is None else [shared, *own]
+        states = [tf.identity(generator.state) for generator in generators]
+        if drawn is not None and later:
+            drawn.seed(random.Random(repr(state)).getrandbits(64))
+
+        def restore() -> None:
+            if drawn is not None:
+                drawn.setstate(state)
+            for generator, before in zip(generators, states, strict=True):
+                generator.state.assign(before)
+
+        return restore
+
+    def alive(self, array: Any) -> bool:  # noqa: ARG002
+        """TensorFlow gives no memory away."""
+        return True
+
+    def cautions(self, seen: Seen) -> Iterator[Note]:
+        """Debugging modes, a tape around the code, several workers, rounded products."""
+        if self.started():
+            yield from self._cautions.about(seen)
+
+    def gives_away(self, function: object) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
+    def copy(self, value: Any) -> None:
+        """Never needed."""
+
+    def changes(self, array: Any) -> None:
+        """Not told."""
+
+    def work(
+        self,
+        function: object,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+    ) -> None:
+        """Not told."""
+
+
+def _runs_ahead() -> bool:
+    """Whether operations may still run when Python goes on: on accelerators, or told to."""
+    if not tf.config.experimental.get_synchronous_execution():
+        return True
+    return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
