@@ -13,6 +13,7 @@ from ipyjaxbench.snippet import Loop, Snippet, Source
 from ipyjaxbench.waiting import Drain
 
 _TURNS, _READINGS = 1000, 9
+_CONVINCING = 3  # samples in a row: from then on it is no hiccup, and work is waited for
 CERTAIN_NS = 50_000  # one reading of what is left running may be off by that much
 
 
@@ -79,7 +80,7 @@ class Calls:
         self.made = 0
         self.elapsed = 0
         self._snippet = snippet
-        self._suspected = False
+        self._suspected = 0
         self._setup = setup.loop() if setup else None
         self._set_up_names = set(setup.binds) if setup else set()
         self._wait: Wait = _no_wait
@@ -147,12 +148,15 @@ class Calls:
         before = self.compilations()
         taken = self._turn(calls, self._wait)
         left = self.drain() - self.drain.idle
-        suspected = left > max(CERTAIN_NS, taken / 2)
-        if suspected:
+        if left > max(CERTAIN_NS, taken / 2):
+            left -= max(self.drain() - self.drain.idle, 0)  # the machine may just be slow
+        if left > max(CERTAIN_NS, taken / 2):
             taken += left
-            if self._suspected:  # twice in a row is no hiccup: from now on it is waited for
+            self._suspected += 1
+            if self._suspected == _CONVINCING:
                 self.when_left(left)
-        self._suspected = suspected
+        else:
+            self._suspected = 0
         return max(round(taken - calls * self._reset_ns), 0), self.compilations() > before
 
     def queue(self, calls: int) -> tuple[int, int]:

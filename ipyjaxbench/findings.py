@@ -3,7 +3,6 @@
 import ast
 import math
 from collections.abc import Iterator, Sequence
-from textwrap import shorten
 from types import FunctionType
 
 from ipyjaxbench import notes, programs, stats, surroundings
@@ -17,6 +16,7 @@ from ipyjaxbench.programs import Built
 from ipyjaxbench.sampling import Samples
 from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Snippet
+from ipyjaxbench.steady import Steady
 from ipyjaxbench.transfers import copies_made
 
 _TOLD_RATIO = 1.5
@@ -65,23 +65,6 @@ def _package(value: object) -> str:
     return package_of(value) or type(value).__module__.partition(".")[0]
 
 
-def ended_by(error: Exception, calls_made: int) -> Note:
-    """A call after the first raised."""
-    shown = one_line(error)
-    once = calls_made == 2
-    return notes.runs_once(shown) if once else notes.stopped_by_error(calls_made, shown)
-
-
-def one_line(error: Exception) -> str:
-    """An error of the user's code by its class and the first line that it shows."""
-    try:
-        first, *_ = str(error).splitlines() or [""]
-    except Exception:  # noqa: BLE001  the user's class of errors may fail to show itself
-        first = ""
-    shown = f"{type(error).__name__}: {first}".rstrip(".: ")
-    return shorten(shown, 140, placeholder=" …")
-
-
 def of_state(
     advanced: Sequence[str], carryover: Carryover, calls_made: int, writes: int
 ) -> Iterator[Note]:
@@ -98,33 +81,26 @@ def of_state(
 def after_last(
     scene: Scene,
     frameworks: Sequence[Framework],
-    calls: Calls,
-    samples: Samples,
+    steady: Steady,
     carryover: Carryover,
-    spent: float,
     typical: int,
-    *,
-    waited: bool,
 ) -> Iterator[Note]:
     """What may mislead in the samples; those with a rare compilation are left out.
 
     Args:
         scene: the code and what it can reach.
         frameworks: whose compiled programs are looked at.
-        calls: what made them.
-        samples: what was timed.
+        steady: all calls after the first.
         carryover: what the calls left to each other.
-        spent: seconds that compiling took in them.
         typical: nanoseconds of the first call, its compilation left out.
-        waited: whether calls were waited for.
     """
+    calls, samples = steady.calls, steady.samples
     built = programs.built(scene, frameworks)
-    recompiles = _compilations(calls, samples, spent, built)
+    recompiles = _compilations(calls, samples, steady.compiling, built)
     yield from recompiles
     if any(note.code == "recompiles" for note in recompiles) or not samples.batches:
         return
-    if waited:
-        yield from _unsynchronised(samples)
+    yield from _unsynchronised(steady)
     if programs.uncalled(scene, frameworks):
         return
     yield from carryover.kept(calls.made, typical, samples.per_call)
@@ -150,12 +126,12 @@ def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | N
     return []
 
 
-def _unsynchronised(samples: Samples) -> Iterator[Note]:
-    probes = samples.settled_probes()
-    if probes:
-        returned = stats.median([probe.returned for probe in probes])
-        if samples.per_call > _TOLD_RATIO * returned > 0:
-            yield notes.unsynchronised(returned * 1e-9, samples.per_call / returned)
+def _unsynchronised(steady: Steady) -> Iterator[Note]:
+    dispatches = steady.dispatches()
+    if steady.plan.wait is not None and dispatches:
+        returned, waited = stats.median(dispatches), steady.samples.per_call * 1e-9
+        if waited > _TOLD_RATIO * returned > 0:
+            yield notes.unsynchronised(returned, waited / returned)
 
 
 def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Note]:

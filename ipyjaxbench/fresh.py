@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
-from ipyjaxbench import findings
 from ipyjaxbench.calls import Calls
 from ipyjaxbench.compiled import FirstCall
 from ipyjaxbench.frameworks import Framework, Fresh, asked
 from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Namespace, Snippet
+from ipyjaxbench.user_errors import one_line
 
 
 def cold_call(
@@ -40,7 +40,7 @@ def cold_call(
         return _none("interrupted")
     # The other calls are a result, whatever the user's code raises in this one.
     except Exception as error:  # noqa: BLE001
-        return _none(f"the cold call raised {findings.one_line(error)}")
+        return _none(f"the cold call raised {one_line(error)}")
 
 
 def _none(reason: str) -> FirstCall:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from ipyjaxbench import stats, units
 from ipyjaxbench.calls import Calls
 from ipyjaxbench.device_time import DeviceTime, ProfiledPass, profiled_pass
-from ipyjaxbench.findings import one_line
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.sampling import Samples
+from ipyjaxbench.user_errors import one_line
 
 _ENOUGH_NS = 20_000_000
 _MOST = 50

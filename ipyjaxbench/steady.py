@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ipyjaxbench import findings, notes, sampling
+from ipyjaxbench import notes, sampling, user_errors
 from ipyjaxbench.calls import Calls
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import TimeOptions
@@ -73,13 +73,19 @@ class Steady:
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except Exception as error:  # noqa: BLE001
             self.ended_early = True
-            self.said.append(findings.ended_by(error, self.calls.made))
+            self.said.append(user_errors.ended_by(error, self.calls.made))
         self.elapsed = (self.calls.clock.wall() - begun) * 1e-9
         self.compiling = self.calls.compile_seconds() - compiled
         while samples.rounds and not samples.rounds[-1]:
             samples.rounds.pop()
         if not samples.batches:
             samples.adopt_probes()
+
+    def dispatches(self) -> list[float]:
+        """Seconds until Python went on, per call: of queued calls, else of the warm-up's."""
+        if self.queued is not None and self.queued.dispatches:
+            return self.queued.dispatches
+        return [probe.returned * 1e-9 for probe in self.samples.settled_probes()]
 
     def _take_samples(self, typical: int) -> None:
         __tracebackhide__ = True

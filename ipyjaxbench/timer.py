@@ -161,12 +161,9 @@ class _Timing:
         self._said += findings.after_last(
             self._scene,
             self._frameworks,
-            calls,
-            steady.samples,
+            steady,
             self._carryover,
-            steady.compiling,
             self._typical,
-            waited=plan.wait is not None,
         )
         self._said += findings.cautions(self._snippet, self._scene, self._outputs, self._in_play)
 

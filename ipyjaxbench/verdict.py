@@ -14,7 +14,14 @@ EXPLAINED = {
     "ONCE": "one call only: nothing is known of its spread",
 }
 #: Notes that leave nothing of the figure.
-_INVALIDATE = {"not-called"}
+_INVALIDATE = {
+    "not-called",
+    "constant-folded",
+    "work-removed",
+    "impossible-speed",
+    "value-cached",
+    "used-up",
+}
 
 
 def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -> str:

@@ -89,7 +89,8 @@ def test_a_sample_that_left_much_running_waits_for_it_and_tells() -> None:
     bench.calls.arrange(None, value=False, names=(), kept={})
     bench.calls.when_left = left.append
     assert bench.calls.sample(5)[0] == 500_010
-    assert left == []  # one reading may be a hiccup
+    assert bench.calls.sample(5)[0] == 500_010
+    assert left == []  # two readings may be a hiccup
     assert bench.calls.sample(5)[0] == 500_010
     assert left == [499_960]
 
