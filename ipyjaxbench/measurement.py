@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import ClassVar
 
 from ipyjaxbench import stats, time_report, verdict
+from ipyjaxbench.causes import causes
 from ipyjaxbench.compiled import Counterpart, FirstCall, Program
 from ipyjaxbench.device_time import DeviceTime
+from ipyjaxbench.machine import Conditions
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.report import Report
@@ -45,6 +47,7 @@ class Measurement(Result):
         fresh: one more call, cold, where it was asked for.
         counterpart: the same function compiled or eager, where it was measured before.
         device: how long devices were busy, where it was asked for.
+        conditions: what the machine did meanwhile.
 
     Example:
         >>> batches = ((1, 1000), (1, 3000), (1, 2000))
@@ -77,6 +80,7 @@ class Measurement(Result):
     fresh: FirstCall | None = None
     counterpart: Counterpart | None = None
     device: DeviceTime | None = None
+    conditions: Conditions | None = None
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
@@ -118,7 +122,11 @@ class Measurement(Result):
         """Why it is not QUIET, in words, the weightiest first."""
         if self.verdict not in ("OK", "NOISY"):
             return ()
-        return tuple(verdict.movements(self.samples))
+        moved = tuple(verdict.movements(self.samples))
+        # Code that uses all CPUs can wait for them and be steady: then nothing is to be explained.
+        if self.conditions is None or self.verdict != "NOISY":
+            return moved
+        return (*moved, *causes(self.conditions))
 
     @property
     def throughput(self) -> float | None:
@@ -197,7 +205,8 @@ class Measurement(Result):
             return "the rounds do not add up to the samples"
         if not (1 <= self.loops < _MANY and 1 <= self.precision <= _MAX_PRECISION):
             return "loops or precision is out of range"
-        return None if self.device is None else self.device.check()
+        parts = [part for part in (self.device, self.conditions) if part is not None]
+        return next((wrong for part in parts if (wrong := part.check())), None)
 
     def _compile_times(self) -> Iterator[float | None]:
         yield from self.phases.values()

@@ -48,6 +48,11 @@ class Placement:
             recorded=any(part.recorded for part in parts),
         )
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a device is a GPU that CUDA drives, as frameworks name them."""
+        return any(device.startswith(("cuda", "gpu")) for device in self.devices)
+
     def words(self) -> str:
         """``x f32[3,4] cpu:0`` for one array, ``params 12 arrays 3.4 MiB cpu:0`` for several."""
         if self.shape is not None:

@@ -29,8 +29,7 @@ def watching() -> Iterator[Note]:
 
 def environment(placements: Sequence[Placement]) -> Iterator[Note]:
     """Variables that all frameworks obey."""
-    on_gpu = any(d.startswith(("cuda", "gpu")) for p in placements for d in p.devices)
-    if on_gpu and os.environ.get("CUDA_LAUNCH_BLOCKING") == "1":
+    if any(place.on_gpu for place in placements) and os.environ.get("CUDA_LAUNCH_BLOCKING") == "1":
         yield notes.setting_on(
             "CUDA_LAUNCH_BLOCKING",
             "Python waits for every kernel, one after another",

@@ -11,6 +11,7 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import FirstCall
 from ipyjaxbench.device_time import DeviceTime
 from ipyjaxbench.frameworks import Framework, loaded
+from ipyjaxbench.machine import Meter
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
@@ -148,9 +149,12 @@ class _Timing:
         self._steady = steady = Steady(calls, plan, self._options, room, told)
         self._cold: FirstCall | None = None
         self._device: DeviceTime | None = None
+        places = (*self._scene.inputs, *self._outputs)
+        meter = Meter(Clock.elapsed(), gpus=any(place.on_gpu for place in places))
         try:
             with self._muted:
                 steady.run(self._typical)
+                self._conditions = meter.read()
                 self._further_calls(steady)
         finally:
             calls.drain()
@@ -210,6 +214,7 @@ class _Timing:
             programs=self._programs,
             fresh=self._cold,
             device=self._device,
+            conditions=self._conditions,
         )
         return payback.told(self._snippet, self._scene, measured, self._in_play)
 

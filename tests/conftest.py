@@ -5,10 +5,12 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.bench import Bench
+from tests.trees import Tree
 
 
 def _state() -> dict[str, object]:
@@ -39,3 +41,9 @@ def no_leaks() -> Iterator[None]:
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A device that has nothing to do at moment 0."""
     return Bench(monkeypatch)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """An empty tree of files."""
+    return Tree(tmp_path)

@@ -8,6 +8,7 @@ import pytest
 from IPython.core.magics.execution import TimeitResult
 
 from ipyjaxbench import notes, units
+from ipyjaxbench.machine import Conditions
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.report import Distribution, Facts, Headline, Notes
@@ -258,3 +259,14 @@ def test_samples_are_pictured_when_they_are_not_one_narrow_peak() -> None:
     assert sum(picture.counts) == 60
     (tail,) = pictures(measured([*SCATTERED, 90_000]))
     assert (tail.high, tail.beyond) == ("1.73 µs", ", slowest 90.0 µs")
+
+
+def test_what_the_machine_did_is_a_cause_of_noise_only() -> None:
+    busy = Conditions(wall=2.0, cpu=1.0, cpus=2, usable=2, busy=4.0, waited=0.9)
+    words = "other programs kept 1.5 of 2 CPUs busy (waited 47 % of the time for one)"
+    found = measured(SCATTERED, conditions=busy)
+    assert found.causes == ("it runs at two speeds, 1.02 µs and 1.71 µs", words)
+    assert rows(found)["because"] == "; ".join(found.causes)
+    assert measured(STEADY, conditions=busy).causes == ()
+    wrong = dataclasses.replace(busy, cpu=-1.0)
+    assert measured(STEADY, conditions=wrong).check() is not None

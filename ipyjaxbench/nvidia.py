@@ -1,0 +1,110 @@
+"""What NVIDIA's driver tells of its GPUs, where ``nvidia-ml-py`` is installed.
+
+Asking creates no CUDA context and takes no memory on a GPU.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+IDLE = "idle"
+#: Bits of `nvmlDeviceGetCurrentClocksEventReasons`, in words.
+_REASONS = {
+    0x1: IDLE,
+    0x2: "a clock limit was set",
+    0x4: "power cap",
+    0x8: "hardware slowdown",
+    0x10: "kept in step with other GPUs",
+    0x20: "heat",
+    0x40: "heat, by hardware",
+    0x80: "power brake",
+    0x100: "display clocks",
+    0x200: "board limit",
+    0x400: "reliability limit",
+}
+_SM = 1  # NVML_CLOCK_SM
+_ready: Any = None  # the binding that was initialised; once per process, since it takes long
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU at one moment.
+
+    Attributes:
+        name: such as "NVIDIA H100 80GB HBM3".
+        clock: of its multiprocessors, in MHz; None where it is not told, as below.
+        max_clock: the highest that there is.
+        reasons: why the clock is not higher, in words.
+        ours: whether this process uses it; None where processes are not told, as in containers.
+        others: other processes that hold a part of it; None where that is not told.
+    """
+
+    name: str
+    clock: int | None = None
+    max_clock: int | None = None
+    reasons: tuple[str, ...] = ()
+    ours: bool | None = None
+    others: int | None = None
+
+
+def prepare() -> None:
+    """Load the driver's library, so that `gpus` is quick afterwards."""
+    _nvml()
+
+
+def gpus() -> tuple[Gpu, ...]:
+    """All GPUs that the driver shows, in its order; empty where it cannot be asked."""
+    nvml = _nvml()
+    count = _ask(nvml, "nvmlDeviceGetCount") or 0
+    handles = [_ask(nvml, "nvmlDeviceGetHandleByIndex", index) for index in range(count)]
+    users = [_users(nvml, handle) for handle in handles]
+    # In a container the driver may name the host's numbers, where ours is not among them.
+    known = any(os.getpid() in pids for pids in users)
+    return tuple(
+        _gpu(nvml, handle, pids, known=known) for handle, pids in zip(handles, users, strict=True)
+    )
+
+
+def _gpu(nvml: Any, handle: Any, users: set[int], *, known: bool) -> Gpu:
+    name = _ask(nvml, "nvmlDeviceGetName", handle)
+    if isinstance(name, bytes):  # bindings before 11.5
+        name = name.decode(errors="replace")
+    reasons = _ask(nvml, "nvmlDeviceGetCurrentClocksEventReasons", handle)
+    if reasons is None:  # its name before CUDA 12.2
+        reasons = _ask(nvml, "nvmlDeviceGetCurrentClocksThrottleReasons", handle)
+    return Gpu(
+        name=name or "GPU",
+        clock=_ask(nvml, "nvmlDeviceGetClockInfo", handle, _SM),
+        max_clock=_ask(nvml, "nvmlDeviceGetMaxClockInfo", handle, _SM),
+        reasons=tuple(word for bit, word in _REASONS.items() if (reasons or 0) & bit),
+        ours=os.getpid() in users if known else None,
+        others=len(users - {os.getpid()}) if known else None,
+    )
+
+
+def _users(nvml: Any, handle: Any) -> set[int]:
+    processes = _ask(nvml, "nvmlDeviceGetComputeRunningProcesses", handle) or ()
+    return {process.pid for process in processes}
+
+
+def _nvml() -> Any:
+    """The initialised binding; None where there is none, or no driver."""
+    global _ready
+    # Whatever a broken driver or binding raises, the measurement goes on without it.
+    try:
+        import pynvml
+
+        if pynvml is not _ready:
+            pynvml.nvmlInit()
+            _ready = pynvml
+    except Exception:  # noqa: BLE001
+        return None
+    return pynvml
+
+
+def _ask(nvml: Any, function: str, *args: Any) -> Any:
+    """What a function tells; None where this binding, driver or GPU does not."""
+    try:
+        return getattr(nvml, function)(*args)
+    except Exception:  # noqa: BLE001  each driver has its own way to say no
+        return None

@@ -1,0 +1,160 @@
+"""What Linux tells in files: CPU pressure, run queues, quotas, and CPU time of all programs.
+
+Every function takes the root of the file tree and gives counters since some past moment; None
+where this kernel, container or system does not tell.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+# At most 18 digits: more is garbage, and would not fit into a float.
+_PRESSURE = re.compile(r"^some .*\btotal=(\d{1,18})$", re.MULTILINE)
+_CPU_TIMES = re.compile(r"^cpu +(\d{1,18}(?: +\d{1,18}){2,15}) *$", re.MULTILINE)
+_SCHEDSTAT = re.compile(rb"(\d{1,18}) (\d{1,18}) \d+\s*")
+_THROTTLES = re.compile(r"^nr_throttled (\d{1,18})$", re.MULTILINE)
+_THROTTLED = re.compile(r"^throttled_(usec|time) (\d{1,18})$", re.MULTILINE)
+_CPU_MAX = re.compile(r"(\d{1,18}) (\d{1,18})\s*")
+_CPU_MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
+_MEMORY = re.compile(r"^MemTotal:\s*(\d{1,18}) kB$", re.MULTILINE)
+_STEAL = 7  # its column in /proc/stat
+
+
+class CpuTimes(NamedTuple):
+    """Seconds over all CPUs since the machine started.
+
+    Attributes:
+        busy: all programs, in user and system mode.
+        steal: taken by the hypervisor; None where it is not told.
+    """
+
+    busy: float
+    steal: float | None
+
+
+class Throttling(NamedTuple):
+    """What CPU quotas of this process's control groups did.
+
+    Attributes:
+        times: how often it was stopped.
+        seconds: for how long, over all CPUs.
+    """
+
+    times: int
+    seconds: float
+
+
+def pressure(root: Path) -> float | None:
+    """Seconds in which some program of the machine waited for a CPU ("some" of PSI)."""
+    found = _PRESSURE.search(_text(root / "proc/pressure/cpu"))
+    return int(found[1]) * 1e-6 if found else None
+
+
+def cpu_times(root: Path) -> CpuTimes | None:
+    """CPU time of all programs."""
+    found = _CPU_TIMES.search(_text(root / "proc/stat"))
+    if found is None:
+        return None
+    tick = 1 / os.sysconf("SC_CLK_TCK")
+    columns = [int(column) * tick for column in found[1].split()]
+    steal = columns[_STEAL] if len(columns) > _STEAL else None
+    return CpuTimes(sum(columns[:3]), steal)
+
+
+def waits(root: Path) -> dict[str, float] | None:
+    """Seconds that each thread of this process was ready to run and waited for a CPU."""
+    folder = f"{root}/proc/self/task"
+    found, ran = {}, 0
+    try:
+        threads = os.listdir(folder)
+    except OSError:
+        return None
+    for thread in threads:
+        # There may be hundreds of threads: this way of reading takes less than half of the time.
+        try:
+            file = os.open(f"{folder}/{thread}/schedstat", os.O_RDONLY)
+        except OSError:
+            continue  # it has just ended
+        try:
+            numbers = _SCHEDSTAT.fullmatch(os.read(file, 100))
+        except OSError:
+            continue
+        finally:
+            os.close(file)
+        if numbers:
+            ran += int(numbers[1])
+            found[thread] = int(numbers[2]) * 1e-9
+    return found if ran else None  # a kernel that does not count shows zeros
+
+
+def throttling(root: Path) -> Throttling | None:
+    """How the CPU quotas of this process's groups, and of those around them, stopped it."""
+    times, seconds, told = 0, 0.0, False
+    for folder in _groups(root):
+        stat = _text(folder / "cpu.stat")
+        if found := _THROTTLES.search(stat):
+            told = True
+            times += int(found[1])
+        if found := _THROTTLED.search(stat):
+            seconds += int(found[2]) * (1e-6 if found[1] == "usec" else 1e-9)
+    return Throttling(times, seconds) if told else None
+
+
+def quota(root: Path) -> float | None:
+    """How many CPUs the tightest quota allows, such as 1.5; None where there is no quota."""
+    limits = []
+    for folder in _groups(root):
+        text = _text(folder / "cpu.max") or " ".join(
+            _text(folder / f"cpu.cfs_{part}_us").strip() for part in ("quota", "period")
+        )
+        found = _CPU_MAX.fullmatch(text)
+        if found and int(found[2]):
+            limits.append(int(found[1]) / int(found[2]))
+    return min(limits, default=None)
+
+
+def cpu_model(root: Path) -> str | None:
+    """What the CPU calls itself; not told on Arm."""
+    found = _CPU_MODEL.search(_text(root / "proc/cpuinfo"))
+    return found[1].strip() if found else None
+
+
+def memory(root: Path) -> int | None:
+    """Bytes of memory of the machine."""
+    found = _MEMORY.search(_text(root / "proc/meminfo"))
+    return int(found[1]) * 1024 if found else None
+
+
+def _groups(root: Path) -> Iterator[Path]:
+    """Folders of the control groups that hold this process, innermost first.
+
+    In a container the path may name a folder of the host, which is not there; the container's own
+    group is then what is mounted at the top, so all folders upward are asked.
+    """
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers == "":
+            mounts = ["", "unified"]
+        elif "cpu" in controllers.split(","):
+            mounts = [controllers, "cpu"]
+        else:
+            continue
+        parts = [part for part in path.split("/") if part]
+        if ".." in parts:  # outside what this container can see
+            parts = []
+        for mount in mounts:
+            top = root / "sys/fs/cgroup" / mount
+            if (top / "cgroup.procs").exists():
+                yield from (top.joinpath(*parts[:n]) for n in range(len(parts), -1, -1))
+                break
+
+
+def _text(path: Path) -> str:
+    """The file's text; empty where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return ""
