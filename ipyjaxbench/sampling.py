@@ -9,9 +9,10 @@ from ipyjaxbench.calls import Calls, Probe
 
 _SAMPLE_NS = 500_000  # hides a clock of 100 ns, and the cold first call of a sample
 _ROUND_SAMPLES = 20
-_MIN_ROUNDS = 10
+_MIN_ROUNDS = 12
 _ENOUGH = 50_000  # samples: more would not narrow the interval, and a record is to be saved
-_PAUSE = 0.005  # seconds between rounds of short samples, so that they see different moments
+_PAUSE = 0.025  # seconds between rounds of short samples, so that they see different moments
+_PAUSED = 0.3  # of the budget at most, in the fewest rounds
 
 _WARM_CALLS = 50
 _WARM_NS = 50_000_000
@@ -202,7 +203,9 @@ def until_steady(
     """
     __tracebackhide__ = True
     wall = calls.clock.wall
-    round_ns = max(deadline - wall(), 0) // 20
+    budget = max(deadline - wall(), 0)
+    round_ns = budget // 20
+    pause = min(_PAUSE, _PAUSED * budget * 1e-9 / _MIN_ROUNDS)
     check = _MIN_ROUNDS
     while (wall() < deadline and len(samples.batches) < _ENOUGH) or not samples.batches:
         samples.rounds.append(0)
@@ -219,5 +222,5 @@ def until_steady(
             return
         after_round()
         if taken < _PAUSE * 1e9:
-            calls.clock.sleep(_PAUSE)
+            calls.clock.sleep(pause)
             calls.sample(1)  # the first call after a pause finds cold caches

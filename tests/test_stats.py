@@ -240,3 +240,10 @@ def test_what_is_far_slower_than_the_rest_is_in_the_last_step() -> None:
 )
 def test_a_trend_is_the_order_of_the_ranks(samples: list[float], expected: float) -> None:
     assert stats.trend(samples) == pytest.approx(expected, abs=2e-3)
+
+
+def test_changes_slower_than_a_round_widen_the_interval() -> None:
+    quick = [1.0 + 0.1 * (i // 10 % 2) for i in range(400)]  # from round to round
+    slow = [1.0 + 0.1 * (i // 100 % 2) for i in range(400)]  # from quarter to quarter
+    assert stats._round_half_width(quick, [10] * 40) < 0.02
+    assert stats._round_half_width(slow, [10] * 40) > 0.08
