@@ -1,4 +1,4 @@
-"""A benchmark, not a test: our figures against a truth that is synchronised by hand.
+"""A benchmark, not a test: our figures against a truth that is waited for by hand.
 
-``python -m tests.accuracy`` prints one table; ``--rounds N`` repeats each line N times.
+``python -m tests.accuracy`` prints its tables; ``--help`` says how to run a part of it.
 """

@@ -1,98 +1,104 @@
-"""Runs each framework's expressions in a process of its own and prints one table."""
+"""Runs the sections, each framework in a process of its own, and prints what it finds."""
 
 import argparse
 import importlib.util
 import json
-import math
 import os
-import statistics
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 
+from tests.accuracy import markdown, text
 from tests.accuracy.cases import GROUPS
+from tests.accuracy.section import Row, Section, joined, sentences
+from tests.accuracy.sections import SECTIONS
 
-_NEEDS = {"python": "sys", "numpy": "numpy", "jax": "jax", "torch": "torch",
-          "tensorflow": "tensorflow"}  # fmt: skip
-_TINY = 10e-6
-
-
-def _bar(row: dict) -> tuple[float, float]:
-    if row["first"]:
-        return 0.75, 1.3
-    return (0.8, 1.25) if row["truth"] < _TINY else (0.9, 1.1)
+_MODULES = {"python": "sys"}  # what must be installed for a group, where it has another name
 
 
-def _line(group: str, row: dict) -> str:
-    low, high = _bar(row)
-    ok = "ok" if low <= row["ours"] <= high else "OUT"
-    theirs = row["timeit"]
-    shown = "-" if theirs is None else "fails" if math.isnan(theirs) else f"{theirs:.2f}"
-    spread = f"{row['low']:.2f}-{row['high']:.2f}"
-    name = f"{group}: {row['name']}"
-    return (
-        f"{name:38.38} {row['truth'] * 1e6:11.3f} {row['ours']:6.2f} {spread:>11} {shown:>8}  {ok}"
-    )
+def _missing() -> list[str]:
+    return [g for g in GROUPS if importlib.util.find_spec(_MODULES.get(g, g)) is None]
 
 
-def _group(name: str, rounds: int) -> None:
-    from tests.accuracy.looks import compare
+def _rows(section: Section, group: str, rounds: int, scratch: str) -> Iterator[Row]:
+    """Rows of one group, as its process finds them."""
+    command = [sys.executable, "-m", "tests.accuracy.child", section.name, group, str(rounds)]
+    environment = {
+        **os.environ,
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "IPYTHONDIR": scratch,  # the user's history stays as it is
+        "TORCHINDUCTOR_CACHE_DIR": scratch,  # a first call is to compile
+    }
+    with tempfile.TemporaryFile("w+") as complaints:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints, text=True,
+                              env=environment) as process:  # fmt: skip
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith("{"):
+                    yield json.loads(line)
+        if process.returncode:
+            complaints.seek(0)
+            told = complaints.read().strip().splitlines()[-1:] or [f"status {process.returncode}"]
+            yield {"group": group, "name": section.name, "left_out": told[0][:100]}
 
-    for case in GROUPS[name]:
-        print(json.dumps(compare(case, rounds)), flush=True)
+
+def _run(
+    section: Section, groups: list[str], rounds: int, known: list[Row], scratch: str
+) -> list[Row]:
+    print(text.heading(section), flush=True)
+    found: list[Row] = []
+    if section.measure is None:
+        found = list(known)
+        for row in found:
+            print(text.line(section, row))
+    for group in (g for g in section.groups if g in groups):
+        for row in _rows(section, group, rounds, scratch):
+            found.append(joined(row, known) if section.needs else row)
+            print(text.line(section, found[-1]), flush=True)
+    for sentence in sentences(section, found):
+        print(f"  {sentence}")
+    return found
 
 
-def _seconds_to_import() -> str:
-    code = (
-        "import time, sys\n"
-        "from IPython.core.interactiveshell import InteractiveShell\n"
-        "s = InteractiveShell.instance()\n"
-        "t = time.perf_counter(); import ipyjaxbench; a = time.perf_counter()\n"
-        "s.run_line_magic('load_ext', 'ipyjaxbench'); b = time.perf_counter()\n"
-        "heavy = [m for m in ('numpy','rich','jinja2','msgspec','jax','torch','tensorflow')"
-        " if m in sys.modules]\n"
-        "print(a - t, b - a, ','.join(heavy) or 'none')"
-    )
-    runs = []
-    for _ in range(7):
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            return "import: not measured, there is no IPython here"
-        runs.append(done.stdout.split())
-    first, second = (statistics.median(float(run[i]) * 1e3 for run in runs) for i in (0, 1))
-    return (
-        f"import ipyjaxbench {first:.1f} ms, %load_ext {second:.1f} ms more,"
-        f" heavy modules loaded by that: {runs[0][2]}"
-    )
+def _with_needed(names: list[str]) -> list[str]:
+    """The sections that were asked for and those that they need, in order."""
+    wanted = set(names)
+    for name in reversed(SECTIONS):
+        if name in wanted and SECTIONS[name].needs:
+            wanted.add(SECTIONS[name].needs)
+    return [name for name in SECTIONS if name in wanted]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.accuracy", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--group", nargs="+", choices=GROUPS, default=list(GROUPS))
+    parser.add_argument("--rounds", type=int, default=3, help="how often each look is repeated (3)")
+    parser.add_argument("--write", action="store_true", help="write examples/accuracy.md")
+    return parser.parse_args()
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--group", choices=GROUPS)
-    parser.add_argument("--only", nargs="*", choices=GROUPS, default=list(GROUPS))
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    if options.group:
-        _group(options.group, options.rounds)
-        return
-    print(f"{'expression':38} {'truth, µs':>11} {'ours':>6} {'range':>11} {'%timeit':>8}")
-    for group in options.only:
-        if importlib.util.find_spec(_NEEDS[group]) is None:
-            print(f"{group}: not installed here, skipped")
-            continue
-        command = [sys.executable, "-m", "tests.accuracy", "--group", group]
-        command += ["--rounds", str(options.rounds)]
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment,
-                              stderr=subprocess.DEVNULL) as process:  # fmt: skip
-            for line in process.stdout:
-                print(_line(group, json.loads(line)), flush=True)
-        if process.returncode:
-            print(f"{group}: ended with exit status {process.returncode}")
-    print("ours, %timeit: figure divided by the truth, 1.00 is right; range: over the rounds")
-    print(_seconds_to_import())
+    """Print the tables."""
+    options = _options()
+    start = time.monotonic()
+    missing = [group for group in _missing() if group in options.group]
+    for group in missing:
+        print(f"{group}: not installed here, left out")
+    groups = [group for group in options.group if group not in missing]
+    found: dict[str, list[Row]] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in _with_needed(options.only):
+            section = SECTIONS[name]
+            found[name] = _run(
+                section, groups, options.rounds, found.get(section.needs, []), scratch
+            )
+    print(f"\ntaken: {(time.monotonic() - start) / 60:.1f} minutes")
+    if options.write:
+        markdown.write(markdown.page(found, SECTIONS, missing, options.rounds))
 
 
-main()
+if __name__ == "__main__":
+    main()

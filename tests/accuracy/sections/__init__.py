@@ -1,0 +1,15 @@
+"""The parts of the benchmark, in the order in which they run."""
+
+from tests.accuracy.section import Section
+from tests.accuracy.sections.coverage import COVERAGE
+from tests.accuracy.sections.loading import LOADING
+from tests.accuracy.sections.overhead import OVERHEAD
+from tests.accuracy.sections.peers import PEERS
+from tests.accuracy.sections.precision import PRECISION
+from tests.accuracy.sections.speed import SPEED
+from tests.accuracy.sections.truth import TRUTH
+
+SECTIONS: dict[str, Section] = {
+    section.name: section
+    for section in (TRUTH, PEERS, SPEED, PRECISION, COVERAGE, OVERHEAD, LOADING)
+}

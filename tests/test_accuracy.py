@@ -1,0 +1,229 @@
+"""The benchmark of accuracy can be believed: its expressions run, its verdicts are what it says.
+
+No figure of the benchmark is held against a bar here: that is for a machine with nothing to do.
+"""
+
+import math
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import frameworks
+from tests.accuracy import markdown, ready, text
+from tests.accuracy.case import Case
+from tests.accuracy.cases import GROUPS
+from tests.accuracy.looks import loop
+from tests.accuracy.section import Row, joined, sentences
+from tests.accuracy.sections import SECTIONS
+from tests.accuracy.sections.peers import better
+from tests.accuracy.sections.precision import spread
+from tests.accuracy.sections.truth import is_right
+
+ROOT = Path(__file__).parents[1]
+#: What the blog post "JAX Basics" measures, as it is typed there.
+POST = {
+    "jax": (
+        "jax.numpy.dot(x, x.T)",
+        "jax.numpy.dot(x, x.T).block_until_ready()",
+        "np.array(jax.numpy.dot(x, x.T).block_until_ready())",
+        "jax_dot(x).block_until_ready().device",
+        "selu(x).block_until_ready()",
+        "jax.jit(selu)(x).block_until_ready()",
+    ),
+    "torch": ("torch.matmul(a, a)", "torch.matmul(a, a).cpu()"),
+    "tensorflow": ("tf.matmul(a, a)", "tf.matmul(a, a).numpy()"),
+}
+LOOK = {"ratio": 1.5, "spent": 3.0}
+TRUTH = {"truth": 1e-3, "first": False, "ours": [1.0, 1.02, 1.01], "why": "", "place": "cpu"}
+#: A row of each section, as its process tells it.
+ROWS: dict[str, Row] = {
+    "truth": {**TRUTH, "typed": "f(x)", "spent": [0.5, 0.4, 0.6], "verdicts": ["QUIET"] * 3},
+    "peers": {"peers": {"%timeit": LOOK, "%time": LOOK, "timeit": LOOK, "Timer": None}},
+    "precision": {"truth": 1e-3, "ours spread": 0.01, "ours spent": 0.5, "theirs spread": 0.02,
+                  "theirs spent": 2.0, "repetitions": 9},
+    "coverage": {"middle": 1e-3, "runs": 21, "covered": 20, "half width": 0.01, "off": 0.005},
+    "overhead": {"typed": "f()", "truth": 30.0, "ours": 40.0, "extra": 10.0, "low": 1.0,
+                 "high": 20.0},
+    "loading": {"import": 20.0, "load": 3.0, "heavy": "none"},
+}  # fmt: skip
+EXPECTED = {
+    "truth": ("| jax: step: `f(x)` | 1000.000 | 1.01 | 1.00-1.02 | 0.90-1.10 | ok |",
+              "- 1 of 1 figures are inside of the bars."),
+    "peers": ("| jax: step: `f(x)` | 1.01 | 1.50 | 1.50 | 1.50 | - | none |",
+              "- A peer is nearer to the truth on 0 of 1 expressions: none."),
+    "speed": ("| jax: step: `f(x)` | 1.0000 | 0.50 | 0.60 | 3.00 | QUIET QUIET QUIET |",
+              "- Quiet calls of 0.5 to 2 ms, 3 looks: median 0.50 s, longest 0.60 s."),
+    "precision": ("| jax: step | 1000.0 | 1.00% | 0.50 | 2.00% | 2.00 | 2.0x | 4.0x | 8.0x | 9 |",
+                  "- The least factor is 8.0; at least 4 is wanted: reached."),
+    "coverage": ("| jax: step | 1000.00 | 1.0% | 0.5% | 20 of 21 | 95% |",
+                 "- All together 20 of 21, 95%; 80% wanted: reached."),
+    "overhead": ("| jax: step: `f()` | f() | 30.0 | 40.0 | 10.0 | 1.0 to 20.0 |",
+                 "- At most 10 ns, jax: step; under 100 wanted: reached."),
+    "loading": ("| jax: step | 20.0 | 3.0 | none |", "- Together 23.0 ms."),
+}  # fmt: skip
+
+
+def found() -> dict[str, list[Row]]:
+    """One row in every section, joined as the benchmark joins them."""
+    rows: dict[str, list[Row]] = {}
+    for name, section in SECTIONS.items():
+        row = {"group": "jax", "name": "step", **ROWS.get(name, {})}
+        rows[name] = [joined(row, rows[section.needs]) if section.needs else row]
+    return rows
+
+
+def test_there_are_forty_expressions_with_names_of_their_own() -> None:
+    assert sum(map(len, GROUPS.values())) >= 40
+    for cases in GROUPS.values():
+        assert len({case.name for case in cases}) == len(cases)
+
+
+@pytest.mark.parametrize("group", POST)
+def test_every_measurement_of_the_post_is_there(group: str) -> None:
+    assert set(POST[group]) <= {case.typed for case in GROUPS[group]}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_expression_runs_as_typed_and_by_hand(
+    group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    command = [sys.executable, "-m", "tests.accuracy.check", group]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:-1] == [case.name for case in GROUPS[group]]
+
+
+def test_waiting_by_hand_is_left_out_where_nothing_runs_on() -> None:
+    case = Case("", "f(x)", "f(x); sync()")
+    assert case.by_hand({}) == "f(x)"
+    assert case.by_hand({"sync": print}) == "f(x); sync()"
+
+
+def test_the_loop_of_the_truth_runs_every_statement_and_binds_globals() -> None:
+    names: dict[str, Any] = {"seen": []}
+    assert loop("y = len(seen); seen.append(y)", names)(range(3)) > 0
+    assert names["seen"] == [0, 1, 2]
+    assert names["y"] == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "right"),
+    [
+        ({"ours": [1.11, 1.09, 1.08]}, True),
+        ({"ours": [1.11, 1.12, 1.08]}, False),
+        ({"ours": [0.82], "truth": 9e-6}, True),
+        ({"ours": [0.76], "first": True}, True),
+        ({"ours": [0.74], "first": True}, False),
+    ],
+)
+def test_a_figure_is_right_between_its_bars(row: Row, right: bool) -> None:
+    assert is_right({**TRUTH, **row}) is right
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "nearer"),
+    [
+        ([1.10, 1.08, 1.09], 1.01, True),
+        ([0.90, 0.92, 0.91], 1.01, True),
+        ([1.10, 1.00, 1.09], 1.01, False),  # not in every round
+        ([1.04, 1.05, 1.04], 1.00, False),  # by less than 5 %
+        ([1.10, 1.08, 1.09], 1.20, False),
+        ([1.10, 1.08, 1.09], math.nan, False),
+        ([1.10, 1.08, 1.09], 0.0, False),
+    ],
+)
+def test_a_peer_is_nearer_by_more_than_the_noise(
+    ours: list[float], theirs: float, nearer: bool
+) -> None:
+    row = {"ours": ours, "peers": {"timeit": {"ratio": theirs}, "Timer": None}}
+    assert better(row) == (["timeit"] if nearer else [])
+
+
+def test_one_outlier_does_not_change_the_spread() -> None:
+    steady = [1.00, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07]
+    assert spread([*steady, 50.0]) == pytest.approx(spread([*steady, 1.08]), rel=0.2)
+    assert spread([f * 7 for f in steady]) == pytest.approx(spread(steady))
+
+
+PEERS = """
+import sys
+if {alone}: sys.modules.update(IPython=None, torch=None)
+from tests.accuracy import peer_looks
+from tests.accuracy.case import Case
+peer_looks.start()
+case = Case("", "y = y + 1", setup="y = 0", first={first})
+for peer in peer_looks.PEERS:
+    look = peer_looks.look_of(peer, case, case.names())
+    print(peer, "none" if look is None else "time" if look.figure > 0 else "fails")
+"""
+
+
+@pytest.mark.parametrize(
+    ("alone", "told"),
+    [
+        (False, "%timeit fails\n%time time\ntimeit fails\nTimer fails\n"),
+        (True, "%timeit fails\n%time none\ntimeit fails\nTimer none\n"),
+    ],
+)
+def test_what_a_peer_cannot_time_fails_and_what_is_not_installed_is_left_out(
+    alone: bool, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    command = [sys.executable, "-c", PEERS.format(alone=alone, first=False)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == told, done.stderr
+
+
+def test_the_framework_that_does_nothing_is_found_and_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(frameworks, "_TABLE", dict(frameworks._TABLE))
+    monkeypatch.setattr(frameworks, "_made", dict(frameworks._made))
+    ready.register()
+    array = ready.array()
+    result = ipyjaxbench.measure_code("f()", {"f": lambda: array}, number=2, repeat=2)
+    assert result.waited
+    assert result.frameworks == {"ready": "1.0"}
+
+
+def test_a_row_stands_under_its_heading() -> None:
+    section = SECTIONS["loading"]
+    (row,) = found()["loading"]
+    left_out = {"group": "jax", "name": "scan", "left_out": "no reason"}
+    lines = [text.heading(section), text.line(section, row), text.line(section, left_out)]
+    assert "\n".join(lines).splitlines() == [
+        "",
+        "loading: What does loading cost?",
+        "expression                         import, ms %load_ext, ms heavy modules",
+        "jax: step                                20.0           3.0          none",
+        "jax: scan                          left out: no reason",
+    ]
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_page_has_every_row_and_what_the_rows_come_to(name: str) -> None:
+    row, sentence = EXPECTED[name]
+    page = markdown.page(found(), SECTIONS, [], 3).splitlines()
+    assert row in page
+    assert sentence in page
+
+
+def test_the_page_says_what_was_left_out_and_why() -> None:
+    rows = [{"group": "jax", "name": "step", "left_out": "ValueError: no compiler"}]
+    page = markdown.page({"truth": rows}, SECTIONS, ["tensorflow"], 3)
+    assert "- Left out: jax: step, ValueError: no compiler.\n" in page
+    assert "- Left out, since it is not installed here: tensorflow\n" in page
+    assert list(sentences(SECTIONS["truth"], rows)) == []
+
+
+def test_the_page_names_no_machine_and_no_folder() -> None:
+    page = markdown.page(found(), SECTIONS, [], 3)
+    assert platform.node() not in page
+    assert str(ROOT) not in page
+    assert "python -m tests.accuracy --rounds 3 --write" in page
