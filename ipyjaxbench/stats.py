@@ -199,7 +199,7 @@ def two_speeds(samples: Sequence[float]) -> tuple[float, float] | None:
 
 
 def histogram(samples: Sequence[float], bins: int) -> tuple[float, float, list[int]]:
-    """Counts in equal steps from the fastest to the 98 % quantile; the rest is in the last one.
+    """Counts in equal steps from the fastest to the 90 % quantile; the rest is in the last one.
 
     Args:
         samples: at least one.
@@ -212,7 +212,7 @@ def histogram(samples: Sequence[float], bins: int) -> tuple[float, float, list[i
         >>> histogram([1.0, 1.0, 2.0, 3.0], 2)
         (1.0, 3.0, [2, 2])
     """
-    low, high = min(samples), quantile(samples, 0.98) if len(samples) > 50 else max(samples)
+    low, high = min(samples), quantile(samples, 0.9) if len(samples) > 50 else max(samples)
     counts = [0] * bins
     for sample in samples:
         share = (sample - low) / (high - low) if high > low else 0.0

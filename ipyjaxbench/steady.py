@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from ipyjaxbench import notes, sampling, user_errors
 from ipyjaxbench.calls import Calls
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.machine import Conditions, Meter
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.plan import Plan
@@ -32,6 +34,7 @@ class Steady:
         options: how often and how long.
         room: how many more results fit into the free memory.
         told: hears how far it is.
+        on_gpu: whether to ask what the GPUs do.
 
     Attributes:
         samples: what was timed.
@@ -40,6 +43,7 @@ class Steady:
         ended_early: whether an error or the user ended them.
         elapsed: seconds that they took.
         compiling: of these, what compiling took, as far as it is told.
+        conditions: what the machine did meanwhile.
     """
 
     calls: Calls
@@ -47,12 +51,14 @@ class Steady:
     options: TimeOptions
     room: float
     told: Told
+    on_gpu: bool = False
     samples: Samples = field(default_factory=Samples)
     queued: Queued | None = None
     said: list[Note] = field(default_factory=list)
     ended_early: bool = False
     elapsed: float = 0.0
     compiling: float = 0.0
+    conditions: Conditions | None = None
 
     def run(self, typical: int) -> None:
         """Make all calls; what ends them early is said.
@@ -66,7 +72,12 @@ class Steady:
         begun, compiled = self.calls.clock.wall(), self.calls.compile_seconds()
         try:
             with _gc_paused():
-                self._take_samples(typical)
+                # Of the real machine, whatever clock the samples are taken with.
+                meter = Meter(Clock.elapsed(), gpus=self.on_gpu)
+                try:
+                    self._take_samples(typical)
+                finally:
+                    self.conditions = meter.read()
         except KeyboardInterrupt:
             self.ended_early = True
             self.said.append(notes.interrupted())

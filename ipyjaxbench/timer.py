@@ -11,7 +11,6 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import FirstCall
 from ipyjaxbench.device_time import DeviceTime
 from ipyjaxbench.frameworks import Framework, loaded
-from ipyjaxbench.machine import Meter
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
@@ -146,15 +145,14 @@ class _Timing:
         __tracebackhide__ = True
         calls, plan = self._calls, self._plan
         room = _room(self._in_play, self._outputs, queued=plan.wait is not None)
-        self._steady = steady = Steady(calls, plan, self._options, room, told)
+        places = (*self._scene.inputs, *self._outputs)
+        on_gpu = any(place.on_gpu for place in places)
+        self._steady = steady = Steady(calls, plan, self._options, room, told, on_gpu)
         self._cold: FirstCall | None = None
         self._device: DeviceTime | None = None
-        places = (*self._scene.inputs, *self._outputs)
-        meter = Meter(Clock.elapsed(), gpus=any(place.on_gpu for place in places))
         try:
             with self._muted:
                 steady.run(self._typical)
-                self._conditions = meter.read()
                 self._further_calls(steady)
         finally:
             calls.drain()
@@ -214,7 +212,7 @@ class _Timing:
             programs=self._programs,
             fresh=self._cold,
             device=self._device,
-            conditions=self._conditions,
+            conditions=steady.conditions,
         )
         return payback.told(self._snippet, self._scene, measured, self._in_play)
 

@@ -148,7 +148,7 @@ because       it runs at two speeds, 2.05 µs and 3.46 µs
 samples       61 samples of 100 calls in 1.0 s
 where         a f64[3,3]
 with          numpy 2.4.6
-spread        2.00 µs █▅                    ▄█ 3.50 µs, slowest 90.0 µs""",
+spread        2.00 µs ▇▄                    ▂█ 3.48 µs, slowest 90.0 µs""",
     ),
     (
         JITTED,

@@ -220,9 +220,9 @@ def test_a_histogram_counts_every_sample_once(samples: list[float], bins: int) -
 
 def test_what_is_far_slower_than_the_rest_is_in_the_last_step() -> None:
     low, high, counts = histogram([1.0 + i / 1000 for i in range(100)] + [50.0], 10)
-    assert (low, high) == (1.0, pytest.approx(1.098))
-    assert counts[-1] >= 3
-    assert max(counts) <= 12
+    assert (low, high) == (1.0, pytest.approx(1.09))
+    assert counts[-1] >= 11
+    assert max(counts) <= 21
 
 
 # Trends
