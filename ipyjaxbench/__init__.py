@@ -30,3 +30,9 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
     from ipyjaxbench.magics import IpyJaxBench
 
     shell.register_magics(IpyJaxBench)
+
+
+def unload_ipython_extension(shell: "InteractiveShell") -> None:
+    """Remove the magics; IPython calls this for ``%unload_ext ipyjaxbench``."""
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("fwtime", None)

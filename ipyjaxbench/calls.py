@@ -14,7 +14,7 @@ from ipyjaxbench.waiting import Drain
 
 _TURNS, _READINGS = 1000, 9
 _CONVINCING = 3  # samples in a row: from then on it is no hiccup, and work is waited for
-CERTAIN_NS = 50_000  # one reading of what is left running may be off by that much
+CERTAIN_NS = 100_000  # one reading of what is left running may be off by that much
 
 
 class Probe(NamedTuple):
@@ -130,7 +130,7 @@ class Calls:
         self.set_up(begun=begun)
         start = now()
         taken = self._turn(1, wait_and_see)
-        drained = self.drain()
+        drained = self.drain.idle + self._left()
         return Probe(returned[0] - start if returned else taken, taken, drained)
 
     def sample(self, calls: int, *, begun: bool = False) -> tuple[int, bool]:
@@ -147,9 +147,7 @@ class Calls:
         self.set_up(begun=begun)
         before = self.compilations()
         taken = self._turn(calls, self._wait)
-        left = self.drain() - self.drain.idle
-        if left > max(CERTAIN_NS, taken / 2):
-            left -= max(self.drain() - self.drain.idle, 0)  # the machine may just be slow
+        left = self._left()
         if left > max(CERTAIN_NS, taken / 2):
             taken += left
             self._suspected += 1
@@ -205,6 +203,13 @@ class Calls:
             self.renew()
         if self._setup is not None or self.renew is not None:
             self.drain()
+
+    def _left(self) -> int:
+        """Nanoseconds that devices took to fall idle; a slow machine is seen by asking twice."""
+        left = self.drain() - self.drain.idle
+        if left > CERTAIN_NS:
+            left -= max(self.drain() - self.drain.idle, 0)
+        return left
 
     def _turn(self, calls: int, wait: Wait) -> int:
         __tracebackhide__ = True

@@ -14,6 +14,7 @@ from ipyjaxbench.nvidia import IDLE, Gpu
 
 _DISTURBED, _BUSY = 0.05, 0.20  # of the wall time spent waiting for a CPU
 _THEIRS = 0.25  # of the waiting that other programs can explain, for them to be named
+_LONG_ENOUGH = 0.05  # seconds, for counters that rise in steps
 _FULL = 0.90  # of all CPUs
 _STOLEN = 0.01  # of all CPU time
 _READABLE = 0.03  # seconds: Linux counts CPU time in hundredths
@@ -33,6 +34,8 @@ def causes(conditions: Conditions) -> list[str]:
         >>> causes(Conditions(wall=2.0, cpu=1.0, cpus=2, usable=2, busy=4.0, waited=0.9))
         ['other programs kept 1.5 of 2 CPUs busy (waited 47 % of the time for one)']
     """
+    if conditions.wall < _LONG_ENOUGH:
+        return []
     found = [*_quota(conditions), *_cpus(conditions), *_hypervisor(conditions)]
     found += [*_gpus(conditions), *_collections(conditions)]
     found.sort(key=lambda weighed: -weighed[0])  # equal ones stay in this order

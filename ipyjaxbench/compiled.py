@@ -56,7 +56,7 @@ class FirstCall:
 
         Example:
             >>> FirstCall(0.096, {"compile": 0.09}).words(3)
-            '96.0 ms = compile 90 ms + run 6.0 ms (cold; your caches are as they were)'
+            '96.0 ms = compile 90 ms + run 6.0 ms (cold; what was compiled before is still there)'
         """
         told = "; ".join(self.cleared)
         if self.seconds is None:
@@ -64,7 +64,7 @@ class FirstCall:
         return f"{split(self.seconds, self.phases, digits)} (cold; {told or _UNTOUCHED})"
 
 
-_UNTOUCHED = "your caches are as they were"
+_UNTOUCHED = "what was compiled before is still there"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import ast
 import math
 from collections.abc import Iterator, Sequence
-from types import FunctionType
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 
 from ipyjaxbench import notes, programs, stats, surroundings
 from ipyjaxbench.calls import Calls, cost_per_turn
@@ -25,6 +25,15 @@ _CLOCK_READINGS = 20
 #: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
 _TINY_NS = 50
 _EMPTY = 1.25
+#: Values that work when they are used -> what they are, and what to write instead.
+_LAZY: dict[type, tuple[str, str]] = {
+    CoroutineType: ("coroutine", "asyncio.run({}) outside of Jupyter"),
+    GeneratorType: ("generator", "list({})"),
+    AsyncGeneratorType: ("generator", "use it in an async function, and time that"),
+    map: ("map", "list({})"),
+    filter: ("filter", "list({})"),
+}
+_MOSTLY = 0.5  # of a call: from then on compiling is what was timed
 
 
 def after_first(
@@ -40,6 +49,15 @@ def after_first(
     if lost:
         yield notes.fresh_copies(lost)
     yield from copies_made(scene.snippet.statements, scene.inputs, outputs)
+
+
+def of_value(value: object, code: str) -> Iterator[Note]:
+    """What the value of the first call tells: whether its work was done."""
+    for kind, (words, advice) in _LAZY.items():
+        if issubclass(type(value), kind):
+            yield notes.lazy(words, advice.format(" ".join(code.split())))
+            if isinstance(value, CoroutineType):
+                value.close()  # or Python would warn that it was never awaited
 
 
 def cautions(
@@ -105,7 +123,8 @@ def after_last(
         return
     yield from carryover.kept(calls.made, typical, samples.per_call)
     yield from carryover.growth(calls.made, samples.seconds)
-    yield from _too_short(scene.snippet, calls, samples)
+    if not steady.ended_early:
+        yield from _too_short(scene.snippet, calls, samples)
     seconds = samples.per_call * 1e-9
     if built:
         yield programs.of_built(built, scene.snippet, calls.clock, seconds)
@@ -118,6 +137,8 @@ def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | N
     late = sum(samples.compiled)
     if 2 * late > len(samples.compiled):
         per_call = spent / max(calls.made - 1, 1)
+        if 0 < per_call * 1e9 < _MOSTLY * samples.per_call:
+            return [notes.compiles_too(per_call, samples.per_call * 1e-9)]
         cause = built.name if built else ""
         return [notes.recompiles(late, len(samples.compiled), per_call, cause)]
     if late:

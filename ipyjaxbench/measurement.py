@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ipyjaxbench import stats, time_report, verdict
 from ipyjaxbench.causes import causes
@@ -41,6 +41,7 @@ class Measurement(Result):
         compile_time: Python's own compilation of the code.
         elapsed: all calls after the first, with warm-up and pauses.
         precision: significant digits to show.
+        clock: what was read: "elapsed" time, the "calendar", or "cpu" time of the process.
         throughputs: seconds per call of many queued ones, one figure for each look.
         dispatches: seconds until Python goes on, per call, one figure for each look.
         programs: what was compiled, loaded or traced in the first call.
@@ -74,6 +75,7 @@ class Measurement(Result):
     compile_time: float = 0.0
     elapsed: float = 0.0
     precision: int = 3
+    clock: Literal["elapsed", "calendar", "cpu"] = "elapsed"
     throughputs: tuple[float, ...] = ()
     dispatches: tuple[float, ...] = ()
     programs: tuple[Program, ...] = ()

@@ -120,7 +120,8 @@ def over_memory(room: float) -> Note:
 def needs_longer(known: float, target: float, spent: float) -> Note:
     """The interval is wider than it should be; it narrows with the root of time."""
     need = spent * (known / target) ** 2
-    words = f"The interval is ± {units.percent(known)} after {units.duration(spent, 2)}"
+    width = f"± {units.percent(known)}" if known <= 1 else "over ± 100 %"
+    words = f"The interval is {width} after {units.duration(spent, 2)}"
     if need > _WORTH_WAITING:
         rest = "more time alone will hardly narrow it"
         return Note("needs-longer", f"{words}; {rest}.", "run it again when the machine is quieter")
@@ -132,12 +133,31 @@ def recompiles(compiled: int, calls: int, per_call: float | None, built: str = "
     """The code compiles every time: there is no steady state; ``built`` is what it builds anew."""
     cost = f", {units.duration(per_call)} of each call" if per_call else ""
     cause = f", since {built}(...) is built in the statement" if built else ""
-    once = f"{built}(...)" if built else "jax.jit(...), torch.compile(...) or tf.function(...)"
+    once = f"{built}(...)" if built else "the compiled function"
     return Note(
         "recompiles",
         f"Something was compiled in {compiled} of {units.count(calls, 'sample')}{cost}:"
         f" a steady state is never reached{cause}.",
         f"build {once} once, above, and time its call",
+        CHANGES_MEANING,
+    )
+
+
+def compiles_too(per_call: float, latency: float) -> Note:
+    """The code compiles every time, and does more besides."""
+    spent, of = units.duration(per_call), units.duration(latency)
+    return Note(
+        "compiles-too",
+        f"Something is traced or compiled in every call, which takes {spent} of the {of}.",
+    )
+
+
+def lazy(kind: str, advice: str) -> Note:
+    """A value that does its work when it is used."""
+    return Note(
+        "lazy",
+        f"The value is a {kind} that does its work later: only making it was timed.",
+        advice,
         CHANGES_MEANING,
     )
 
@@ -395,6 +415,8 @@ CODES = (
     "watched",
     "processes",
     "recorded",
+    "compiles-too",
+    "lazy",
     "built-each-call",
     "constant-folded",
     "work-removed",

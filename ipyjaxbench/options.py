@@ -6,11 +6,12 @@ mean what they say. `argparse` converts values and writes the help text.
 
 import argparse
 import difflib
+import keyword
 import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from ipyjaxbench.errors import OptionError
 
@@ -47,7 +48,7 @@ class TimeOptions:
     quiet: bool = False
     returned: bool = False
     variable: str | None = None
-    clock: str = "elapsed"
+    clock: Literal["elapsed", "calendar", "cpu"] = "elapsed"
     fresh: bool = False
     device: bool = False
     ops: bool = False
@@ -55,6 +56,10 @@ class TimeOptions:
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         checks = (("-n", self.number, _whole), ("-r", self.repeat, _whole))
+        if self.budget is not None and (self.number or self.repeat):
+            raise OptionError(
+                f"-b {self.budget:g} goes without -n and -r: they say how many calls are made"
+            )
         if self.aim not in _AIMS:
             raise OptionError(f"aim {self.aim!r}: it is one of {', '.join(_AIMS)}")
         for flag, value, rule in (*checks, ("-b", self.budget, _seconds)):
@@ -102,7 +107,7 @@ _digits = _rule(1, 15, int, "a number of digits from 1 to 15, as in -p 4")
 
 
 def _name(text: str) -> str:
-    if not text.isidentifier():
+    if not text.isidentifier() or keyword.iskeyword(text):
         raise ValueError("the name of a variable, as in -v result")
     return text
 
@@ -127,7 +132,7 @@ _TIME_ROWS: tuple[tuple[tuple[str, ...], str, object, str], ...] = (
     (("-v", "--variable"), "variable", _name, "save the result object under this name"),
     (("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
     (("-c", "--cpu"), "clock", "cpu", "measure CPU time of the process instead of elapsed time"),
-    (("--fresh",), "fresh", True, "one more call, compiled anew; your caches are left alone"),
+    (("--fresh",), "fresh", True, "one more call, compiled anew; nothing in your caches is lost"),
     (("--device",), "device", True, "profile a few more calls: how long devices are busy"),
     (("--ops",), "ops", True, "the same, and list the operations that take longest"),
 )
@@ -219,7 +224,7 @@ def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None
             raise OptionError(f"{word}: {name} takes no value; type {name} alone")
         return [(name, value if equals else None)]
     if word.startswith("--"):
-        near = difflib.get_close_matches(name, arity, 1)
+        near = difflib.get_close_matches(name, arity, 1, 0.7)
         hint = f"did you mean {near[0]}?" if near else "%fwtime? lists the options."
         raise OptionError(f"unknown option {name}; {hint} (Code that starts with -- goes after --)")
     found: list[tuple[str, str | None]] = []

@@ -8,6 +8,7 @@ from ipyjaxbench.clock import Clock
 
 _SILENT_NS = 1_000_000_000
 _EVERY_NS = 250_000_000
+_LONG_NS = 3_600_000_000_000
 
 
 class Progress:
@@ -35,4 +36,5 @@ class Progress:
             return
         self._next = now + _EVERY_NS
         found = "warming up" if math.isinf(known) else f"± {units.percent(known)} so far"
-        self._show(f"measuring: {found}, {units.duration(left * 1e-9, 2)} left at most")
+        rest = f", {units.duration(left * 1e-9, 2)} left at most" if left < _LONG_NS else ""
+        self._show(f"measuring: {found}{rest}")

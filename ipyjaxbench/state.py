@@ -1,6 +1,7 @@
 """What running code changes in the user's session, so that many runs leave what one leaves."""
 
 import ast
+import dis
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from types import FunctionType, ModuleType
@@ -61,6 +62,17 @@ class Snapshot:
         for restore in self._restores:
             restore()
         return lost
+
+
+def rebound(functions: Sequence[object], names: Namespace) -> list[str]:
+    """Names that functions of the user's bind in this namespace, as after ``global n``."""
+    found: dict[str, None] = {}
+    for function in functions:
+        if type(function) is FunctionType and function.__globals__ is names:
+            for instruction in dis.get_instructions(function):
+                if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                    found[str(instruction.argval)] = None
+    return list(found)
 
 
 def all_alive(value: object, frameworks: Sequence[Framework]) -> bool:

@@ -1,6 +1,7 @@
 """All calls after the first one: warm-up, sample size, rounds, and what ends them early."""
 
 import gc
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -124,13 +125,13 @@ class Steady:
             return
         if typical > _SLOW * budget:
             samples.adopt_probes()
-        if plan.wait is not None:
+        if plan.wait is not None and options.clock == "elapsed":
             self.queued = queued_calls(calls, samples.settled_probes(), _IN_FLIGHT * self.room)
         sampling.until_steady(
             calls, samples, number, deadline, options.target, self._after_round(deadline, begun)
         )
         spent = calls.clock.wall() - begun
-        if samples.half_width() > options.target:
+        if options.target < samples.half_width() < math.inf:
             self.said.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
 
     def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:

@@ -54,6 +54,8 @@ def _headline(m: "Measurement") -> Headline:
         detail = "per call, compilation included"
     elif m.waited and not _queues(m):
         detail += ", waited for"
+    if m.clock == "cpu":
+        detail = f"CPU time, {detail}"
     shown = figure(m)
     if _floor_leads(m):
         shown, detail = units.duration(m.floor, m.precision), f"at its fastest, {detail}"

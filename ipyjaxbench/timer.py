@@ -19,7 +19,7 @@ from ipyjaxbench.placement import Placement
 from ipyjaxbench.plan import Plan, set_back
 from ipyjaxbench.scene import Scene, placements
 from ipyjaxbench.snippet import Snippet
-from ipyjaxbench.state import Changes, Donated, Snapshot
+from ipyjaxbench.state import Changes, Donated, Snapshot, rebound
 from ipyjaxbench.steady import Steady, Told
 from ipyjaxbench.waiting import Drain
 
@@ -102,6 +102,7 @@ class _Timing:
         try:
             calls.set_up()
             self._scene = scene = Scene(snippet, frameworks)
+            self._bound += rebound(scene.functions, snippet.names)
             theirs = self._setup.binds if self._setup else ()
             self._carryover = Carryover(scene, frameworks, theirs)
             self._donated = Donated(snippet, scene.values, scene.functions, frameworks)
@@ -138,6 +139,7 @@ class _Timing:
         kept = set_back(snippet, scene.values, self._frameworks)
         self._plan = Plan(calls, first.value, results, kept, self._frameworks)
         self._said += findings.after_first(scene, self._outputs, lost, self._frameworks)
+        self._said += findings.of_value(first.value, snippet.text)
         self._carryover.after_first(first.value, held=is_held(first))
 
     def later_calls(self, told: Told) -> None:
@@ -207,6 +209,7 @@ class _Timing:
             compile_time=compile_time,
             elapsed=steady.elapsed,
             precision=options.precision,
+            clock=options.clock,
             throughputs=tuple(queued.throughputs) if queued else (),
             dispatches=tuple(queued.dispatches) if queued else (),
             programs=self._programs,

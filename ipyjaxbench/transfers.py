@@ -10,6 +10,8 @@ from ipyjaxbench.placement import Placement
 #: What brings data to the host, and what takes it to a device, by the name that is called.
 _TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get"}
 _TO_DEVICE = {"cuda", "device_put"}
+#: What makes an array on the CPU of the memory that another one has.
+_SHARES = {"from_numpy", "as_tensor", "from_dlpack"}
 _HOST = "numpy"
 
 
@@ -37,7 +39,8 @@ def copies_made(
     if device_in and (copied or (_is_far(device_in) and (host_out or called & _TO_HOST))):
         size = sum(p.nbytes for p in host_out) or None
         yield notes.copies(f"the result comes to the host from {_where(device_in)}", size)
-    if (host_in and device_out) or (_is_far(device_out) and called & _TO_DEVICE):
+    taken = host_in and device_out and not called & _SHARES
+    if taken or (_is_far(device_out) and called & _TO_DEVICE):
         size = sum(p.nbytes for p in host_in) or None
         names = ", ".join(p.name for p in host_in) or "data"
         yield notes.copies(f"{names} may go from the host to {_where(device_out)}", size)

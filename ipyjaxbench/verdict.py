@@ -16,6 +16,7 @@ EXPLAINED = {
 #: Notes that leave nothing of the figure.
 _INVALIDATE = {
     "not-called",
+    "lazy",
     "constant-folded",
     "work-removed",
     "impossible-speed",
@@ -52,4 +53,5 @@ def movements(samples: Sequence[float]) -> Iterator[str]:
     moved = stats.drift(samples)
     if moved:
         way = "slower" if moved > 0 else "faster"
-        yield f"it got {units.percent(abs(moved))} {way} while it was measured"
+        far = units.percent(abs(moved)) if moved <= 1 else units.times(1 + moved)
+        yield f"it got {far} {way} while it was measured"

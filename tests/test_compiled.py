@@ -70,7 +70,7 @@ PARTS = {"trace": 0.004, "lower": 0.009, "compile": 0.081}
     [
         (
             FirstCall(0.096, PARTS),
-            f"{SPLIT} (cold; your caches are as they were)",
+            f"{SPLIT} (cold; what was compiled before is still there)",
         ),
         (
             FirstCall(0.096, {"compile": 0.09}, (), ("g stayed compiled", "h too")),

@@ -380,3 +380,10 @@ def test_an_error_that_cannot_show_itself_is_still_told(shell: Shell) -> None:
     shell.names["f"] = f
     result = shell.run("%fwtime -q -o -n 1 -r 5 f()")
     assert "Call 3 raised Mute." in result.notes[0].text
+
+
+def test_the_extension_can_be_unloaded_and_loaded_again(shell: Shell) -> None:
+    shell.run("%unload_ext ipyjaxbench")
+    assert shell.shell.find_line_magic("fwtime") is None
+    shell.run("%load_ext ipyjaxbench")
+    assert shell.shell.find_line_magic("fwtime") is not None

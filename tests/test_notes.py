@@ -99,8 +99,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "recompiles",
             "Something was compiled in 40 of 41 samples, 46.0 ms of each call:"
             " a steady state is never reached.",
-            "build jax.jit(...), torch.compile(...) or tf.function(...) once, above,"
-            " and time its call",
+            "build the compiled function once, above, and time its call",
             MEANING,
         ),
     ),
@@ -114,6 +113,22 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "not-called",
             "step is a function and was not called: only looking up its name was timed.",
             "step(...)",
+            MEANING,
+        ),
+    ),
+    (
+        notes.compiles_too(0.0065, 0.0348),
+        Note(
+            "compiles-too",
+            "Something is traced or compiled in every call, which takes 6.50 ms of the 34.8 ms.",
+        ),
+    ),
+    (
+        notes.lazy("generator", "list(gen())"),
+        Note(
+            "lazy",
+            "The value is a generator that does its work later: only making it was timed.",
+            "list(gen())",
             MEANING,
         ),
     ),
@@ -325,6 +340,10 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         (
             notes.recompiles(1, 1, None),
             "Something was compiled in 1 of 1 sample: a steady state is never reached.",
+        ),
+        (
+            notes.needs_longer(3.0, 0.02, 2.0),
+            "The interval is over ± 100 % after 2.0 s; more time alone will hardly narrow it.",
         ),
         (
             notes.needs_longer(0.2, 0.02, 2.0),

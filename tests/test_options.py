@@ -17,7 +17,7 @@ PROTECT = "(Code that starts with -- goes after --)"
 
 CODE = st.text(max_size=60).filter(lambda text: not text.strip().startswith("-"))
 FLAGS = st.lists(
-    st.sampled_from(["-q", "-o", "-n 10", "-n10", "-r 5", "-b0.5", "-p4", "-v r", "--cpu"]),
+    st.sampled_from(["-q", "-o", "-n 10", "-n10", "-r 5", "-p4", "-v r", "--cpu"]),
     min_size=1,
     max_size=6,
 )
@@ -228,3 +228,11 @@ def test_the_examples_of_the_help_are_understood() -> None:
 
 def test_the_help_has_no_line_over_eighty_columns() -> None:
     assert max(map(len, usage().splitlines())) <= 80
+
+
+@pytest.mark.parametrize("line", ["-n 5 -b 1 f()", "-r 5 -b 1 f()", "-b1 -n5 -r5 f()"])
+def test_a_budget_and_a_number_of_calls_exclude_each_other(line: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        split(line)
+    told = "-b 1 goes without -n and -r: they say how many calls are made"
+    assert str(caught.value) == told

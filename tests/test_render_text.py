@@ -168,8 +168,7 @@ with        jax 0.10.2
 jax.jit(g)(x)  2.11 ms ± 0.28 %   per call, compilation included      RECOMPILES
 !  Something was compiled in 40 of 40 samples, 46.0 ms of each call: a steady
    state is never reached.
-→  build jax.jit(...), torch.compile(...) or tf.function(...) once, above, and
-   time its call
+→  build the compiled function once, above, and time its call
 fastest        2.10 ms · 40 samples
 first call     48.0 ms = compile 30 ms + run 18 ms
 with           jax 0.10.2""",

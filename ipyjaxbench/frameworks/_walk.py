@@ -1,7 +1,8 @@
 """Finds the arrays inside any value, and the functions that code can reach. Looks, never calls."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import (
@@ -18,6 +19,7 @@ from ipyjaxbench.frameworks._base import Framework
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
 _MAX_REACHED = 1000
+_MANY = 1000  # items: as many numbers at the front, and nobody expects an array among the rest
 _STDLIB = str(Path(inspect.__file__).parent)
 _ATOMS = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice))
@@ -94,15 +96,24 @@ def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:
             return parts
     match node:
         case Mapping():
-            return list(node.values())
+            return _but_plain(node.values())
         case list() | tuple() | set() | frozenset():
-            return node
+            return _but_plain(node)
         case MethodType():
             return (node.__self__,)
         case partial():
             return (node.args, node.keywords, *_attributes(node))
         case _:
             return (*_attributes(node), *_slots(node))
+
+
+def _but_plain(items: Collection[object]) -> list[object]:
+    """The items; of very many only those at the front, where these are numbers and strings."""
+    if len(items) > _MANY:
+        front = list(itertools.islice(items, _MANY))
+        if all(id(type(item)) in _ATOMS for item in front):
+            return []
+    return list(items)
 
 
 def _attributes(node: object) -> list[object]:

@@ -128,7 +128,7 @@ def test_a_cold_call_compiles_all_anew_and_leaves_the_users_programs() -> None:
     assert list(result.fresh.phases) == ["trace", "lower", "compile"]
     assert sum(s or 0 for s in result.fresh.phases.values()) < (result.fresh.seconds or 0)
     assert len(traces) == 2
-    assert "(cold; your caches are as they were)" in " ".join(str(result).split())
+    assert "(cold; what was compiled before is still there)" in " ".join(str(result).split())
     with heard() as events:
         run()
     assert events == Counter()
