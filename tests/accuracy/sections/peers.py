@@ -65,6 +65,11 @@ def _shown(look: Row | None) -> str:
     return "fails" if math.isnan(look["ratio"]) else f"{look['ratio']:.2f}"
 
 
+def _nearer(row: Row) -> str:
+    found = ", ".join(better(row))
+    return f"{found}: {row['why']}" if found and row["why"] else found or "none"
+
+
 def _column(peer: str, meaning: str) -> Column:
     return Column(peer, 8, meaning, lambda row: _shown(row["peers"][peer]))
 
@@ -98,8 +103,8 @@ PEERS = Section(
         _column("%time", "the wall time of one call"),
         _column("timeit", "best of 5 runs, as `python -m timeit` prints it"),
         _column("Timer", "median of `torch.utils.benchmark.Timer`, which sets one thread"),
-        Column("nearer", 8, "the tools that are nearer to the truth",
-               lambda r: ", ".join(better(r)) or "none"),
+        Column("nearer", 8, "the tools that are nearer to the truth, and why where that is known",
+               _nearer),
     ),
     summary=_summary,
     measure=measure,

@@ -91,7 +91,7 @@ TRUTH = Section(
                lambda r: f"{min(r['ours']):.2f}-{max(r['ours']):.2f}"),
         Column("bars", 11, "between which it counts as right",
                lambda r: "{:.2f}-{:.2f}".format(*bar(r))),
-        Column("verdict", 8, "whether it is between them", _verdict),
+        Column("verdict", 8, "whether it is between them; why not, where that is known", _verdict),
     ),
     summary=_summary,
     measure=measure,
