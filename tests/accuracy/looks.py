@@ -13,7 +13,7 @@ import ipyjaxbench
 from tests.accuracy.case import Case, Names, settle
 
 _NOW = time.perf_counter_ns
-_LOOK_NS = 300_000_000  # spent on one look at the truth
+_LOOK_NS = 200_000_000  # spent on one look at the truth
 _BATCH_NS = 200_000
 
 

@@ -6,7 +6,6 @@ _CALL = "def double(n): return n + n"
 
 PYTHON = (
     Case("pass", "pass"),
-    Case("arithmetic", "x + 1", setup="x = 3"),
     Case("assignment", "y = x + 1", setup="x = 3"),
     Case("carried name", "n = n + 1", setup="n = 0"),
     Case("dictionary", "d['k500']", setup="d = {f'k{i}': i for i in range(1000)}"),

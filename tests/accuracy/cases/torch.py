@@ -42,7 +42,6 @@ fresh = torch.compile(lambda a: torch.tanh(a @ a) * k)
 TORCH = (
     Case("post: product", "torch.matmul(a, a)", "torch.matmul(a, a); sync()", _TORCH),
     Case("post: to the host", "torch.matmul(a, a).cpu()", setup=_TORCH),
-    Case("assignment", "y = torch.matmul(a, a)", "y = torch.matmul(a, a); sync()", _TORCH),
     Case("tiny op", "small + 1", "small + 1; sync()", _TORCH),
     Case("in place", "small.add_(1)", "small.add_(1); sync()", _TORCH),
     Case("to a Python number", "a.sum().item()", setup=_TORCH),
