@@ -8,7 +8,7 @@ from tests.accuracy.case import settle
 from tests.accuracy.cases import GROUPS
 from tests.accuracy.section import Column, Row, Section
 
-_PER_ROUND = 7
+_PER_ROUND, _LEAST = 7, 20
 _BAR = 0.8
 
 
@@ -16,7 +16,7 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
     """A row for each of a group's expressions whose intervals are looked at."""
     cases = [(case, case.names()) for case in GROUPS[group] if case.coverage]
     found: dict[str, list[ipyjaxbench.Measurement]] = {case.name: [] for case, _ in cases}
-    for _ in range(_PER_ROUND * rounds):
+    for _ in range(max(_PER_ROUND * rounds, _LEAST)):
         for case, names in cases:  # in turns, so that the runs of one are spread over time
             settle(names)
             found[case.name].append(ipyjaxbench.measure_code(case.typed, names))

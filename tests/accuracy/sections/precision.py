@@ -11,7 +11,7 @@ from tests.accuracy.looks import ours, truth
 from tests.accuracy.section import Column, Row, Section
 
 _TARGETS = (50e-6, 1e-3, 10e-3)
-_PER_ROUND = 3
+_PER_ROUND, _LEAST = 3, 9
 _BAR = 4.0
 _SETUP = """
 import jax, jax.numpy as jnp
@@ -55,18 +55,19 @@ def _sized(target: float) -> tuple[Case, dict]:
 def measure(group: str, rounds: int) -> Iterator[Row]:
     """A row for each size; ours and theirs take turns, so that both see the same machine."""
     peer_looks.start()
+    repetitions = max(_PER_ROUND * rounds, _LEAST)
     for target in _TARGETS:
         case, names = _sized(target)
         by_hand = Case("", case.truth)
         looks = {"ours": [], "theirs": []}
-        for _ in range(_PER_ROUND * rounds):
+        for _ in range(repetitions):
             looks["ours"].append(ours(case, names))
             looks["theirs"].append(peer_looks.look_of("%timeit", by_hand, names))
         row = {"group": group, "name": f"about {target * 1e3:g} ms", "truth": truth(case, names)}
         for who, found in looks.items():
             row[f"{who} spread"] = spread([look.figure for look in found])
             row[f"{who} spent"] = statistics.median(look.spent for look in found)
-        yield {**row, "repetitions": _PER_ROUND * rounds}
+        yield {**row, "repetitions": repetitions}
 
 
 def _steadier(row: Row) -> float:
