@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from ipyjaxbench import stats
 from ipyjaxbench.calls import Calls, Probe
 
-_SAMPLE_NS = 500_000  # hides a clock of 100 ns, and the cold first call of a sample
+_SAMPLE_NS = 1_000_000  # hides a clock of 100 ns, and the cold first call of a sample
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 12
 _ENOUGH = 50_000  # samples: more would not narrow the interval, and a record is to be saved
-_PAUSE = 0.025  # seconds between rounds of short samples, so that they see different moments
-_PAUSED = 0.3  # of the budget at most, in the fewest rounds
+_SPAN = 0.25  # of the budget at least: what a short look sees is one mood of the machine
 
 _WARM_CALLS = 50
 _WARM_NS = 50_000_000
@@ -204,23 +203,19 @@ def until_steady(
     __tracebackhide__ = True
     wall = calls.clock.wall
     budget = max(deadline - wall(), 0)
-    round_ns = budget // 20
-    pause = min(_PAUSE, _PAUSED * budget * 1e-9 / _MIN_ROUNDS)
+    round_ns, enough = budget // 20, deadline - int((1 - _SPAN) * budget)
     check = _MIN_ROUNDS
     while (wall() < deadline and len(samples.batches) < _ENOUGH) or not samples.batches:
         samples.rounds.append(0)
         end = min(wall() + round_ns, deadline)
         while samples.rounds[-1] < _ROUND_SAMPLES:
-            taken = samples.take(calls, number)
+            samples.take(calls, number)
             if wall() >= end:
                 break
-        if len(samples.rounds) >= check:
+        if len(samples.rounds) >= check and wall() >= enough:
             if samples.half_width() <= target:
                 return
             check = int(check * 1.2) + 1  # the interval takes longer the more samples there are
-        if wall() >= deadline:
-            return
-        after_round()
-        if taken < _PAUSE * 1e9:
-            calls.clock.sleep(pause)
-            calls.sample(1)  # the first call after a pause finds cold caches
+        if wall() < deadline:
+            # No pause: for many milliseconds after one, the same code runs at another speed.
+            after_round()

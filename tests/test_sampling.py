@@ -125,10 +125,10 @@ def test_a_sample_of_fast_calls_is_long_enough_for_the_clock_and_no_longer(cost:
     bench = Bench(lambda _: cost)
     bench.warm_up()
     number = sampling.calls_per_sample(bench.calls, bench.samples)
-    assert 250_000 <= number * cost <= 1_000_000
+    assert 500_000 <= number * cost <= 2_000_000
 
 
-@pytest.mark.parametrize("cost", [500_000, SECOND])
+@pytest.mark.parametrize("cost", [1_000_000, SECOND])
 def test_a_sample_of_slow_calls_holds_one_and_costs_no_call_to_find_out(cost: int) -> None:
     bench = Bench(lambda _: cost)
     made = bench.warm_up()
@@ -186,12 +186,10 @@ def test_rounds_of_slow_calls_share_the_budget() -> None:
     assert max(bench.samples.rounds) <= 20
 
 
-def test_between_rounds_of_short_samples_is_a_pause_and_one_call_that_does_not_count() -> None:
-    bench = Bench(noise(0.01))
-    spent = bench.until_steady(1000.0)
-    rounds = len(bench.samples.rounds)
-    assert bench.count == len(bench.samples.batches) + rounds - 1
-    assert spent > (rounds - 1) * 0.025 + bench.count * 0.001
+def test_calls_go_on_without_a_pause_for_a_quarter_of_the_budget_at_least() -> None:
+    bench = Bench(lambda _: 1_000_000)
+    assert bench.until_steady(4.0) == pytest.approx(1.0, abs=0.1)
+    assert bench.count == len(bench.samples.batches) == 1000
 
 
 def test_half_of_the_samples_may_be_lost_to_an_interrupt_and_the_rest_stay() -> None:
@@ -203,8 +201,7 @@ def test_half_of_the_samples_may_be_lost_to_an_interrupt_and_the_rest_stay() -> 
     bench = Bench(cost)
     with pytest.raises(KeyboardInterrupt):
         bench.until_steady(10.0)
-    # One of the calls warmed up after the pause between the two rounds.
-    assert len(bench.samples.batches) == sum(bench.samples.rounds) == 28
+    assert len(bench.samples.batches) == sum(bench.samples.rounds) == 29
 
 
 # Compilations

@@ -32,7 +32,7 @@ def test_a_number_of_samples_is_kept_and_their_size_chosen(bench: Bench, cost: i
     m = bench.time(f"clock.advance({cost})", repeat=5)
     assert m.repeat == len(m.batches) == 5
     assert m.median == pytest.approx(cost * 1e-9)
-    assert m.loops == 1 or 2.5e-4 <= m.loops * m.median <= 1e-3
+    assert m.loops == 1 or 5e-4 <= m.loops * m.median <= 2e-3
 
 
 @pytest.mark.parametrize("budget", [0.5, 2.0])
@@ -85,7 +85,7 @@ def test_set_up_runs_before_each_sample_and_is_not_counted(bench: Bench) -> None
 
 def test_a_slow_set_up_does_not_make_samples_of_fast_calls_shorter(bench: Bench) -> None:
     m = bench.time("clock.advance(100)", "clock.advance(1_000_000)")
-    assert 2500 <= m.loops <= 10_000
+    assert 5000 <= m.loops <= 20_000
 
 
 @pytest.mark.parametrize("code", ["x.sort()", "x += [3]", "x = [*x, 3]"])
