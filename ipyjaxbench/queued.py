@@ -10,7 +10,7 @@ _LOOK_NS = 8_000_000  # of queued calls in one look
 _FEWEST, _MOST = 4, 64
 _DISPATCHED = 4  # an eighth of the 32 programs that wait on XLA's CPU before a call blocks
 _SYNCHRONOUS = 0.9  # Python goes on when this share of a call is over: nothing is queued
-_TOO_SLOW_NS = 200_000_000
+_TOO_SLOW_NS = 10_000_000  # beside that, what waiting costs is nothing
 
 
 @dataclass

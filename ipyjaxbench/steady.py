@@ -95,6 +95,8 @@ class Steady:
 
     def dispatches(self) -> list[float]:
         """Seconds until Python went on, per call: of queued calls, else of the warm-up's."""
+        if self.options.clock != "elapsed":
+            return []
         if self.queued is not None and self.queued.dispatches:
             return self.queued.dispatches
         return [probe.returned * 1e-9 for probe in self.samples.settled_probes()]

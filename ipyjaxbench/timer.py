@@ -211,7 +211,7 @@ class _Timing:
             precision=options.precision,
             clock=options.clock,
             throughputs=tuple(queued.throughputs) if queued else (),
-            dispatches=tuple(queued.dispatches) if queued else (),
+            dispatches=tuple(steady.dispatches()) if self._plan.wait is not None else (),
             programs=self._programs,
             fresh=self._cold,
             device=self._device,
