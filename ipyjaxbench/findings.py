@@ -33,7 +33,7 @@ _LAZY: dict[type, tuple[str, str]] = {
     map: ("map", "list({})"),
     filter: ("filter", "list({})"),
 }
-_MOSTLY = 0.5  # of a call: from then on compiling is what was timed
+_MUCH = 0.25  # of a call, as far as frameworks tell it: from then on compiling was timed
 
 
 def after_first(
@@ -137,7 +137,7 @@ def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | N
     late = sum(samples.compiled)
     if 2 * late > len(samples.compiled):
         per_call = spent / max(calls.made - 1, 1)
-        if 0 < per_call * 1e9 < _MOSTLY * samples.per_call:
+        if built is None and 0 < per_call * 1e9 < _MUCH * samples.per_call:
             return [notes.compiles_too(per_call, samples.per_call * 1e-9)]
         cause = built.name if built else ""
         return [notes.recompiles(late, len(samples.compiled), per_call, cause)]
