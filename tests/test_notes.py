@@ -305,9 +305,9 @@ EXAMPLES: list[tuple[Note, Note]] = [
 
 
 def makers() -> list[Callable[..., Note]]:
-    """Every public function of the module that makes a Note."""
+    """Every function of the package that makes a Note."""
     functions = inspect.getmembers(notes, inspect.isfunction)
-    return [f for name, f in functions if f.__module__ == notes.__name__ and name[0] != "_"]
+    return [f for _, f in functions if f.__module__.startswith(f"{notes.__name__}.")]
 
 
 @pytest.mark.parametrize(("made", "expected"), EXAMPLES, ids=lambda note: note.code)

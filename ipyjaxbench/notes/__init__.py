@@ -1,0 +1,85 @@
+"""The closed list of Notes: each is one thing to know before believing a number.
+
+A Note says what was seen, how large its effect is, and what to write instead.
+"""
+
+from ipyjaxbench.notes._note import CHANGES_MEANING as CHANGES_MEANING
+from ipyjaxbench.notes._note import GOOD_TO_KNOW as GOOD_TO_KNOW
+from ipyjaxbench.notes._note import Note as Note
+from ipyjaxbench.notes.run import below_clock as below_clock
+from ipyjaxbench.notes.run import compiled_late as compiled_late
+from ipyjaxbench.notes.run import earlier_work as earlier_work
+from ipyjaxbench.notes.run import elsewhere as elsewhere
+from ipyjaxbench.notes.run import fresh_copies as fresh_copies
+from ipyjaxbench.notes.run import grows as grows
+from ipyjaxbench.notes.run import interrupted as interrupted
+from ipyjaxbench.notes.run import names_stay_inside as names_stay_inside
+from ipyjaxbench.notes.run import needs_longer as needs_longer
+from ipyjaxbench.notes.run import output_hidden as output_hidden
+from ipyjaxbench.notes.run import over_budget as over_budget
+from ipyjaxbench.notes.run import over_memory as over_memory
+from ipyjaxbench.notes.run import runs_once as runs_once
+from ipyjaxbench.notes.run import slows_down as slows_down
+from ipyjaxbench.notes.run import state_advanced as state_advanced
+from ipyjaxbench.notes.run import stopped_by_error as stopped_by_error
+from ipyjaxbench.notes.run import unsynchronised as unsynchronised
+from ipyjaxbench.notes.settings import narrowed as narrowed
+from ipyjaxbench.notes.settings import not_usable as not_usable
+from ipyjaxbench.notes.settings import processes as processes
+from ipyjaxbench.notes.settings import recorded as recorded
+from ipyjaxbench.notes.settings import reduced_precision as reduced_precision
+from ipyjaxbench.notes.settings import setting_on as setting_on
+from ipyjaxbench.notes.settings import unknown_part as unknown_part
+from ipyjaxbench.notes.settings import watched as watched
+from ipyjaxbench.notes.work import built_each_call as built_each_call
+from ipyjaxbench.notes.work import compiles_too as compiles_too
+from ipyjaxbench.notes.work import constant_folded as constant_folded
+from ipyjaxbench.notes.work import copies as copies
+from ipyjaxbench.notes.work import impossible_speed as impossible_speed
+from ipyjaxbench.notes.work import lazy as lazy
+from ipyjaxbench.notes.work import no_work as no_work
+from ipyjaxbench.notes.work import not_called as not_called
+from ipyjaxbench.notes.work import recompiles as recompiles
+from ipyjaxbench.notes.work import used_up as used_up
+from ipyjaxbench.notes.work import value_cached as value_cached
+from ipyjaxbench.notes.work import work_removed as work_removed
+
+CODES = (
+    "earlier-work",
+    "unsynchronised",
+    "elsewhere",
+    "state-advanced",
+    "fresh-copies",
+    "runs-once",
+    "stopped-by-error",
+    "interrupted",
+    "over-budget",
+    "over-memory",
+    "needs-longer",
+    "recompiles",
+    "compiled-late",
+    "not-called",
+    "output-hidden",
+    "not-usable",
+    "unknown-part",
+    "copies",
+    "names-stay-inside",
+    "narrowed",
+    "reduced-precision",
+    "setting-on",
+    "watched",
+    "processes",
+    "recorded",
+    "compiles-too",
+    "lazy",
+    "built-each-call",
+    "constant-folded",
+    "work-removed",
+    "impossible-speed",
+    "value-cached",
+    "used-up",
+    "grows",
+    "slows-down",
+    "below-clock",
+    "no-work",
+)

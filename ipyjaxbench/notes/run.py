@@ -1,0 +1,165 @@
+"""What happened while calls were made."""
+
+import math
+from collections.abc import Sequence
+
+from ipyjaxbench import units
+from ipyjaxbench.notes._note import CHANGES_MEANING, Note
+
+_WORTH_WAITING = 60.0  # seconds
+
+
+def earlier_work(seconds: float) -> Note:
+    """Work from before was still running when the measurement began."""
+    waited = units.duration(seconds)
+    return Note("earlier-work", f"Waited {waited} for work that earlier cells had left running.")
+
+
+def unsynchronised(seconds: float, ratio: float) -> Note:
+    """A clock that does not wait would have read something else."""
+    read, off = units.duration(seconds), units.times(ratio)
+    return Note(
+        "unsynchronised",
+        f"Without waiting this would have read {read}: {off} too fast.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def elsewhere(seconds: float) -> Note:
+    """The value came back, and work that it does not show went on."""
+    return Note(
+        "elsewhere",
+        f"The code leaves {units.duration(seconds)} of work running that its value does not show;"
+        " it was waited for.",
+    )
+
+
+def state_advanced(names: Sequence[str], calls: int) -> Note:
+    """Something that the code changes could not be put back."""
+    return Note(
+        "state-advanced",
+        f"{', '.join(names)} advanced by {units.count(calls, 'call')}, not one:"
+        " what the code changes in place or gives away cannot be put back.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def fresh_copies(names: Sequence[str]) -> Note:
+    """Donated arguments were replaced before each call."""
+    return Note(
+        "fresh-copies",
+        f"{', '.join(names)}: donated by the call, so each later call got a fresh copy, untimed.",
+    )
+
+
+def runs_once(error: str) -> Note:
+    """The second call raised: the first one is all there is."""
+    return Note(
+        "runs-once",
+        f"This code runs once: the second call raised {error}. The figure is the first call.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def stopped_by_error(call: int, error: str) -> Note:
+    """A later call raised; what came before is reported."""
+    return Note(
+        "stopped-by-error",
+        f"Call {call:,} raised {error}. The figure is of the calls before it.",
+        mark=CHANGES_MEANING,
+    )
+
+
+def interrupted() -> Note:
+    """The user ended the measurement."""
+    return Note("interrupted", "Interrupted: the figure is of the calls made until then.")
+
+
+def over_budget(seconds: float) -> Note:
+    """No second call fitted into the budget."""
+    return Note(
+        "over-budget",
+        "One call only: a second one would have passed the budget.",
+        f"-b {max(1, round(4 * seconds))} to measure several",
+    )
+
+
+def over_memory(room: float) -> Note:
+    """No second result fitted into memory."""
+    times = units.number(room, 2)
+    return Note(
+        "over-memory",
+        f"One call only: the free memory holds {times} results like it, and repeating needs 2.",
+        "smaller arrays, or end what else holds memory",
+    )
+
+
+def needs_longer(known: float, target: float, spent: float) -> Note:
+    """The interval is wider than it should be; it narrows with the root of time."""
+    need = spent * (known / target) ** 2
+    width = f"± {units.percent(known)}" if known <= 1 else "over ± 100 %"
+    words = f"The interval is {width} after {units.duration(spent, 2)}"
+    if need > _WORTH_WAITING:
+        rest = "more time alone will hardly narrow it"
+        return Note("needs-longer", f"{words}; {rest}.", "run it again when the machine is quieter")
+    aim = f"± {units.percent(target)} needs about {units.duration(need, 2)}"
+    return Note("needs-longer", f"{words}; {aim}.", f"-b {math.ceil(need)}")
+
+
+def compiled_late(compiled: int) -> Note:
+    """A few samples contained a compilation and were left out."""
+    return Note(
+        "compiled-late",
+        f"{units.count(compiled, 'sample')} in which something was compiled"
+        f" {'was' if compiled == 1 else 'were'} left out.",
+    )
+
+
+def below_clock(sample: float, resolution: float, number: int | None) -> Note:
+    """A sample is too short for the clock."""
+    return Note(
+        "below-clock",
+        f"A sample lasts {units.duration(sample)}, and the clock shows"
+        f" {units.duration(resolution)} at best: too little to tell apart.",
+        f"-n {number}" if number else "more work in each call",
+    )
+
+
+def slows_down(first: float, last: float) -> Note:
+    """Every call takes longer than the one before, for a reason that is not seen."""
+    return Note(
+        "slows-down",
+        f"The time grew with every call, from {units.duration(first)} at first to"
+        f" {units.duration(last)} at the end: something that the code keeps may be growing.",
+    )
+
+
+def grows(name: str, sizes: tuple[int, int], times: tuple[float, float]) -> Note:
+    """A container grows with every call, and so does the time."""
+    before, after = sizes
+    first, last = map(units.duration, times)
+    return Note(
+        "grows",
+        f"{name} grew from {before:,} to {units.count(after, 'item')} and the time with it"
+        f" ({first} at first, {last} at the end).",
+        f"make {name} anew in the set-up",
+        CHANGES_MEANING,
+    )
+
+
+def output_hidden(written: int) -> Note:
+    """Later calls printed; their output was not shown."""
+    return Note(
+        "output-hidden",
+        f"What later calls printed ({units.count(written, 'write')}) is not shown,"
+        " and the time of showing it is not in the figure.",
+    )
+
+
+def names_stay_inside(names: Sequence[str]) -> Note:
+    """Python before 3.13 gives no way to set a function's local variables."""
+    return Note(
+        "names-stay-inside",
+        f"{', '.join(names)}: bound inside a function, where Python before 3.13 gives no way"
+        " to keep a name.",
+    )
