@@ -133,18 +133,21 @@ class Calls:
         drained = self.drain.idle + self._left()
         return Probe(returned[0] - start if returned else taken, taken, drained)
 
-    def sample(self, calls: int, *, begun: bool = False) -> tuple[int, bool]:
+    def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> tuple[int, bool]:
         """Time several calls as one.
 
         Args:
             calls: how many.
             begun: they go on with a stretch that was set up before.
+            ahead: how many to make before them, untimed, where nothing has to be set up.
 
         Returns:
             Nanoseconds for all of them, and whether something was compiled in them.
         """
         __tracebackhide__ = True
         self.set_up(begun=begun)
+        if ahead and self._setup is None:
+            self._turn(ahead, self._wait)
         before = self.compilations()
         taken = self._turn(calls, self._wait)
         left = self._left()

@@ -97,12 +97,17 @@ class Measurement(Result):
 
     @cached_property
     def half_width(self) -> float:
-        """Half of the 95 % interval of the median, relative to it; infinite when not known."""
+        """Half of `interval`, relative to the median; infinite when not known."""
+        return stats.repeatability(self.samples, self.rounds)
+
+    @cached_property
+    def known(self) -> float:
+        """How well this run knows its own median: half of the 95 % interval, relative to it."""
         return stats.half_width(self.samples, self.rounds)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the median in this session; (0, inf) when one sample is all."""
+        """Where the median of another such run will be; (0, inf) when one sample is all."""
         if math.isinf(self.half_width):
             return (0.0, math.inf)
         reach = self.median * self.half_width

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from ipyjaxbench import stats
 from ipyjaxbench.calls import Calls, Probe
 
-_SAMPLE_NS = 1_000_000  # hides a clock of 100 ns, and the cold first call of a sample
+_SAMPLE_NS = 1_000_000  # hides a clock of 100 ns
+_AHEAD = 2  # calls before each sample, untimed: asking devices whether they are idle cools them
+_CHEAP = 0.1  # of a sample at most
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 12
 _ENOUGH = 50_000  # samples: more would not narrow the interval, and a record is to be saved
@@ -39,13 +41,13 @@ class Samples:
     probes_compiled: list[bool] = field(default_factory=list)
     known: float = math.inf
 
-    def take(self, calls: Calls, number: int, *, begun: bool = False) -> int:
+    def take(self, calls: Calls, number: int, *, begun: bool = False, ahead: int = 0) -> int:
         """Add one sample, call by call where each has to be prepared; return its nanoseconds."""
         __tracebackhide__ = True
         if calls.one_by_one:
             parts = [calls.sample(1, begun=begun or index > 0) for index in range(number)]
         else:
-            parts = [calls.sample(number, begun=begun)]
+            parts = [calls.sample(number, begun=begun, ahead=ahead)]
         taken = sum(ns for ns, _ in parts)
         self.batches.append((number, taken))
         self.compiled.append(any(compiled for _, compiled in parts))
@@ -204,12 +206,12 @@ def until_steady(
     wall = calls.clock.wall
     budget = max(deadline - wall(), 0)
     round_ns, enough = budget // 20, deadline - int((1 - _SPAN) * budget)
-    check = _MIN_ROUNDS
+    check, ahead = _MIN_ROUNDS, min(_AHEAD, int(_CHEAP * number))
     while (wall() < deadline and len(samples.batches) < _ENOUGH) or not samples.batches:
         samples.rounds.append(0)
         end = min(wall() + round_ns, deadline)
         while samples.rounds[-1] < _ROUND_SAMPLES:
-            samples.take(calls, number)
+            samples.take(calls, number, ahead=ahead)
             if wall() >= end:
                 break
         if len(samples.rounds) >= check and wall() >= enough:

@@ -95,6 +95,7 @@ def _taken(m: "Measurement") -> Iterator[tuple[str, str]]:
     if m.loops > 1:
         taken += f" of {units.count(m.loops, 'call')}"
     taken += f" in {units.duration(m.elapsed, 2)}" if m.elapsed else ""
+    taken += f" · this run ± {units.percent(m.known)}" if 0 < m.known <= 1 else ""
     if _floor_leads(m):
         yield "samples", taken
     else:

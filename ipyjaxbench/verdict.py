@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import stats, units
 
-_QUIET, _OK, _TAIL = 0.02, 0.05, 1.10
+_QUIET, _OK, _TAIL = 0.03, 0.06, 1.10
 EXPLAINED = {
-    "QUIET": "steady: the interval is within 2 %",
-    "OK": "steady enough: the interval is within 5 %",
+    "QUIET": "steady: another run is within 3 %",
+    "OK": "steady enough: another run is within 6 %",
     "NOISY": "the figure moves: trust the fastest more",
     "RECOMPILES": "compiles in every call: no steady state",
     "INVALID": "not the time of what the code seems to do",
@@ -30,7 +30,7 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
 
     Args:
         samples: seconds per call; empty where there was one call only.
-        half_width: of the interval of their median, relative.
+        half_width: of the interval for the median of another run, relative.
         codes: of the Notes on it.
     """
     if "recompiles" in codes:
@@ -45,12 +45,14 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
 
 
 def movements(samples: Sequence[float]) -> Iterator[str]:
-    """What the samples themselves show of a cause: two speeds, or a drift."""
-    groups = stats.two_speeds(samples)
+    """What the samples themselves show of a cause: two speeds, a drift, or that it wandered."""
+    groups, parts = stats.two_speeds(samples), stats.eighths(samples)
     if groups:
         slow, fast = units.duration(groups[1]), units.duration(groups[0])
         yield f"it runs at two speeds, {fast} and {slow}"
     moved = stats.drift(samples)
+    if not (groups or moved) and parts and max(parts) > (1 + _OK) * min(parts):
+        yield f"it wandered by {units.percent(max(parts) / min(parts) - 1)} while it was measured"
     if moved:
         way = "slower" if moved > 0 else "faster"
         far = units.percent(abs(moved)) if moved <= 1 else units.times(1 + moved)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import re
 
 import pytest
 from IPython.core.magics.execution import TimeitResult
@@ -51,7 +50,7 @@ def test_the_interval_never_holds_negative_times() -> None:
     assert m.interval[0] == 0.0
 
 
-MOVED = [1000 + 80 * (i // 10 % 2) for i in range(100)]
+MOVED = [1000 + 30 * (i // 10 % 2) for i in range(100)]
 SHIFTED = [1000 + 500 * (i // 10 % 2) for i in range(100)]
 TAIL = [100_000 if i % 10 == 0 else 120_000 + i * 7919 % 101 for i in range(200)]
 
@@ -78,7 +77,7 @@ def test_the_verdict_says_how_far_the_figure_can_be_believed(
 
 
 def test_a_median_far_above_the_fastest_is_not_quiet_though_it_is_known_well() -> None:
-    assert measured(TAIL).half_width <= 0.02
+    assert measured(TAIL).half_width <= 0.03
 
 
 # What `%timeit -o` gives
@@ -127,8 +126,8 @@ def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() 
 @pytest.mark.parametrize(
     ("nanoseconds", "changes", "figure", "detail"),
     [
-        (STEADY, {}, "1.00 µs ± 0 %", "per call"),
-        (STEADY, {"waited": True, "precision": 5}, "1.0010 µs ± 0 %", "per call, waited for"),
+        (STEADY, {}, "1.00 µs ± 2.0 %", "per call"),
+        (STEADY, {"waited": True, "precision": 5}, "1.0010 µs ± 2.0 %", "per call, waited for"),
         ([1, 1000], {"rounds": (1, 1)}, "1.00 ns", "at its fastest, per call"),
         ([1000], {}, "1.00 µs ± over 100 %", "per call"),
         ([], {}, "2.00 ms", "one call"),
@@ -139,7 +138,7 @@ def test_the_headline_says_what_the_number_means(
     nanoseconds: list[int], changes: dict, figure: str, detail: str
 ) -> None:
     found = headline(measured(nanoseconds, **changes))
-    assert re.sub(r"± 0\.\d+ %", "± 0 %", found.figure) == figure
+    assert found.figure == figure
     assert found.detail == detail
 
 
@@ -192,7 +191,7 @@ def test_the_line_of_places_names_four_arrays_and_counts_the_rest() -> None:
 
 def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
     shown = [repr(measured([1000] * 30)), repr(measured([], code="a = 1\nb = 2"))]
-    assert shown[0] == "<Measurement f(x): 1.00 µs ± 0 %, QUIET>"
+    assert shown[0] == "<Measurement f(x): 1.00 µs ± 2.0 %, QUIET>"
     assert shown[1] == "<Measurement a = 1 …: 2.00 ms, ONCE>"
 
 
@@ -239,7 +238,7 @@ def test_when_the_samples_scatter_the_fastest_leads() -> None:
     found, lines = headline(m), rows(m)
     assert (found.figure, found.detail) == ("1.00 µs", "at its fastest, per call")
     assert lines["median"] == figure(m) == f"1.37 µs ± {units.percent(m.half_width)}"
-    assert lines["samples"] == "60 samples"
+    assert lines["samples"] == "60 samples · this run ± 25 %"
     assert "fastest" not in lines
 
 

@@ -89,7 +89,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.needs_longer(0.041, 0.02, 2.0),
         Note(
             "needs-longer",
-            "The interval is ± 4.1 % after 2.0 s; ± 2.0 % needs about 8.4 s.",
+            "This run knows its median to ± 4.1 % after 2.0 s; ± 2.0 % needs about 8.4 s.",
             "-b 9",
         ),
     ),
@@ -343,11 +343,13 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         ),
         (
             notes.needs_longer(3.0, 0.02, 2.0),
-            "The interval is over ± 100 % after 2.0 s; more time alone will hardly narrow it.",
+            "This run knows its median to over ± 100 % after 2.0 s;"
+            " more time alone will hardly narrow it.",
         ),
         (
             notes.needs_longer(0.2, 0.02, 2.0),
-            "The interval is ± 20 % after 2.0 s; more time alone will hardly narrow it.",
+            "This run knows its median to ± 20 % after 2.0 s;"
+            " more time alone will hardly narrow it.",
         ),
         (notes.copies("data may go to a device", None), "In every call data may go to a device."),
         (

@@ -167,6 +167,39 @@ def test_the_interval_is_not_so_wide_that_it_says_nothing() -> None:
     assert 0.0044 < stats.half_width(samples, [20] * 10) < 0.0044 * 5
 
 
+def test_another_run_of_a_speed_that_wanders_falls_into_the_interval() -> None:
+    """In eight of ten, where what is known of one run alone covers hardly half."""
+    told, known = 0, 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        this, other = _wandering(rng), _wandering(rng)
+        off = abs(stats.median(other) / stats.median(this) - 1)
+        told += off <= stats.repeatability(this, [20] * 20)
+        known += off <= stats.half_width(this, [20] * 20)
+    assert told >= 0.8 * 200
+    assert known < 0.65 * 200
+
+
+def _wandering(rng: random.Random) -> list[float]:
+    """400 samples of a speed that changes on every scale of time, and between runs too."""
+    changes = {length: rng.gauss(0, 0.02) for length in (1000, 200, 40, 8, 1)}
+    samples = []
+    for i in range(400):
+        changes |= {length: rng.gauss(0, 0.02) for length in changes if i % length == 0}
+        samples.append(math.exp(sum(changes.values())))
+    return samples
+
+
+def test_a_steady_run_says_of_another_only_what_runs_differ_by() -> None:
+    assert stats.repeatability([1.0] * 100, [10] * 10) == pytest.approx(0.02)
+    assert stats.repeatability([1.0], [1]) == math.inf
+
+
+def test_eighths_are_medians_in_order() -> None:
+    assert stats.eighths([float(i // 2) for i in range(17)]) == [float(i) for i in range(8)]
+    assert stats.eighths([1.0] * 15) == []
+
+
 # Movements
 
 

@@ -10,10 +10,10 @@ CALM = [1e-3 + i % 7 * 1e-6 for i in range(100)]
 @pytest.mark.parametrize(
     ("half_width", "codes", "word"),
     [
-        (0.02, [], "QUIET"),
-        (0.021, [], "OK"),
-        (0.05, ["earlier-work"], "OK"),
-        (0.051, [], "NOISY"),
+        (0.03, [], "QUIET"),
+        (0.031, [], "OK"),
+        (0.06, ["earlier-work"], "OK"),
+        (0.061, [], "NOISY"),
         (0.001, ["recompiles"], "RECOMPILES"),
         (0.001, ["not-called"], "INVALID"),
         (0.001, ["not-called", "recompiles"], "RECOMPILES"),
@@ -43,3 +43,9 @@ def test_a_drift_is_named_with_its_size_and_its_way() -> None:
 def test_two_speeds_are_named() -> None:
     samples = [(1e-3 if i % 10 < 6 else 1.4e-3) + i % 3 * 1e-6 for i in range(100)]
     assert list(movements(samples)) == ["it runs at two speeds, 1.00 ms and 1.40 ms"]
+
+
+def test_a_speed_that_wanders_is_named_where_it_neither_drifts_nor_has_two_values() -> None:
+    speeds = [1.0, 1.1, 1.04, 1.16, 1.02, 1.13, 1.07, 1.0]
+    samples = [1e-3 * speeds[i // 15] + i % 5 * 2e-5 for i in range(120)]
+    assert list(movements(samples)) == ["it wandered by 15 % while it was measured"]

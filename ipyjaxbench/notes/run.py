@@ -95,10 +95,10 @@ def over_memory(room: float) -> Note:
 
 
 def needs_longer(known: float, target: float, spent: float) -> Note:
-    """The interval is wider than it should be; it narrows with the root of time."""
+    """The run knows its median less well than it should; time helps by its root."""
     need = spent * (known / target) ** 2
     width = f"± {units.percent(known)}" if known <= 1 else "over ± 100 %"
-    words = f"The interval is {width} after {units.duration(spent, 2)}"
+    words = f"This run knows its median to {width} after {units.duration(spent, 2)}"
     if need > _WORTH_WAITING:
         rest = "more time alone will hardly narrow it"
         return Note("needs-longer", f"{words}; {rest}.", "run it again when the machine is quieter")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from operator import methodcaller
 from typing import Any
 
 import jax
@@ -29,7 +28,6 @@ from ipyjaxbench.frameworks.jax.work import Works
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
-_one_array: Wait = methodcaller("block_until_ready")
 _pytree: Wait = jax.block_until_ready
 
 
@@ -96,7 +94,7 @@ class Jax(Framework):
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait:
         """One array by its method, a pytree by JAX's batched call, anything else by its arrays."""
         if len(arrays) == 1 and arrays[0] is value:
-            return _lenient(_one_array)
+            return _one_array
         if _holds_all(value, arrays):
             return _pytree
         if _holds_all(_attributes(value), arrays):
@@ -209,16 +207,12 @@ def _canary(x: Any) -> Any:
     return x + 1
 
 
-def _lenient(wait: Wait) -> Wait:
-    """``wait`` for one array, that takes whatever a later call may return instead."""
-
-    def wait_for(value: Any) -> object:
-        try:
-            return wait(value)
-        except AttributeError:
-            return jax.block_until_ready(value)
-
-    return wait_for
+def _one_array(value: Any) -> object:
+    """Wait for one array, or whatever a later call may return instead."""
+    try:
+        return value.block_until_ready()
+    except AttributeError:
+        return jax.block_until_ready(value)
 
 
 def _local_devices() -> list[Any]:
