@@ -9,6 +9,7 @@ from ipyjaxbench import notes, programs, stats, surroundings
 from ipyjaxbench.calls import Calls, cost_per_turn
 from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.frameworks import Framework, Seen, is_the_users, package_of
+from ipyjaxbench.kept_copies import converted, kept_copies
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
@@ -41,14 +42,24 @@ def after_first(
     outputs: Sequence[Placement],
     lost: Sequence[str],
     frameworks: Sequence[Framework],
+    remade: Sequence[str],
 ) -> Iterator[Note]:
-    """What the code and its first call show; ``lost`` are the arguments that it gave away."""
+    """What the code and its first call show.
+
+    Args:
+        scene: the code and what it can reach.
+        outputs: where the values live that it gave.
+        lost: the arguments that it gave away.
+        frameworks: to ask.
+        remade: names that the set-up binds before each sample.
+    """
     named = programs.uncalled(scene, frameworks)
     if named:
         yield named
     if lost:
         yield notes.fresh_copies(lost)
-    yield from copies_made(scene.snippet.statements, scene.inputs, outputs)
+    kept = [n for n in converted(scene, frameworks) if n not in remade]
+    yield from copies_made(scene.snippet.statements, scene.inputs, outputs, kept)
 
 
 def of_value(value: object, code: str) -> Iterator[Note]:
@@ -130,6 +141,7 @@ def after_last(
         yield programs.of_built(built, scene.snippet, calls.clock, seconds)
     with Muted():
         found = list(programs.of_programs(programs.programs(scene, frameworks), seconds))
+        found += kept_copies(scene, carryover.remade, frameworks, seconds)
     yield from found
 
 

@@ -8,7 +8,7 @@ from ipyjaxbench import stats
 from ipyjaxbench.calls import Calls, Probe
 
 _SAMPLE_NS = 1_000_000  # hides a clock of 100 ns
-_AHEAD = 2  # calls before each sample, untimed: asking devices whether they are idle cools them
+_AHEAD = 5  # calls before each sample, untimed: asking devices whether they are idle cools them
 _CHEAP = 0.1  # of a sample at most
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 12

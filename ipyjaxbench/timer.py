@@ -11,6 +11,7 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import FirstCall
 from ipyjaxbench.device_time import DeviceTime
 from ipyjaxbench.frameworks import Framework, loaded
+from ipyjaxbench.kept_copies import converted
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
@@ -133,12 +134,13 @@ class _Timing:
         self._in_play = scene.in_play(self._frameworks, self._outputs)
         self._changes = Changes(snippet, {**scene.reached, **scene.values}, self._frameworks)
         set_up = self._setup.binds if self._setup else ()
-        calls.fresh = not self._changes.certain.isdisjoint(set_up)
+        used_once = {*self._changes.certain, *converted(scene, self._frameworks)}
+        calls.fresh = not used_once.isdisjoint(set_up)
         lost = self._donated.keep_lost()
         calls.renew = self._donated.renew if lost else None
         kept = set_back(snippet, scene.values, self._frameworks)
         self._plan = Plan(calls, first.value, results, kept, self._frameworks)
-        self._said += findings.after_first(scene, self._outputs, lost, self._frameworks)
+        self._said += findings.after_first(scene, self._outputs, lost, self._frameworks, set_up)
         self._said += findings.of_value(first.value, snippet.text)
         self._carryover.after_first(first.value, held=is_held(first))
 

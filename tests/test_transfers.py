@@ -71,6 +71,15 @@ def test_several_devices_are_named_once_each_in_order() -> None:
     ]
 
 
+def test_an_array_that_keeps_its_copy_crosses_once() -> None:
+    far = dataclasses.replace(JAX, devices=("gpu:0",), name="x")
+    statements = ast.parse("np.asarray(x)").body
+    view = dataclasses.replace(HOST, view=True)
+    assert [n.code for n in copies_made(statements, [far], [view])] == ["copies"]
+    assert list(copies_made(statements, [far], [view], kept=["x"])) == []
+    assert len(list(copies_made(statements, [far], [view], kept=["y"]))) == 1
+
+
 def test_each_note_is_one_of_the_closed_list() -> None:
     notes = list(copies_made(ast.parse("np.asarray(x)").body, [JAX], [HOST]))
     assert [note.code for note in notes] == ["copies"]

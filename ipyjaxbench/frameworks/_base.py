@@ -97,6 +97,7 @@ class Framework(ABC):
         builders: its functions that make a function of a function, such as `jax.jit`, each with
             the name of the one that compiles what it gives, or "" where it does so itself.
         immutable: its arrays are never changed in place.
+        keeps_copies: its arrays keep the copy on the host that was made of them.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Framework(ABC):
     gaps: tuple[str, ...] = ()
     builders: tuple[tuple[object, str], ...] = ()
     immutable: bool = False
+    keeps_copies: bool = False
 
     @abstractmethod
     def version(self) -> str:
@@ -205,6 +207,18 @@ class Framework(ABC):
     @abstractmethod
     def alive(self, array: Any) -> bool:
         """False if the array's memory was given away (donated) or deleted."""
+
+    def conversion(self, array: Any) -> tuple[float, float] | None:  # noqa: ARG002
+        """What an array takes to become a NumPy array, where it keeps that for the next time.
+
+        Args:
+            array: like which new ones are made and converted.
+
+        Returns:
+            Seconds for a new array, and for one that was converted before; None where nothing is
+            kept or there is no room for more.
+        """
+        return None
 
     @abstractmethod
     def cautions(self, seen: Seen) -> Iterable[Note]:

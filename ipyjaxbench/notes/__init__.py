@@ -35,6 +35,7 @@ from ipyjaxbench.notes.work import built_each_call as built_each_call
 from ipyjaxbench.notes.work import compiles_too as compiles_too
 from ipyjaxbench.notes.work import constant_folded as constant_folded
 from ipyjaxbench.notes.work import copies as copies
+from ipyjaxbench.notes.work import copy_kept as copy_kept
 from ipyjaxbench.notes.work import impossible_speed as impossible_speed
 from ipyjaxbench.notes.work import lazy as lazy
 from ipyjaxbench.notes.work import no_work as no_work
@@ -77,6 +78,7 @@ CODES = (
     "work-removed",
     "impossible-speed",
     "value-cached",
+    "copy-kept",
     "used-up",
     "grows",
     "slows-down",

@@ -100,6 +100,17 @@ def value_cached(what: str, first: float | None, later: float) -> Note:
     )
 
 
+def copy_kept(name: str, first: float) -> Note:
+    """An array keeps its copy on the host, so that one call alone made it."""
+    return Note(
+        "copy-kept",
+        f"{name} keeps its copy on the host: converting a new array takes {units.duration(first)},"
+        " and all calls but the first only looked up what that made.",
+        f"make {name} in the set-up, so that each call converts a new array",
+        CHANGES_MEANING,
+    )
+
+
 def used_up(name: str, *, before: bool) -> Note:
     """An iterator had nothing left to give to later calls."""
     when, calls = ("an earlier run", "the") if before else ("the first call", "later")

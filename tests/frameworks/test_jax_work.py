@@ -2,6 +2,8 @@
 
 import functools
 import logging
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +17,8 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.frameworks.jax import Jax
 
 ABOUT = {"built-each-call", "constant-folded", "work-removed", "impossible-speed", "recompiles",
-         "value-cached", "used-up", "grows", "slows-down", "no-work", "not-called"}  # fmt: skip
+         "value-cached", "copy-kept", "used-up", "grows", "slows-down", "no-work",
+         "not-called"}  # fmt: skip
 SIDE = 128
 PRODUCT = 2.0 * SIDE**3
 
@@ -325,3 +328,38 @@ def test_looking_logs_nothing(x: Any, caplog: pytest.LogCaptureFixture) -> None:
         caplog.clear()
         assert _adapter().work(f, (x,), {}) is not None
         assert [r.message for r in caplog.records if r.levelno >= logging.WARNING] == []
+
+
+# Copies on the host that arrays keep
+
+CONVERTED = """
+import sys
+
+import jax, jax.numpy as jnp, numpy as np
+import ipyjaxbench
+jax.config.update("jax_num_cpu_devices", 2)
+mesh = jax.make_mesh((2,), ("rows",))
+rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
+v = jax.device_put(jnp.arange(1_000_000) + 1, rows)
+setup = "v = (old + 1).block_until_ready()"
+names = {"np": np, "v": v, "old": v, "one": jnp.arange(1_000_000)}
+for code, setup in (
+    ("np.asarray(v)", None), ("y = np.asarray(v)", None), ("np.asarray(v)", setup),
+    ("np.asarray(v + 1)", None), ("v = old + 1; np.asarray(v)", None), ("np.asarray(one)", None),
+):
+    result = ipyjaxbench.measure_code(code, dict(names), setup=setup, budget=0.3)
+    told = [note.text for note in result.notes if note.code == "copy-kept"]
+    print(result.verdict == "INVALID", result.floor > 50e-6, *told)
+"""
+
+
+def test_an_array_that_keeps_its_copy_on_the_host_is_told() -> None:
+    """Of one that lies on two devices a copy is made, on a CPU too."""
+    lines = subprocess.run(
+        [sys.executable, "-c", CONVERTED], capture_output=True, text=True, check=True, timeout=120
+    ).stdout.splitlines()
+    for line in lines[:2]:
+        assert line.startswith(
+            "True False v keeps its copy on the host: converting a new array takes "
+        )
+    assert lines[2:] == ["False True", "False True", "False True", "False False"]
