@@ -18,7 +18,7 @@ _MAX_LAG = 40
 _QUARTERS = 4
 # What one run cannot see of the next one: measured on shared machines (tests/accuracy/sections/
 # coverage.py), where figures of runs a minute apart differ by 1 to 5 %.
-_BETWEEN_RUNS = 0.02
+_BETWEEN_RUNS = 0.025
 
 
 def quantile(samples: Sequence[float], p: float) -> float:
@@ -170,9 +170,9 @@ def repeatability(samples: Sequence[float], rounds: Sequence[int]) -> float:
     """Relative half width of an interval for what another run like this one will find.
 
     A machine's speed wanders on all scales of time, so that more samples narrow what is known of
-    this run and not of the next one. A run is to this one as its eighths are to each other: the
-    95 % prediction interval of a further one (Hahn and Meeker 1991, 4.7), at least `half_width`,
-    and beside it what differs between runs alone.
+    this run and not of the next one. A run is to this one as its parts are to each other: the
+    95 % prediction interval of a further part (Hahn and Meeker 1991, 4.7), from quarters and from
+    eighths, at least `half_width`, and beside it what differs between runs alone.
 
     Args:
         samples: as for `half_width`.
@@ -183,20 +183,21 @@ def repeatability(samples: Sequence[float], rounds: Sequence[int]) -> float:
 
     Example:
         >>> repeatability([1.0] * 10, [5, 5])
-        0.02
+        0.025
     """
     within = half_width(samples, rounds)
-    parts = eighths(samples)
-    if parts and math.isfinite(within):
-        # Of the mean of eight it is s·t/√8, of a ninth s·t·√(1 + 1/8).
-        within = max(within, 3 * _t_half_width([math.log(part) for part in parts]))
+    for count in (4, 8):
+        logs = [math.log(part) for part in parts(samples, count)] if math.isfinite(within) else []
+        # Of the mean of n it is s·t/√n, of one more s·t·√(1 + 1/n).
+        within = max(within, math.sqrt(count + 1) * _t_half_width(logs) if logs else 0.0)
     return math.hypot(within, _BETWEEN_RUNS)
 
 
-def eighths(samples: Sequence[float]) -> list[float]:
-    """The medians of eight parts of the samples, in order; none for fewer than 16 samples."""
-    size = len(samples) // 8
-    return [median(samples[i * size : (i + 1) * size]) for i in range(8)] if size >= 2 else []
+def parts(samples: Sequence[float], count: int) -> list[float]:
+    """The medians of so many parts of the samples, in order; none below two samples for each."""
+    size = len(samples) // count
+    starts = range(0, count * size, size) if size >= 2 else ()
+    return [median(samples[start : start + size]) for start in starts]
 
 
 def drift(samples: Sequence[float]) -> float:

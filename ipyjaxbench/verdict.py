@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import stats, units
 
-_QUIET, _OK, _TAIL = 0.03, 0.06, 1.10
+_QUIET, _OK, _TAIL = 0.04, 0.08, 1.10
 EXPLAINED = {
-    "QUIET": "steady: another run is within 3 %",
-    "OK": "steady enough: another run is within 6 %",
+    "QUIET": "steady: another run is within 4 %",
+    "OK": "steady enough: another run is within 8 %",
     "NOISY": "the figure moves: trust the fastest more",
     "RECOMPILES": "compiles in every call: no steady state",
     "INVALID": "not the time of what the code seems to do",
@@ -47,7 +47,7 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
 
 def movements(samples: Sequence[float]) -> Iterator[str]:
     """What the samples themselves show of a cause: two speeds, a drift, or that it wandered."""
-    groups, parts = stats.two_speeds(samples), stats.eighths(samples)
+    groups, parts = stats.two_speeds(samples), stats.parts(samples, 8)
     if groups:
         slow, fast = units.duration(groups[1]), units.duration(groups[0])
         yield f"it runs at two speeds, {fast} and {slow}"

@@ -191,13 +191,14 @@ def _wandering(rng: random.Random) -> list[float]:
 
 
 def test_a_steady_run_says_of_another_only_what_runs_differ_by() -> None:
-    assert stats.repeatability([1.0] * 100, [10] * 10) == pytest.approx(0.02)
+    assert stats.repeatability([1.0] * 100, [10] * 10) == pytest.approx(0.025)
     assert stats.repeatability([1.0], [1]) == math.inf
 
 
-def test_eighths_are_medians_in_order() -> None:
-    assert stats.eighths([float(i // 2) for i in range(17)]) == [float(i) for i in range(8)]
-    assert stats.eighths([1.0] * 15) == []
+def test_parts_are_medians_in_order() -> None:
+    assert stats.parts([float(i // 2) for i in range(17)], 8) == [float(i) for i in range(8)]
+    assert stats.parts([1.0] * 15, 8) == []
+    assert stats.parts([], 4) == []
 
 
 # Movements

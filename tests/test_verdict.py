@@ -10,10 +10,10 @@ CALM = [1e-3 + i % 7 * 1e-6 for i in range(100)]
 @pytest.mark.parametrize(
     ("half_width", "codes", "word"),
     [
-        (0.03, [], "QUIET"),
-        (0.031, [], "OK"),
-        (0.06, ["earlier-work"], "OK"),
-        (0.061, [], "NOISY"),
+        (0.04, [], "QUIET"),
+        (0.041, [], "OK"),
+        (0.08, ["earlier-work"], "OK"),
+        (0.081, [], "NOISY"),
         (0.001, ["recompiles"], "RECOMPILES"),
         (0.001, ["not-called"], "INVALID"),
         (0.001, ["not-called", "recompiles"], "RECOMPILES"),
