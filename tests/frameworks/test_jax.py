@@ -358,7 +358,7 @@ def test_small_work_in_a_plain_object_costs_what_it_costs_alone() -> None:
     alone = ipyjaxbench.measure_code("f(x)", names, budget=0.3)
     boxed = ipyjaxbench.measure_code("Box(f(x))", names, budget=0.3)
     assert boxed.floor - alone.floor < drain.idle * 1e-9  # no drain in every call
-    assert codes(boxed) == set()
+    assert codes(boxed) <= {"needs-longer"}
 
 
 def test_with_jit_disabled_it_works_too() -> None:
