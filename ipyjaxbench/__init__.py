@@ -8,9 +8,12 @@ In a notebook::
 
 from typing import TYPE_CHECKING
 
+from ipyjaxbench.api import compare as compare
 from ipyjaxbench.api import measure as measure
 from ipyjaxbench.api import measure_code as measure_code
+from ipyjaxbench.comparison import Comparison as Comparison
 from ipyjaxbench.errors import IpyJaxBenchError as IpyJaxBenchError
+from ipyjaxbench.errors import MissingLibraryError as MissingLibraryError
 from ipyjaxbench.errors import OptionError as OptionError
 from ipyjaxbench.errors import RecordError as RecordError
 from ipyjaxbench.errors import SnippetError as SnippetError
@@ -18,6 +21,7 @@ from ipyjaxbench.frameworks import Framework as Framework
 from ipyjaxbench.measurement import Measurement as Measurement
 from ipyjaxbench.notes import Note as Note
 from ipyjaxbench.placement import Placement as Placement
+from ipyjaxbench.swept import Sweep as Sweep
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -35,4 +39,5 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
     """Remove the magics; IPython calls this for ``%unload_ext ipyjaxbench``."""
     for kind in ("line", "cell"):
-        shell.magics_manager.magics[kind].pop("fwtime", None)
+        for name in ("fwtime", "fwcompare"):
+            shell.magics_manager.magics[kind].pop(name, None)

@@ -2,12 +2,14 @@
 
 import inspect
 import keyword
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ipyjaxbench.clock import Clock
+from ipyjaxbench.compare import Entry, compare_snippets
+from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.options import CompareOptions, TimeOptions
 from ipyjaxbench.snippet import Namespace, Snippet, Source
 from ipyjaxbench.timer import time_snippet
 
@@ -94,6 +96,44 @@ def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measu
         names[chosen] = value
         keywords.append(f"{key}={chosen}")
     return measure_code(f"{name}({', '.join([*positional, *keywords])})", names)
+
+
+def compare(
+    functions: Mapping[str, Callable[..., Any]],
+    /,
+    *args: Any,
+    baseline: str | None = None,
+    budget: float | None = None,
+) -> Comparison:
+    """Compare calls of functions with the same arguments, as ``%%fwcompare`` does.
+
+    Args:
+        functions: what to call, by label; what they start is waited for.
+        *args: the positional arguments of all of them.
+        baseline: label of the one to compare the others with; None takes the first.
+        budget: seconds to spend after the first calls; None takes 2.2 for each.
+
+    Returns:
+        The comparison: ``.ratio(label)``, ``.verdict(label)``, and a measurement by ``[label]``.
+
+    Raises:
+        OptionError: a value breaks a rule.
+        SnippetError: there are fewer than two functions.
+
+    Example:
+        >>> found = compare({"small": sum, "large": sorted}, [3, 1, 2], budget=0.1)
+        >>> found["small"].median > 0
+        True
+    """
+    __tracebackhide__ = True
+    options = CompareOptions(baseline=baseline, budget=budget)
+    options.check(list(functions))
+    given = {f"arg{i}": value for i, value in enumerate(args)}
+    called = {label: _identifier(label, f"arm{i}") for i, label in enumerate(functions)}
+    names: Namespace = {**given, **{called[n]: f for n, f in functions.items()}}
+    codes = {label: f"{name}({', '.join(given)})" for label, name in called.items()}
+    arms = [Entry(label, Snippet(Source.plain(code), names)) for label, code in codes.items()]
+    return compare_snippets(arms, options)
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:

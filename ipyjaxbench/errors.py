@@ -3,7 +3,8 @@
 IpyJaxBenchError
 ├── OptionError     an option is unknown, or its value breaks a rule
 ├── SnippetError    the code cannot be measured (empty, a string, top-level await)
-└── RecordError     a saved record is not one that this version can read
+├── RecordError     a saved record is not one that this version can read
+└── MissingLibraryError   a library that only this part needs is not installed
 """
 
 
@@ -21,3 +22,10 @@ class SnippetError(IpyJaxBenchError):
 
 class RecordError(IpyJaxBenchError):
     """A saved record cannot be read back."""
+
+
+class MissingLibraryError(IpyJaxBenchError, ImportError):
+    """A library that only this part needs is not installed."""
+
+    def __init__(self, library: str) -> None:
+        super().__init__(f"{library} is not installed: pip install ipyjaxbench[plot]")

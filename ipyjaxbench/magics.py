@@ -23,13 +23,19 @@ from IPython.core.magic import (
 )
 from IPython.display import display
 
-from ipyjaxbench import notes, options, units
+from ipyjaxbench import arms, notes, options, units
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.errors import IpyJaxBenchError
+from ipyjaxbench.compare import Entry, compare_snippets
+from ipyjaxbench.comparison import Comparison, Side
+from ipyjaxbench.errors import IpyJaxBenchError, OptionError, SnippetError
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
+from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.progress import Progress
+from ipyjaxbench.result import Result
 from ipyjaxbench.snippet import Namespace, Snippet, Source
+from ipyjaxbench.sweep import sweep_snippets, values_of
+from ipyjaxbench.swept import Sweep
 from ipyjaxbench.timer import time_snippet
 
 _ENTRY = ("run_line_magic", "run_cell_magic")
@@ -47,6 +53,10 @@ class IpyJaxBench(Magics):
     """The magics of ipyjaxbench."""
 
     shell: InteractiveShell
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._kept: dict[str, Measurement] = {}
 
     @no_var_expand
     @needs_local_scope
@@ -78,9 +88,91 @@ class IpyJaxBench(Magics):
             result = _kept_in_function(result, snippet, names, local_ns)
         if chosen.variable:
             self.shell.user_ns[chosen.variable] = result
+        if chosen.name:
+            self._kept[chosen.name] = result
         if shown:
             screen.replace(result)
         return result if returned else None
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def fwcompare(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Comparison | Sweep | None:
+        """Compare labelled lines of code side by side, in turns and on the same data."""
+        __tracebackhide__ = True
+        with _one_line_errors():
+            chosen, rest = options.split_compare(line)
+            if cell is None:
+                result: Comparison | Sweep = self._of_kept(rest.split(), chosen)
+            elif rest:
+                raise SnippetError(f"{rest!r} stands where options stand: write code below")
+        if cell is not None:
+            result = self._in_turns(cell, chosen, _namespace(self.shell, local_ns))
+        elif not chosen.quiet:
+            display(result)
+        if chosen.variable:
+            self.shell.user_ns[chosen.variable] = result
+        return result if chosen.returned else None
+
+    def _of_kept(self, labels: list[str], chosen: CompareOptions) -> Comparison:
+        """Measurements that ``%fwtime --name`` kept, one against the others."""
+        for label in labels:
+            if label not in self._kept:
+                known = ", ".join(self._kept) or "none yet"
+                raise OptionError(f"{label!r} was not kept by %fwtime --name; kept are: {known}")
+        chosen.check(labels)
+        sides = tuple(Side(label, self._kept[label]) for label in labels)
+        return Comparison(sides, chosen.baseline or labels[0], interleaved=False)
+
+    def _in_turns(self, cell: str, chosen: CompareOptions, names: Namespace) -> Comparison | Sweep:
+        """The arms of a cell, at each value of what is swept."""
+        __tracebackhide__ = True
+        with _one_line_errors():
+            setup, entries = _entries(self.shell, cell, names)
+            chosen.check([entry.label for entry in entries])
+            swept = {n: values_of(n, text, names) for n, text in chosen.sweep}
+        result: Comparison | Sweep
+        with _Screen(self.shell, active=not chosen.quiet) as screen, _one_line_errors():
+            told = Progress(screen.show, Clock.elapsed())
+            if swept:
+                result = sweep_snippets(
+                    setup, entries, swept, chosen, muted=lambda: _MutedShell(self.shell), told=told
+                )
+            else:
+                if setup is not None:
+                    setup.run()
+                muted = _MutedShell(self.shell)
+                result = compare_snippets(entries, chosen, muted=muted, told=told)
+            if not chosen.quiet:
+                screen.replace(result)
+        return result
+
+
+def _entries(
+    shell: InteractiveShell, cell: str, names: Namespace
+) -> tuple[Snippet | None, list[Entry]]:
+    """What a comparison's cell holds: what runs before all, and the arms."""
+    caller = _caller()
+    above = caller.f_lineno if caller is not None else 0
+    text = shell.transform_cell(cell)
+    filename = _filename(shell, "\n" * above + text, caller)
+
+    def parse(code: str) -> ast.Module:
+        tree: ast.Module = shell.transform_ast(ast.parse("\n" * above + code, filename))
+        return tree
+
+    read = arms.read(text, parse, filename, shell.compile.flags)
+    entries = [
+        Entry(
+            arm.label,
+            Snippet(arm.source, names),
+            Snippet(arm.setup, names) if arm.setup else None,
+        )
+        for arm in read.arms
+    ]
+    return Snippet(read.setup, names) if read.setup else None, entries
 
 
 def _kept_in_function(
@@ -96,6 +188,7 @@ def _kept_in_function(
 
 # The help that `%fwtime?` shows is the option table's.
 IpyJaxBench.fwtime.__doc__ = f"{IpyJaxBench.fwtime.__doc__}\n\n{options.usage()}"
+IpyJaxBench.fwcompare.__doc__ = f"{IpyJaxBench.fwcompare.__doc__}\n\n{options.compare_usage()}"
 
 
 class _Screen:
@@ -134,7 +227,7 @@ class _Screen:
             self._stream.write(f"\r{units.plain(line)}\x1b[K")
             self._stream.flush()
 
-    def replace(self, result: Measurement) -> None:
+    def replace(self, result: Result) -> None:
         """Show the result in the place of the line."""
         if self._handle is None:
             display(result)
@@ -217,13 +310,19 @@ def _snippets(
 def _source(shell: InteractiveShell, code: str, above: int, caller: FrameType | None) -> Source:
     """User code by IPython's own transforms, with the line numbers that the editor shows."""
     text = "\n" * above + shell.transform_cell(code)
+    filename = _filename(shell, text, caller)
+    tree = shell.transform_ast(ast.parse(text, filename))
+    return Source(tree, code, filename, shell.compile.flags)
+
+
+def _filename(shell: InteractiveShell, text: str, caller: FrameType | None) -> str:
+    """The name under which tracebacks find these lines."""
     number = shell.execution_count
     if caller is not None:
         known = getattr(shell.compile, "_filename_map", {})  # cell numbers, from IPython 8 on
         number = known.get(caller.f_code.co_filename, number)
-    filename = shell.compile.cache(text, number)
-    tree = shell.transform_ast(ast.parse(text, filename))
-    return Source(tree, code, filename, shell.compile.flags)
+    filename: str = shell.compile.cache(text, number)
+    return filename
 
 
 def _caller() -> FrameType | None:

@@ -9,15 +9,16 @@ import difflib
 import keyword
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from ipyjaxbench.errors import OptionError
 
 _NUMBER = re.compile(r"\.?\d")
-_WORD = re.compile(r"\s*(\S+)")
+_WORD = re.compile(r'\s*("[^"]*"|\S+)')
 #: Aim -> relative half width of the interval, and seconds to spend on reaching it.
+_EACH_ARM = 2.2  # seconds
 _AIMS = {"quick": (0.05, 0.5), "usual": (0.02, 2.0), "precise": (0.005, 10.0)}
 
 
@@ -34,6 +35,7 @@ class TimeOptions:
         quiet: show nothing (``-q``).
         returned: return the result object (``-o``).
         variable: name that gets the result object (``-v``).
+        name: under which the result is kept for ``%fwcompare`` (``--name``).
         clock: "elapsed", "calendar" (``-t``) or "cpu" (``-c``).
         fresh: make one more call, cold (``--fresh``).
         device: make a profiled pass after the samples (``--device``).
@@ -48,6 +50,7 @@ class TimeOptions:
     quiet: bool = False
     returned: bool = False
     variable: str | None = None
+    name: str | None = None
     clock: Literal["elapsed", "calendar", "cpu"] = "elapsed"
     fresh: bool = False
     device: bool = False
@@ -78,6 +81,49 @@ class TimeOptions:
     def seconds(self) -> float:
         """What to spend after the first call."""
         return _AIMS[self.aim][1] if self.budget is None else self.budget
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """How several statements are to be compared and shown.
+
+    Attributes:
+        baseline: label of the arm that the others are compared with; None takes the first.
+        budget: seconds to spend after the first calls; None takes 2.2 for each arm.
+        sweep: names with the values that they are to take, as typed.
+        align: give all frameworks all CPUs and full precision, for as long as it takes.
+        target: relative half width of the widest ratio's interval at which to stop.
+        precision: significant digits shown.
+        quiet: show nothing.
+        returned: return the result object.
+        variable: name that gets the result object.
+    """
+
+    baseline: str | None = None
+    sweep: tuple[tuple[str, str], ...] = ()
+    budget: float | None = None
+    align: bool = False
+    target: float = 0.02
+    precision: int = 3
+    quiet: bool = False
+    returned: bool = False
+    variable: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        if self.budget is not None:
+            _checked("-b", str(self.budget), _seconds)
+
+    def check(self, labels: Sequence[str]) -> None:
+        """Refuse a baseline that is no arm, and fewer than two arms."""
+        if len(labels) < 2:
+            raise OptionError("a comparison needs two arms")
+        if self.baseline is not None and self.baseline not in labels:
+            raise OptionError(f"--baseline {self.baseline}: the arms are {', '.join(labels)}")
+
+    def seconds_for(self, arms: int) -> float:
+        """What to spend after the first calls."""
+        return _EACH_ARM * arms if self.budget is None else self.budget
 
 
 class _Parser(argparse.ArgumentParser):
@@ -112,6 +158,13 @@ def _name(text: str) -> str:
     return text
 
 
+def _swept(text: str) -> tuple[str, str]:
+    name, equals, values = text.partition("=")
+    if not equals or not values.strip() or not name.isidentifier() or keyword.iskeyword(name):
+        raise ValueError("a name and its values, as in --sweep n=100,300 or --sweep n=2**6..2**12")
+    return name, values
+
+
 def _checked(flag: str, text: str, rule: Callable[[str], object]) -> object:
     try:
         return rule(text)
@@ -119,8 +172,9 @@ def _checked(flag: str, text: str, rule: Callable[[str], object]) -> object:
         raise OptionError(f"{flag} {text}: {flag} takes {broken}") from None
 
 
-# Each row: flags, keyword of TimeOptions, rule for the value (or the constant it stands for), help.
-_TIME_ROWS: tuple[tuple[tuple[str, ...], str, object, str], ...] = (
+# Each row: flags, keyword of the options, rule for the value (or the constant for it), help.
+_Rows = tuple[tuple[tuple[str, ...], str, object, str], ...]
+_TIME_ROWS: _Rows = (
     (("-n", "--number"), "number", _whole, "calls per sample; with -r exactly N×R calls are made"),
     (("-r", "--repeat"), "repeat", _whole, "number of samples (7 when only -n is given)"),
     (("-b", "--budget"), "budget", _seconds, "seconds to spend after the first call (2)"),
@@ -130,11 +184,23 @@ _TIME_ROWS: tuple[tuple[tuple[str, ...], str, object, str], ...] = (
     (("-q", "--quiet"), "quiet", True, "show nothing"),
     (("-o", "--return"), "returned", True, "return the result object"),
     (("-v", "--variable"), "variable", _name, "save the result object under this name"),
+    (("--name",), "name", str, "keep the result under this name, for %%fwcompare A B"),
     (("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
     (("-c", "--cpu"), "clock", "cpu", "measure CPU time of the process instead of elapsed time"),
     (("--fresh",), "fresh", True, "one more call, compiled anew; nothing in your caches is lost"),
     (("--device",), "device", True, "profile a few more calls: how long devices are busy"),
     (("--ops",), "ops", True, "the same, and list the operations that take longest"),
+)
+
+_COMPARE_ROWS: _Rows = (
+    (("--baseline",), "baseline", str, "label of the arm to compare with (the first)"),
+    (("--sweep",), "sweep", _swept, "compare at each of these values: n=100,300 or n=2**6..2**12"),
+    (("-b", "--budget"), "budget", _seconds, "seconds to spend after the first calls (2.2 an arm)"),
+    (("--align",), "align", True, "all CPUs and full matrix precision for all arms"),
+    (("-p", "--precision"), "precision", _digits, "significant digits shown (3)"),
+    (("-q", "--quiet"), "quiet", True, "show nothing"),
+    (("-o", "--return"), "returned", True, "return the result object"),
+    (("-v", "--variable"), "variable", _name, "save the result object under this name"),
 )
 
 
@@ -151,10 +217,30 @@ from Python:
 """
 
 
-def _build(prog: str, rows: tuple[tuple[tuple[str, ...], str, object, str], ...]) -> _Parser:
+_COMPARE_EXAMPLES = """
+a cell:
+  x = np.random.rand(n, n)              above the arms: runs once
+  numpy: np.dot(x, x)                   an arm
+  several lines:                        another one
+      y = np.dot(x, x)
+      y.sum()
+  setup numpy: x = np.random.rand(n, n) runs before each sample of that arm
+
+examples:
+  %%fwcompare --baseline numpy
+  %%fwcompare --sweep n=100,300,1000    the arms at each value of n
+  %%fwcompare --sweep n=2**6..2**12     64, 128, 256, ... 4096
+  %fwcompare before after               results that %fwtime --name kept
+
+from Python:
+  ipyjaxbench.compare({"eager": f, "jitted": jax.jit(f)}, x)
+"""
+
+
+def _build(prog: str, rows: _Rows, usage: str) -> _Parser:
     parser = _Parser(
         prog=prog,
-        usage="%(prog)s [options] code\n       %%%(prog)s [options] [set-up]   (above a cell)",
+        usage=usage,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         add_help=False,
         allow_abbrev=False,
@@ -184,8 +270,24 @@ def split(line: str) -> tuple[TimeOptions, str]:
         >>> options.repeat, options.quiet, code
         (5, True, '-x + 1')
     """
-    arity = {flag: callable(rule) for flags, _, rule, _ in _TIME_ROWS for flag in flags}
-    rules = {flag: (dest, rule) for flags, dest, rule, _ in _TIME_ROWS for flag in flags}
+    values, code = _taken_off(line, _TIME_ROWS, "%fwtime")
+    return TimeOptions(**values), code  # type: ignore[arg-type]
+
+
+def split_compare(line: str) -> tuple[CompareOptions, str]:
+    """Take the options of ``%%fwcompare`` off ``line``, as `split` does.
+
+    Example:
+        >>> split_compare("--baseline numpy -b 5")[0].baseline
+        'numpy'
+    """
+    values, rest = _taken_off(line, _COMPARE_ROWS, "%%fwcompare")
+    return CompareOptions(**values), rest  # type: ignore[arg-type]
+
+
+def _taken_off(line: str, rows: _Rows, magic: str) -> tuple[dict[str, object], str]:
+    arity = {flag: callable(rule) for flags, _, rule, _ in rows for flag in flags}
+    rules = {flag: (dest, rule) for flags, dest, rule, _ in rows for flag in flags}
     values: dict[str, object] = {}
     position = 0
     while (match := _WORD.match(line, position)) and match[1].startswith("-"):
@@ -193,7 +295,7 @@ def split(line: str) -> tuple[TimeOptions, str]:
         if word == "--":
             position = match.end()
             break
-        found = _options_in(word, arity)
+        found = _options_in(word, arity, magic)
         if not found:
             break
         position = match.end()
@@ -207,16 +309,27 @@ def split(line: str) -> tuple[TimeOptions, str]:
                 following = _WORD.match(line, position)
                 if not following:
                     raise OptionError(f"{flag} needs a value: type {_example(flag)}")
-                given, position = following[1], following.end()
-            values[dest] = _checked(flag, given, rule)
-    return TimeOptions(**values), line[position:].strip()  # type: ignore[arg-type]
+                given, position = following[1].strip('"'), following.end()
+            value = _checked(flag, given, rule)
+            more = rule is _swept  # an option that may be given several times
+            values[dest] = (*values.get(dest, ()), value) if more else value  # type: ignore[misc]
+    return values, line[position:].strip()
+
+
+_SAMPLES = {
+    "-v": "result",
+    "--variable": "result",
+    "--baseline": "numpy",
+    "--sweep": "n=100,300",
+    "--name": "before",
+}
 
 
 def _example(flag: str) -> str:
-    return f"{flag} result" if flag in ("-v", "--variable") else f"{flag} 5"
+    return f"{flag} {_SAMPLES.get(flag, '5')}"
 
 
-def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None]]:
+def _options_in(word: str, arity: dict[str, bool], magic: str) -> list[tuple[str, str | None]]:
     """The options that one word stands for: ``-n``, ``-n10``, ``--number=10``, ``-qon10``."""
     name, equals, value = word.partition("=")
     if name in arity:
@@ -225,7 +338,7 @@ def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None
         return [(name, value if equals else None)]
     if word.startswith("--"):
         near = difflib.get_close_matches(name, arity, 1, 0.7)
-        hint = f"did you mean {near[0]}?" if near else "%fwtime? lists the options."
+        hint = f"did you mean {near[0]}?" if near else f"{magic}? lists the options."
         raise OptionError(f"unknown option {name}; {hint} (Code that starts with -- goes after --)")
     found: list[tuple[str, str | None]] = []
     for end, letter in enumerate(word[1:], start=2):
@@ -240,6 +353,15 @@ def _options_in(word: str, arity: dict[str, bool]) -> list[tuple[str, str | None
     return found
 
 
+_TIME_USAGE = "%(prog)s [options] code\n       %%%(prog)s [options] [set-up]   (above a cell)"
+_COMPARE_USAGE = "%%%(prog)s [options]   (above a cell)\n       %(prog)s [options] name name"
+
+
 def usage() -> str:
     """The help text of ``%fwtime``: usage, options from the table, examples, the Python call."""
-    return _build("%fwtime", _TIME_ROWS).format_help() + _TIME_EXAMPLES
+    return _build("%fwtime", _TIME_ROWS, _TIME_USAGE).format_help() + _TIME_EXAMPLES
+
+
+def compare_usage() -> str:
+    """The help text of ``%%fwcompare``, like that of ``%fwtime``."""
+    return _build("%fwcompare", _COMPARE_ROWS, _COMPARE_USAGE).format_help() + _COMPARE_EXAMPLES

@@ -59,20 +59,61 @@ class Notes:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers, each with a name in front; details for those who want them.
+    """Rows of numbers, each with a name in front.
 
     Attributes:
-        caption: what the rows are.
+        caption: what the rows are; empty where nothing need be said.
         head: the names of the columns.
         rows: a name, and a number for each further column.
+        folded: whether it is for those who want the details.
     """
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    folded: bool = True
 
 
-Block = Headline | Facts | Distribution | Notes | Table
+@dataclass(frozen=True)
+class Bars:
+    """Lengths to be compared by eye.
+
+    Attributes:
+        rows: for each bar its name, its length, and that in words.
+    """
+
+    rows: tuple[tuple[str, float, str], ...]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a picture.
+
+    Attributes:
+        label: its name.
+        points: for each point where it lies, its height, and the interval of that.
+    """
+
+    label: str
+    points: tuple[tuple[float, float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Lines over each other, both scales logarithmic; heights are seconds.
+
+    Attributes:
+        across: what the horizontal scale is.
+        up: what the vertical scale is.
+        series: the lines, of two points each at least.
+    """
+
+    across: str
+    up: str
+    series: tuple[Series, ...]
+
+
+Block = Headline | Facts | Distribution | Notes | Table | Bars | Chart
 
 
 @dataclass(frozen=True)

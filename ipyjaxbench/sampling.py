@@ -1,7 +1,8 @@
 """When to call, how often, and when to stop: warm-up, sample size, rounds."""
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
@@ -99,13 +100,15 @@ class Samples:
 
     def leave_out_compiled(self) -> None:
         """Drop the samples in which something was compiled."""
-        rounds, start = [], 0
-        for length in self.rounds:
-            rounds.append(self.compiled[start : start + length].count(False))
-            start += length
-        self.batches = [b for b, c in zip(self.batches, self.compiled, strict=True) if not c]
-        self.rounds = rounds
-        self.compiled = [False] * len(self.batches)
+        self.leave_out({i for i, compiled in enumerate(self.compiled) if compiled})
+
+    def leave_out(self, wrong: Collection[int]) -> None:
+        """Drop samples by their indices."""
+        kept = [i not in wrong for i in range(len(self.batches))]
+        starts = itertools.accumulate(self.rounds, initial=0)
+        self.rounds = [sum(kept[a : a + n]) for a, n in zip(starts, self.rounds, strict=False)]
+        self.batches = list(itertools.compress(self.batches, kept))
+        self.compiled = list(itertools.compress(self.compiled, kept))
 
     def half_width(self) -> float:
         """Relative half width of the interval of the median."""
@@ -184,6 +187,11 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
         number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))
 
 
+def ahead_of(number: int) -> int:
+    """Calls to make, untimed, before each sample of so many."""
+    return min(_AHEAD, int(_CHEAP * number))
+
+
 def until_steady(
     calls: Calls,
     samples: Samples,
@@ -206,7 +214,7 @@ def until_steady(
     wall = calls.clock.wall
     budget = max(deadline - wall(), 0)
     round_ns, enough = budget // 20, deadline - int((1 - _SPAN) * budget)
-    check, ahead = _MIN_ROUNDS, min(_AHEAD, int(_CHEAP * number))
+    check, ahead = _MIN_ROUNDS, ahead_of(number)
     while (wall() < deadline and len(samples.batches) < _ENOUGH) or not samples.batches:
         samples.rounds.append(0)
         end = min(wall() + round_ns, deadline)

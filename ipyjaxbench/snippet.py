@@ -99,6 +99,11 @@ class Snippet:
         """The statements, for those who look for what the code does."""
         return self._source.tree.body
 
+    def run(self) -> None:
+        """Run the statements once."""
+        __tracebackhide__ = True
+        exec(self._code, self.names)  # noqa: S102
+
     def bare_name(self) -> str | None:
         """The name, where the code is nothing but one."""
         body = self.statements

@@ -243,13 +243,21 @@ class Donated:
                     if copied is not None:
                         self._copies[name] = (framework.copy, copied)
         self._before = {name: self._names[name] for name in self._copies}
+        self._spared: set[str] = set()
 
     def keep_lost(self) -> list[str]:
         """After the first call: forget all copies but those of what was given away."""
         for name in list(self._copies):
-            if all_alive(self._before[name], self._frameworks):
-                del self._copies[name], self._before[name]
+            given = self._names[name] if name in self._spared else self._before[name]
+            if all_alive(given, self._frameworks):
+                self._names[name] = self._before.pop(name)
+                del self._copies[name]
         return list(self._copies)
+
+    def spare(self) -> None:
+        """Have the first call, too, give away copies."""
+        self._spared = set(self._copies)
+        self.renew()
 
     def renew(self) -> None:
         """Bind a fresh copy to each name, for one call."""

@@ -39,6 +39,7 @@ class Steady:
         on_gpu: whether to ask what the GPUs do.
 
     Attributes:
+        number: calls per sample, once `warm_up` has found it.
         samples: what was timed.
         queued: looks at throughput and dispatch; None where nothing is queued.
         said: what the calls showed.
@@ -54,6 +55,7 @@ class Steady:
     room: float
     told: Told
     on_gpu: bool = False
+    number: int = 1
     samples: Samples = field(default_factory=Samples)
     queued: Queued | None = None
     said: list[Note] = field(default_factory=list)
@@ -62,6 +64,10 @@ class Steady:
     compiling: float = 0.0
     conditions: Conditions | None = None
 
+    def __post_init__(self) -> None:
+        """Hear of work that calls leave running."""
+        self.calls.when_left = lambda left: self.said.extend(self.plan.wait_for_all(left))
+
     def run(self, typical: int) -> None:
         """Make all calls; what ends them early is said.
 
@@ -69,26 +75,54 @@ class Steady:
             typical: nanoseconds that a call will take, as far as the first one shows.
         """
         __tracebackhide__ = True
-        self.calls.when_left = lambda left: self.said.extend(self.plan.wait_for_all(left))
-        samples = self.samples
-        begun, compiled = self.calls.clock.wall(), self.calls.compile_seconds()
         try:
-            with _gc_paused():
+            with gc_paused():
                 # Of the real machine, whatever clock the samples are taken with.
                 meter = Meter(Clock.elapsed(), gpus=self.on_gpu)
                 try:
-                    self._take_samples(typical)
+                    with self.counted():
+                        self._take_samples(typical)
                 finally:
                     self.conditions = meter.read()
         except KeyboardInterrupt:
             self.ended_early = True
             self.said.append(notes.interrupted())
+        self.close()
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count what is spent within, and say which error of the user's code ended it."""
+        __tracebackhide__ = True
+        begun, compiled = self.calls.clock.wall(), self.calls.compile_seconds()
+        try:
+            yield
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except Exception as error:  # noqa: BLE001
             self.ended_early = True
             self.said.append(user_errors.ended_by(error, self.calls.made))
-        self.elapsed = (self.calls.clock.wall() - begun) * 1e-9
-        self.compiling = self.calls.compile_seconds() - compiled
+        finally:
+            self.elapsed += (self.calls.clock.wall() - begun) * 1e-9
+            self.compiling += self.calls.compile_seconds() - compiled
+
+    def warm_up(self, deadline: int) -> None:
+        """Call until nothing changes any more, learn from that, and find the size of a sample."""
+        __tracebackhide__ = True
+        calls, samples = self.calls, self.samples
+        sampling.warm_up(calls, samples, deadline)
+        self.said += self.plan.learn(samples.settled_probes())
+        self.number = sampling.calls_per_sample(calls, samples)
+        asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
+        if asynchronous and self.options.repeat is None:
+            self.queued = queued_calls(calls, samples.settled_probes(), _IN_FLIGHT * self.room)
+
+    @property
+    def ahead(self) -> int:
+        """Calls to make, untimed, before each sample."""
+        return sampling.ahead_of(self.number)
+
+    def close(self) -> None:
+        """No more calls: what was timed is all there is."""
+        samples = self.samples
         while samples.rounds and not samples.rounds[-1]:
             samples.rounds.pop()
         if not samples.batches:
@@ -120,19 +154,16 @@ class Steady:
             self.said.append(notes.over_budget(typical * 1e-9))
             return
         self.told(samples.known, budget)
-        sampling.warm_up(calls, samples, deadline)
-        self.said += plan.learn(samples.settled_probes())
-        number = sampling.calls_per_sample(calls, samples)
+        self.warm_up(deadline)
         if options.repeat is not None:
-            sampling.fixed(calls, samples, number, options.repeat)
+            sampling.fixed(calls, samples, self.number, options.repeat)
             return
         if typical > _SLOW * budget:
             samples.adopt_probes()
-        if plan.wait is not None and options.clock == "elapsed":
-            self.queued = queued_calls(calls, samples.settled_probes(), _IN_FLIGHT * self.room)
         sampling.until_steady(
-            calls, samples, number, deadline, options.target, self._after_round(deadline, begun)
-        )
+            calls, samples, self.number, deadline, options.target,
+            self._after_round(deadline, begun),
+        )  # fmt: skip
         spent = calls.clock.wall() - begun
         if _MISSED * options.target < samples.half_width() < math.inf:
             self.said.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
@@ -150,7 +181,7 @@ class Steady:
 
 
 @contextmanager
-def _gc_paused() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """No garbage collection in samples, as in `timeit`; as before at the end."""
     enabled = gc.isenabled()
     gc.disable()

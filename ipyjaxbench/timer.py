@@ -29,7 +29,7 @@ _TOLD_WAIT_NS = 1_000_000
 _SMALL = 100_000_000  # bytes of results that need no look at the free memory
 
 
-def _nobody(known: float, left: int) -> None:
+def nobody(known: float, left: int) -> None:
     """Nobody wants to hear."""
 
 
@@ -41,7 +41,7 @@ def time_snippet(
     clock: Clock | None = None,
     muted: Muted | None = None,
     compile_time: float = 0.0,
-    told: Told = _nobody,
+    told: Told = nobody,
 ) -> Measurement:
     """Time a snippet in its namespace, and leave the namespace as one run would have.
 
@@ -61,18 +61,20 @@ def time_snippet(
         BaseException: whatever the first call raised; names and random state are then as before.
     """
     __tracebackhide__ = True
-    timing = _Timing(snippet, setup, options, clock or _CLOCKS[options.clock](), muted or Muted())
+    timing = Timing(snippet, setup, options, clock or _CLOCKS[options.clock](), muted or Muted())
     with timing.watching:
         timing.learn(timing.first_call())
         timing.later_calls(told)
     return timing.measurement(compile_time)
 
 
-class _Timing:
+class Timing:
     """One snippet being timed: its methods are the steps, in the order in which they are called.
 
     Attributes:
         watching: open while calls are made; frameworks tell in it what they compile.
+        scene: the code and what it can reach, once the first call is made.
+        outputs: where the values live that the first call gave.
     """
 
     def __init__(
@@ -84,6 +86,8 @@ class _Timing:
         muted: Muted,
     ) -> None:
         self.watching = ExitStack()
+        self._cold: FirstCall | None = None
+        self._device: DeviceTime | None = None
         self._snippet, self._setup, self._options = snippet, setup, options
         self._clock, self._muted = clock, muted
         self._frameworks, broken = loaded()
@@ -95,20 +99,26 @@ class _Timing:
         self._bound = [*snippet.binds, *(setup.binds if setup else ())]
         self._calls = Calls(snippet, setup, clock, drain)
 
-    def first_call(self) -> First:
-        """Set up, look around, and make the first call; if it raises, all is as before."""
+    def first_call(self, *, spare: bool = False) -> First:
+        """Set up, look around, and make the first call; if it raises, all is as before.
+
+        Args:
+            spare: give away copies where the code gives its arguments away.
+        """
         __tracebackhide__ = True
         snippet, calls, frameworks = self._snippet, self._calls, self._frameworks
         before = Snapshot(snippet.names, self._bound, frameworks, later=False)
         try:
             calls.set_up()
-            self._scene = scene = Scene(snippet, frameworks)
+            self.scene = scene = Scene(snippet, frameworks)
             self._bound += rebound(scene.functions, snippet.names)
             theirs = self._setup.binds if self._setup else ()
             self._carryover = Carryover(scene, frameworks, theirs)
             self._donated = Donated(snippet, scene.values, scene.functions, frameworks)
             watches = (f.watch(scene.compiled) for f in frameworks)
             calls.watches = [self.watching.enter_context(watch) for watch in watches]
+            if spare:
+                self._donated.spare()
             return calls.first()
         except BaseException:
             before.restore(frameworks)
@@ -116,7 +126,7 @@ class _Timing:
 
     def learn(self, first: First) -> None:
         """From the first call: what it took, what it left, and how later calls are to be made."""
-        snippet, calls, scene = self._snippet, self._calls, self._scene
+        snippet, calls, scene = self._snippet, self._calls, self.scene
         self._phases = {name: s for w in calls.watches for name, s in w.phases().items()}
         self._programs = tuple(program for w in calls.watches for program in w.programs())
         self._compilations = calls.compilations()
@@ -130,8 +140,8 @@ class _Timing:
         self._after = Snapshot(snippet.names, self._bound, self._frameworks, later=True)
 
         results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
-        self._outputs = placements({"": first.value, **results}, self._frameworks)
-        self._in_play = scene.in_play(self._frameworks, self._outputs)
+        self.outputs = placements({"": first.value, **results}, self._frameworks)
+        self._in_play = scene.in_play(self._frameworks, self.outputs)
         self._changes = Changes(snippet, {**scene.reached, **scene.values}, self._frameworks)
         set_up = self._setup.binds if self._setup else ()
         used_once = {*self._changes.certain, *converted(scene, self._frameworks)}
@@ -140,38 +150,48 @@ class _Timing:
         calls.renew = self._donated.renew if lost else None
         kept = set_back(snippet, scene.values, self._frameworks)
         self._plan = Plan(calls, first.value, results, kept, self._frameworks)
-        self._said += findings.after_first(scene, self._outputs, lost, self._frameworks, set_up)
+        self._said += findings.after_first(scene, self.outputs, lost, self._frameworks, set_up)
         self._said += findings.of_value(first.value, snippet.text)
         self._carryover.after_first(first.value, held=is_held(first))
 
     def later_calls(self, told: Told) -> None:
         """Make all other calls, then put back what they changed."""
         __tracebackhide__ = True
-        calls, plan = self._calls, self._plan
-        room = _room(self._in_play, self._outputs, queued=plan.wait is not None)
-        places = (*self._scene.inputs, *self._outputs)
-        on_gpu = any(place.on_gpu for place in places)
-        self._steady = steady = Steady(calls, plan, self._options, room, told, on_gpu)
-        self._cold: FirstCall | None = None
-        self._device: DeviceTime | None = None
+        steady = self.steady(told)
         try:
             with self._muted:
                 steady.run(self._typical)
                 self._further_calls(steady)
         finally:
-            calls.drain()
-            self._donated.restore()
-            advanced = [*self._after.restore(self._frameworks), *self._changes.found()]
+            self.put_back()
+        self.look_back()
+
+    def steady(self, told: Told = nobody) -> Steady:
+        """What makes the other calls."""
+        calls, plan = self._calls, self._plan
+        room = _room(self._in_play, self.outputs, queued=plan.wait is not None)
+        on_gpu = any(place.on_gpu for place in (*self.scene.inputs, *self.outputs))
+        self._steady = Steady(calls, plan, self._options, room, told, on_gpu)
+        return self._steady
+
+    def put_back(self) -> None:
+        """Make names and random state as the first call left them."""
+        self._calls.drain()
+        self._donated.restore()
+        self._advanced = [*self._after.restore(self._frameworks), *self._changes.found()]
+
+    def look_back(self) -> None:
+        """Say what the calls showed."""
+        steady, scene, left = self._steady, self.scene, self._carryover
+        writes = self._muted.writes
         self._said += steady.said
-        self._said += findings.of_state(advanced, self._carryover, calls.made, self._muted.writes)
-        self._said += findings.after_last(
-            self._scene,
-            self._frameworks,
-            steady,
-            self._carryover,
-            self._typical,
-        )
-        self._said += findings.cautions(self._snippet, self._scene, self._outputs, self._in_play)
+        self._said += findings.of_state(self._advanced, left, self._calls.made, writes)
+        self._said += findings.after_last(scene, self._frameworks, steady, left, self._typical)
+        self._said += findings.cautions(self._snippet, scene, self.outputs, self._in_play)
+
+    def said(self) -> list[Note]:
+        """The Notes so far."""
+        return list(self._said)
 
     def _further_calls(self, steady: Steady) -> None:
         """Calls that are no samples."""
@@ -179,7 +199,7 @@ class _Timing:
         calls, options, early = self._calls, self._options, steady.ended_early
         if options.fresh:
             self._cold = fresh.cold_call(
-                calls, self._snippet, self._scene, self._in_play, ended_early=early
+                calls, self._snippet, self.scene, self._in_play, ended_early=early
             )
         if options.device:
             self._device = profiled.look(
@@ -193,7 +213,7 @@ class _Timing:
         """What was found."""
         steady, options = self._steady, self._options
         samples, queued = steady.samples, steady.queued
-        told = self._scene.compiled or self._compilations
+        told = self.scene.compiled or self._compilations
         measured = Measurement(
             code=self._snippet.text,
             frameworks={f.name: f.version() for f in self._in_play},
@@ -205,8 +225,8 @@ class _Timing:
             rounds=tuple(samples.rounds),
             exact=options.number is not None,
             waited=self._plan.wait is not None,
-            inputs=self._scene.inputs,
-            outputs=self._outputs,
+            inputs=self.scene.inputs,
+            outputs=self.outputs,
             notes=tuple(self._said),
             compile_time=compile_time,
             elapsed=steady.elapsed,
@@ -219,7 +239,7 @@ class _Timing:
             device=self._device,
             conditions=steady.conditions,
         )
-        return payback.told(self._snippet, self._scene, measured, self._in_play)
+        return payback.told(self._snippet, self.scene, measured, self._in_play)
 
 
 def _room(in_play: Sequence[Framework], outputs: Sequence[Placement], *, queued: bool) -> float:

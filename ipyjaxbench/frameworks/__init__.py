@@ -14,6 +14,7 @@ from ipyjaxbench.frameworks._base import (
     Wait,
     Watch,
     Work,
+    usable_cpus,
 )
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._walk import (
@@ -42,6 +43,7 @@ __all__ = [
     "is_the_users",
     "loaded",
     "package_of",
+    "usable_cpus",
 ]
 
 #: Key of `sys.modules` -> the class that adapts it.

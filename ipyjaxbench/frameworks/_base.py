@@ -10,9 +10,10 @@ To add a framework, write one class and name it in your package's metadata::
     cupy = "my_package.adapter:CuPy"      # key of sys.modules = module:class
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -208,6 +209,33 @@ class Framework(ABC):
     def alive(self, array: Any) -> bool:
         """False if the array's memory was given away (donated) or deleted."""
 
+    def host(self, array: Any) -> Any | None:  # noqa: ARG002
+        """The array's numbers as a NumPy array, moved to the host where they are elsewhere.
+
+        Args:
+            array: one that is alive.
+
+        Returns:
+            A NumPy array of a dtype that NumPy computes with; None where there is none.
+        """
+        return None
+
+    def threads(self) -> int | None:
+        """How many threads one operation may use on the CPU; None where it is not told."""
+        return None
+
+    def aligned(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Settings that other frameworks have too, made equal for a while.
+
+        Args:
+            threads: for one operation on the CPU.
+
+        Returns:
+            A context in which operations use so many threads, and matrix products all bits of
+            their numbers, as far as this can be set in a running process.
+        """
+        return nullcontext()
+
     def conversion(self, array: Any) -> tuple[float, float] | None:  # noqa: ARG002
         """What an array takes to become a NumPy array, where it keeps that for the next time.
 
@@ -254,6 +282,11 @@ class Framework(ABC):
         Returns:
             The work; None where it is not told.
         """
+
+
+def usable_cpus() -> int:
+    """CPUs that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def host_memory() -> int:

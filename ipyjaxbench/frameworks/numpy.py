@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,24 @@ class NumPy(Synchronous):
             view=not array.flags.owndata,
         )
 
+    def host(self, array: Any) -> Any:
+        """As it is."""
+        return array
+
+    def threads(self) -> int | None:
+        """Those of the linear algebra library that NumPy was built with."""
+        import threadpoolctl
+
+        pools = threadpoolctl.threadpool_info()
+        return next((p["num_threads"] for p in pools if p["user_api"] == "blas"), None)
+
+    def aligned(self, threads: int) -> AbstractContextManager[object]:
+        """The linear algebra library's threads."""
+        import threadpoolctl
+
+        limits: AbstractContextManager[object] = threadpoolctl.threadpool_limits(threads, "blas")
+        return limits
+
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002
         """The legacy global state, and that of generators among the values."""
         if "numpy.random" not in sys.modules:  # it is loaded on demand: leave it so
@@ -56,3 +75,48 @@ class NumPy(Synchronous):
                 generator.set_state(before)
 
         return restore
+
+
+def difference(one: Any, other: Any) -> float:
+    """The largest difference of two arrays, relative to the largest number in either.
+
+    Args:
+        one: a NumPy array of numbers.
+        other: another one of the same shape.
+
+    Returns:
+        0 where all numbers are equal, NaN counting as equal to NaN; infinity where one holds a
+        NaN or an infinity and the other does not.
+
+    Example:
+        >>> difference(np.array([1.0, 2.0]), np.array([1.0, 2.2]))
+        0.09090909090909098
+    """
+    kind = np.result_type(one, other, np.float64)
+    one, other = np.asarray(one, kind), np.asarray(other, kind)
+    equal = (one == other) | (np.isnan(one) & np.isnan(other))
+    if not one.size or equal.all():
+        return 0.0
+    if not np.isfinite(one[~equal]).all() or not np.isfinite(other[~equal]).all():
+        return float("inf")
+    finite = np.isfinite(one) & np.isfinite(other)
+    largest = max(np.abs(one[finite]).max(), np.abs(other[finite]).max())
+    return float(np.abs(one - other)[~equal].max() / largest)
+
+
+def tolerance(*dtypes: str) -> float:
+    """A difference that rounding in the coarsest of these dtypes explains: a third of √ε.
+
+    Example:
+        >>> tolerance("float32", "float64") < 2e-4
+        True
+    """
+    return max((_epsilon(dtype) ** 0.5 / 3 for dtype in dtypes), default=0.0)
+
+
+def _epsilon(dtype: str) -> float:
+    narrow = {"bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
+    if dtype in narrow:
+        return narrow[dtype]
+    kind = np.dtype(dtype) if dtype in np.sctypeDict else None
+    return float(np.finfo(kind).eps) if kind is not None and kind.kind in "fc" else 0.0

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ipyjaxbench.render import chart
 from ipyjaxbench.report import Report
 
 if TYPE_CHECKING:
@@ -30,7 +31,17 @@ def render(report: Report) -> str:
         HTML with all text escaped.
     """
     blocks = [(type(block).__name__, block) for block in report.blocks]
-    return _template().render(blocks=blocks, open_notes=_OPEN_NOTES, picture=_picture)
+    return _template().render(
+        blocks=blocks,
+        open_notes=_OPEN_NOTES,
+        picture=_picture,
+        longest=_longest,
+        chart=chart.picture,
+    )
+
+
+def _longest(rows: Sequence[tuple[str, float, str]]) -> float:
+    return max(length for _, length, _ in rows) or 1.0
 
 
 def _picture(counts: Sequence[int]) -> str:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, assert_never
 
 from ipyjaxbench import units
 from ipyjaxbench.notes import Note
-from ipyjaxbench.report import Distribution, Facts, Headline, Notes, Report, Table
+from ipyjaxbench.render import chart
+from ipyjaxbench.report import (
+    Bars,
+    Block,
+    Chart,
+    Distribution,
+    Facts,
+    Headline,
+    Notes,
+    Report,
+    Table,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,24 +71,32 @@ def _lines(report: Report, spelled: _Say) -> str:
 
     labels = _label_width(report)
     for block in report.blocks:
-        match block:
-            case Headline():
-                _print_headline(console, block, labels, say)
-            case Facts(rows):
-                _print_rows(console, rows, labels, say)
-            case Distribution():
-                shown = f"{block.low} {_bars(block.counts)} {block.high}{block.beyond}"
-                _print_rows(console, [(block.label, shown)], labels, say)
-            case Notes(notes):
-                lines = [row for note in notes for row in _rows_of(note)]
-                _print_rows(console, lines, len(say("→")), say)
-            case Table():
-                _print_table(console, block, say)
-            case _:
-                assert_never(block)
+        _print(console, block, labels, say)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue().replace(_JOINT, " ")
     return "\n".join(line.rstrip() for line in text.splitlines()).rstrip()
+
+
+def _print(console: "Console", block: Block, labels: int, say: _Say) -> None:
+    match block:
+        case Headline():
+            _print_headline(console, block, labels, say)
+        case Facts(rows):
+            _print_rows(console, rows, labels, say)
+        case Distribution():
+            shown = f"{block.low} {_bars(block.counts)} {block.high}{block.beyond}"
+            _print_rows(console, [(block.label, shown)], labels, say)
+        case Notes(notes):
+            lines = [row for note in notes for row in _rows_of(note)]
+            _print_rows(console, lines, len(say("→")), say)
+        case Table():
+            _print_table(console, block, say)
+        case Bars(rows):
+            _print_bars(console, rows, say)
+        case Chart():
+            chart.draw(console, block, say)
+        case _:
+            assert_never(block)
 
 
 def _print_headline(console: "Console", block: Headline, labels: int, say: _Say) -> None:
@@ -114,7 +133,8 @@ def _print_table(console: "Console", block: Table, say: _Say) -> None:
     from rich.cells import cell_len
     from rich.text import Text
 
-    console.print(_joined(say(block.caption)))
+    if block.caption:
+        console.print(_joined(say(block.caption)))
     rows = [[" ".join(say(cell).split()) for cell in row] for row in (block.head, *block.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     room = WIDTH - sum(len(_GAP) + width for width in (0, *widths[1:]))
@@ -124,6 +144,22 @@ def _print_table(console: "Console", block: Table, say: _Say) -> None:
         for cell, width in zip(row[1:], widths[1:], strict=True):
             line += _GAP + " " * (width - cell_len(cell)) + cell
         console.print(Text(line))
+
+
+def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say: _Say) -> None:
+    """The longest takes what the names and figures leave."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    names = [_without_middle(say(name), WIDTH // 4, say("…")) for name, *_ in rows]
+    figures = [say(shown) for *_, shown in rows]
+    label, figure = (max(map(cell_len, texts)) for texts in (names, figures))
+    room = WIDTH - label - figure - 3 * len(_GAP)
+    longest = max(length for _, length, _ in rows) or 1
+    for name, (_, length, _), shown in zip(names, rows, figures, strict=True):
+        bar = say(_HEIGHTS[-1]) * max(round(room * length / longest), 1)
+        gap = " " * (label - cell_len(name))
+        console.print(Text(f"{_GAP}{name}{gap}{_GAP}{bar} {shown}"))
 
 
 def _without_middle(name: str, room: int, sign: str) -> str:

@@ -1,5 +1,6 @@
 """JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -19,6 +20,7 @@ from ipyjaxbench.frameworks._base import (
     Watch,
     Work,
     host_memory,
+    usable_cpus,
 )
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.jax import fresh
@@ -180,6 +182,23 @@ class Jax(Framework):
             return None
         fresh = jax.tree.map(lambda a: a.copy() if isinstance(a, jax.Array) else a, value)
         return jax.block_until_ready(fresh)
+
+    def host(self, array: Any) -> Any | None:
+        """A copy; dtypes that NumPy lacks become float32. Random keys have no numbers to show."""
+        if jax.dtypes.issubdtype(array.dtype, jax.dtypes.extended):
+            return None
+        host = np.asarray(array)
+        return host if host.dtype.kind in "biufc" else host.astype(np.float32)
+
+    def threads(self) -> int | None:
+        """XLA's pool on the CPU has one for each that is usable, unless a flag says otherwise."""
+        alone = "--xla_cpu_multi_thread_eigen=false" in os.environ.get("XLA_FLAGS", "")
+        return 1 if alone else usable_cpus()
+
+    def aligned(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Precision alone: XLA's threads are set when it starts."""
+        context: AbstractContextManager[object] = jax.default_matmul_precision("highest")
+        return context
 
     def conversion(self, array: Any) -> tuple[float, float] | None:
         """The fastest of a few new arrays; one on a single CPU device shares its memory."""

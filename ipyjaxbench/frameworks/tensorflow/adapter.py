@@ -3,7 +3,7 @@
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import tensorflow as tf
@@ -19,6 +19,7 @@ from ipyjaxbench.frameworks._base import (
     Watch,
     host_memory,
     of_kind,
+    usable_cpus,
 )
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
@@ -119,6 +120,27 @@ class TensorFlow(Framework):
     def original(self, function: object) -> object | None:
         """What `tf.function` was given."""
         return getattr(function, "python_function", None) if self.compiles(function) else None
+
+    def host(self, array: Any) -> Any | None:
+        """A copy; dtypes that NumPy lacks become float32."""
+        if not hasattr(array, "numpy"):
+            return None
+        host = array.numpy()
+        return host if host.dtype.kind in "biufc" else host.astype("float32")
+
+    def threads(self) -> int | None:
+        """Those of one operation on the CPU, as far as they were set; else all CPUs."""
+        return tf.config.threading.get_intra_op_parallelism_threads() or usable_cpus()
+
+    @contextmanager
+    def aligned(self, threads: int) -> Iterator[None]:  # noqa: ARG002
+        """Precision alone: threads are set before TensorFlow starts."""
+        allowed = tf.config.experimental.tensor_float_32_execution_enabled()
+        tf.config.experimental.enable_tensor_float_32_execution(enabled=False)
+        try:
+            yield
+        finally:
+            tf.config.experimental.enable_tensor_float_32_execution(enabled=allowed)
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:
         """The seeds that eager operations draw, and the state of generators.

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -23,6 +23,8 @@ from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.profile import profile
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
+
+_NOT_IN_NUMPY = {torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2}
 
 
 class Torch(Framework):
@@ -115,6 +117,29 @@ class Torch(Framework):
     def original(self, function: object) -> object | None:
         """What `torch.compile` was given."""
         return compiling.original(function) if self.compiles(function) else None
+
+    def host(self, array: Any) -> Any | None:
+        """A copy without its graph; dtypes that NumPy lacks become float32."""
+        if array.device.type == "meta" or array.layout is not torch.strided:
+            return None
+        array = array.detach().cpu().resolve_conj().resolve_neg()
+        return (array.float() if array.dtype in _NOT_IN_NUMPY else array).numpy()
+
+    def threads(self) -> int:
+        """Those of one operation on the CPU."""
+        return int(torch.get_num_threads())
+
+    @contextmanager
+    def aligned(self, threads: int) -> Iterator[None]:
+        """Both can be set at any time."""
+        before = torch.get_num_threads(), torch.get_float32_matmul_precision()
+        torch.set_num_threads(threads)
+        torch.set_float32_matmul_precision("highest")
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before[0])
+            torch.set_float32_matmul_precision(before[1])
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The CPU's generator, those of devices in use, and generators among the values."""

@@ -8,8 +8,9 @@ from tests.accuracy.sections.peers import PEERS
 from tests.accuracy.sections.precision import PRECISION
 from tests.accuracy.sections.speed import SPEED
 from tests.accuracy.sections.truth import TRUTH
+from tests.accuracy.sections.verdicts import VERDICTS
 
 SECTIONS: dict[str, Section] = {
     section.name: section
-    for section in (TRUTH, PEERS, SPEED, PRECISION, COVERAGE, OVERHEAD, LOADING)
+    for section in (TRUTH, PEERS, SPEED, PRECISION, COVERAGE, VERDICTS, OVERHEAD, LOADING)
 }

@@ -1,0 +1,177 @@
+"""A comparison's cell, read as labelled arms: ``label: code``, or a label above an indented block.
+
+A label takes the place of ``if 1`` in front of what follows it, so that Python itself reads the
+block, and strings and line numbers stay as they were typed.
+"""
+
+import ast
+import keyword
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.snippet import Source
+
+_LABEL = re.compile(r"([^\W\d][^:#'\"()\[\]{}=,;\\]*?)\s*:(?=\s|$)")
+_BLOCK = "if 1"
+_SETUP = "setup"
+#: Code with the name of its file and its compiler flags -> its tree.
+Parse = Callable[[str], ast.Module]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One side of a comparison.
+
+    Attributes:
+        label: its name.
+        source: what is timed.
+        setup: what runs, untimed, before each of its samples; None where there is nothing.
+    """
+
+    label: str
+    source: Source
+    setup: Source | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a comparison's cell holds.
+
+    Attributes:
+        arms: in the order in which they were written, two at least.
+        setup: what stands above them and runs once; None where there is nothing.
+    """
+
+    arms: tuple[Arm, ...]
+    setup: Source | None = None
+
+
+def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
+    r"""Read a cell.
+
+    Args:
+        text: its lines, which begin at line 1 of the file.
+        parse: makes a tree of Python code with the same line numbers.
+        filename: under which `linecache` finds the lines.
+        flags: compiler flags.
+
+    Returns:
+        The arms and the common set-up.
+
+    Raises:
+        SnippetError: there are fewer than two arms, a label is used twice, or code belongs to none.
+        SyntaxError: an arm's code is not valid.
+
+    Example:
+        >>> cell = read("a: f(x)\nb:\n  y = g(x)\n", ast.parse, "<cell>")
+        >>> [(arm.label, arm.source.text) for arm in cell.arms]
+        [('a', 'f(x)'), ('b', 'y = g(x)')]
+    """
+    lines = text.splitlines(keepends=True)
+    labelled = [i for i, line in enumerate(lines) if _label(line)]
+    first = labelled[0] if labelled else len(lines)
+    above = parse("".join(lines[:first]))
+    common = [*above.body]
+    sources: dict[str, Source] = {}
+    setups: dict[str, Source] = {}
+    for start, tree, shown in _chunks(lines, labelled, parse):
+        label = _label(lines[start])
+        source = Source(tree, shown, filename, flags)
+        kind, _, of = label.partition(" ")
+        if label == _SETUP:
+            common += tree.body
+            continue
+        mine, name = (setups, of.strip()) if kind == _SETUP else (sources, label)
+        if name in mine:
+            raise SnippetError(f"two parts are called {label!r}: give each a name of its own")
+        mine[name] = source
+    _refuse(sources, setups)
+    arms = tuple(Arm(name, source, setups.get(name)) for name, source in sources.items())
+    setup = Source(ast.Module(common, []), "", filename, flags) if common else None
+    return Cell(arms, setup)
+
+
+def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
+    if not sources:
+        raise SnippetError("there are no arms: write one in each line, as in  numpy: np.dot(a, b)")
+    if len(sources) == 1:
+        (only,) = sources
+        raise SnippetError(
+            f"{only!r} is the only arm, and a comparison needs two: write another line"
+            "  label: code  or time one by %fwtime"
+        )
+    for name in setups.keys() - sources.keys():
+        raise SnippetError(f"'setup {name}' belongs to no arm: the arms are {', '.join(sources)}")
+
+
+def _label(line: str) -> str:
+    """The label with which a line begins; "" where it begins with none."""
+    found = _LABEL.match(line)
+    if not found:
+        return ""
+    first, *more = found[1].split()
+    is_code = keyword.iskeyword(first) or (more and keyword.issoftkeyword(first))
+    return "" if is_code else " ".join([first, *more])
+
+
+def _chunks(
+    lines: Sequence[str], labelled: Sequence[int], parse: Parse
+) -> Iterator[tuple[int, ast.Module, str]]:
+    """For each part where it begins, its statements, and its code as it was typed."""
+    ends = [*labelled[1:], len(lines)]
+    at = 0
+    while at < len(labelled):
+        start, reached = labelled[at], at
+        while True:
+            try:
+                tree = parse(_as_block(lines, start, ends[reached]))
+                break
+            except SyntaxError as error:
+                # What looks like the next label may stand in a string of many lines.
+                if reached + 1 == len(ends) or not _is_unfinished(error):
+                    raise _explained(error, lines[start]) from None
+                reached += 1
+        part = lines[start : ends[reached]]
+        yield start, _statements(tree, part[0], start + 1), _typed(part)
+        at = reached + 1
+
+
+def _as_block(lines: Sequence[str], start: int, end: int) -> str:
+    head = lines[start][lines[start].index(":") :]
+    return "\n" * start + _BLOCK + head + "".join(lines[start + 1 : end])
+
+
+def _is_unfinished(error: SyntaxError) -> bool:
+    return "unterminated" in str(error.msg) or "never closed" in str(error.msg)
+
+
+def _explained(error: SyntaxError, line: str) -> Exception:
+    if "expected an indented block" in str(error.msg):
+        return SnippetError(f"{_label(line)!r} has no code: write it behind the colon, or below")
+    return error
+
+
+def _statements(tree: ast.Module, line: str, number: int) -> ast.Module:
+    """The statements of the block, with the columns that the user sees."""
+    block, *more = tree.body
+    assert isinstance(block, ast.If)
+    if block.orelse or more:
+        stray = block.orelse[0] if block.orelse else more[0]
+        raise SnippetError(
+            f"line {stray.lineno} belongs to no arm: indent it under its label, or give it one"
+        )
+    shift = len(line[: line.index(":")].encode()) - len(_BLOCK)
+    for node in ast.walk(block):
+        if getattr(node, "lineno", 0) == number:
+            node.col_offset += shift  # type: ignore[attr-defined]
+        if getattr(node, "end_lineno", 0) == number:
+            node.end_col_offset += shift  # type: ignore[attr-defined]
+    return ast.Module(block.body, [])
+
+
+def _typed(lines: Sequence[str]) -> str:
+    """The code without its label, for a line of the report."""
+    head = lines[0].partition(":")[2].strip()
+    return "\n".join([*([head] if head else []), *(line.strip() for line in lines[1:])]).strip()

@@ -1,0 +1,141 @@
+"""How a comparison is told: who takes how long, against whom, and how sure that is."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import compiled, ratios, units
+from ipyjaxbench.notes import CHANGES_MEANING
+from ipyjaxbench.ratios import Ratio
+from ipyjaxbench.report import Bars, Block, Facts, Headline, Notes, Report, Table
+
+if TYPE_CHECKING:
+    from ipyjaxbench.comparison import Comparison
+
+_QUEUED = 0.9  # a throughput below this share of the latency is told
+_HALF = 0.5  # ratios beyond a factor of two are told the other way round too
+_WORTH_WAITING = 3600.0  # seconds
+
+
+def report(c: "Comparison") -> Report:
+    """The blocks in the order in which they are read."""
+    marked = sorted(c.told(), key=lambda note: note.mark != CHANGES_MEANING)
+    blocks: list[Block] = [_headline(c), _table(c), *_bars(c)]
+    blocks += [Facts((*_rows(c),)), Notes(tuple(marked))]
+    return Report(tuple(blocks))
+
+
+def _headline(c: "Comparison") -> Headline:
+    title = " · ".join(side.label for side in c.sides)
+    told = {side.label: c.verdict(side.label) for side in c.sides if c.ratio(side.label)}
+    if not told:
+        return Headline(title, "no ratio", "fewer than two arms were measured", "FAILED", "")
+    name, word = _first(c, told)
+    found = c.ratio(name)
+    assert found is not None
+    figure = f"{name} takes {_digits(found.value, found)}× the time of {c.baseline}"
+    detail = _interval(found)
+    if not _HALF <= found.value <= 1 / _HALF:
+        detail += f", {units.times(max(found.value, 1 / found.value))} as "
+        detail += "fast" if found.value < 1 else "long"
+    return Headline(title, figure, detail, word, ratios.EXPLAINED[word])
+
+
+def _first(c: "Comparison", told: dict[str, str]) -> tuple[str, str]:
+    """The arm to name first: the fastest, else what is slower, open, or the same."""
+    for word in ("FASTER", "SLOWER", "CAN'T TELL", "SAME"):
+        names = [name for name, verdict in told.items() if verdict == word]
+        if names:
+            return min(names, key=lambda name: _value(c, name)), word
+    raise AssertionError(told)
+
+
+def _value(c: "Comparison", name: str) -> float:
+    found = c.ratio(name)
+    return math.inf if found is None else found.value
+
+
+def _table(c: "Comparison") -> Table:
+    rows = []
+    for side in c.sides:
+        m, found = side.measured, c.ratio(side.label)
+        if m is None:
+            rows.append((side.label, "failed", "", "", ""))
+            continue
+        width = f" ± {units.percent(m.half_width)}" if m.half_width <= 1 else ""
+        against = "1" if side.label == c.baseline else ""
+        if found is not None:
+            against = f"{_digits(found.value, found)} {_interval(found)}"
+        rows.append(
+            (
+                side.label,
+                units.duration(m.median, m.precision) + width,
+                units.duration(m.first_call, m.precision),
+                against,
+                "baseline" if side.label == c.baseline else c.verdict(side.label),
+            )
+        )
+    head = ("arm", "per call", "first call", f"time against {c.baseline}", "")
+    return Table("", head, tuple(rows), folded=False)
+
+
+def _bars(c: "Comparison") -> Iterator[Bars]:
+    measured = [(side.label, m) for side in c.sides if (m := side.measured)]
+    if len(measured) > 1:
+        yield Bars(tuple((n, m.median, units.duration(m.median, m.precision)) for n, m in measured))
+
+
+def _rows(c: "Comparison") -> Iterator[tuple[str, str]]:
+    measured = [(side.label, m) for side in c.sides if (m := side.measured)]
+    queued = [
+        f"{name} {units.duration(m.throughput, m.precision)}"
+        for name, m in measured
+        if m.throughput is not None and m.throughput < _QUEUED * m.median
+    ]
+    if queued:
+        yield "throughput", f"{', '.join(queued)} a call, when many are queued and waited for once"
+    for name, m in measured:
+        if m.phases:
+            yield f"{name} first", compiled.split(m.first_call, m.phases, m.precision)
+    for name, m in measured:
+        if m.counterpart is not None and not m.counterpart.compiled and m.batches:
+            yield f"{name} pays", m.counterpart.words(m.median, m.half_width)
+    if c.equal:
+        yield "fair", " · ".join(c.equal)
+    yield from _pairs(c)
+    versions = {name: version for _, m in measured for name, version in m.frameworks.items()}
+    yield "with", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+
+
+def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
+    found = [r for side in c.sides if (r := c.ratio(side.label))]
+    if not found:
+        return
+    undecided = [s.label for s in c.sides if c.verdict(s.label) == "CAN'T TELL"]
+    open_ends = [r.needed(c.elapsed) for label in undecided if (r := c.ratio(label))]
+    if not c.interleaved:
+        yield "pairs", "none: the arms were measured one after the other, not in turns"
+        return
+    words = f"{units.count(found[0].pairs, 'block')} of all arms in turns"
+    yield "pairs", f"{words}, in {units.duration(c.elapsed, 2)}"
+    itself = c.against_itself
+    if itself is not None:
+        as_it_should = "as it should be" if itself.covers_one() else "where 1 was to be found"
+        shown = f"{_digits(itself.value, itself)} {_interval(itself)}, {as_it_should}"
+        yield "control", f"{c.baseline} against itself: {shown}"
+    if open_ends:
+        need = max(open_ends)
+        if need > _WORTH_WAITING:
+            yield "to tell", "more time alone will hardly do: the machine is too busy"
+        else:
+            yield "to tell", f"about {units.duration(need, 2)} are needed: -b {math.ceil(need)}"
+
+
+def _interval(found: Ratio) -> str:
+    return f"[{_digits(found.low, found)}, {_digits(found.high, found)}]"
+
+
+def _digits(value: float, found: Ratio) -> str:
+    """So many decimals as the interval gives reason for: 0.958, or 12."""
+    half = max((found.high - found.low) / 2, 1e-4 * found.value)
+    return f"{value:.{min(max(-math.floor(math.log10(half)), 0), 9)}f}"

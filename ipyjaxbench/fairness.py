@@ -1,0 +1,202 @@
+"""Whether arms do the same work on the same data under the same conditions."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ipyjaxbench import notes, units
+from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded
+from ipyjaxbench.notes import Note
+from ipyjaxbench.placement import Placement
+from ipyjaxbench.scene import Scene
+
+_PLAIN = (int, float, complex, str, bool, bytes)
+_ROUNDED = 1e-9  # relative difference of two floats that rounding explains
+_LARGE = 2**30  # bytes of an arm's results from which on they are not moved and compared
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of one arm.
+
+    Attributes:
+        scene: its code and what that reads.
+        outputs: where the values live that it gave.
+        value: what its first call gave.
+        copies: what it copies in every call, as Notes.
+    """
+
+    scene: Scene
+    outputs: Sequence[Placement]
+    value: Any
+    copies: Sequence[Note] = ()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the comparison of arms came to.
+
+    Attributes:
+        equal: what is the same in all of them, in words.
+        notes: what is not.
+    """
+
+    equal: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
+def checked(arms: Mapping[str, Seen]) -> Checked:
+    """Look for what makes a comparison unfair.
+
+    Args:
+        arms: by label, the baseline among them.
+
+    Returns:
+        What is equal, and a Note for each difference.
+    """
+    if len(arms) < 2:
+        return Checked((), ())
+    frameworks, _ = loaded()
+    found: list[str | Note] = []
+    for check in (_outputs, _inputs, _dtypes, _devices, _threads, _compiled, _copies):
+        found += check(arms, frameworks)
+    equal = tuple(each for each in found if isinstance(each, str))
+    return Checked(equal, tuple(each for each in found if isinstance(each, Note)))
+
+
+_Found = Iterator[str | Note]
+
+
+def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+    """Values against those of the first arm, moved to the host."""
+    found = {label: _arrays(seen.value, frameworks) for label, seen in arms.items()}
+    if not any(found.values()):
+        yield from _plain_outputs(arms)
+        return
+    (base, first), *others = found.items()
+    worst, most = 0.0, 0.0
+    for label, theirs in others:
+        off, allowed, why = _difference(first, theirs)
+        worst, most = max(worst, off), max(most, allowed)
+        if why or off > allowed:
+            yield notes.other_result(label, base, why or f" by {units.percent(off)}")
+            worst = float("inf")
+    if worst <= most:
+        yield f"outputs equal to {units.percent(most)}" if worst else "outputs equal"
+
+
+def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
+    """Numbers and strings; what else there is cannot be compared without running its code."""
+    (base, first), *others = ((label, seen.value) for label, seen in arms.items())
+    if any(type(seen.value) not in _PLAIN for seen in arms.values()):
+        yield notes.not_compared(", ".join(arms))
+        return
+    wrong = [label for label, value in others if not _same(value, first)]
+    yield from (notes.other_result(label, base, "") for label in wrong)
+    if not wrong:
+        yield "outputs equal"
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=_ROUNDED) or (math.isnan(one) and math.isnan(other))
+    return bool(one == other)
+
+
+def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Found]:
+    return [found for found in find_arrays(value, frameworks) if found.framework.alive(found.array)]
+
+
+def _difference(one: Sequence[Found], other: Sequence[Found]) -> tuple[float, float, str]:
+    """The largest difference, what rounding explains, and another reason why they differ."""
+    from ipyjaxbench.frameworks.numpy import difference, tolerance
+
+    if len(one) != len(other):
+        return 0.0, 0.0, f": {units.count(len(other), 'array')} and not {len(one)}"
+    worst, allowed = 0.0, 0.0
+    for mine, theirs in zip(one, other, strict=True):
+        places = [each.framework.placement(each.array) for each in (mine, theirs)]
+        if places[0].shape != places[1].shape:
+            shapes = [str(list(place.shape or ())) for place in places]
+            return 0.0, 0.0, f": its shape is {shapes[1]} and not {shapes[0]}"
+        if max(place.nbytes for place in places) > _LARGE:
+            continue
+        hosts = [each.framework.host(each.array) for each in (mine, theirs)]
+        if any(host is None for host in hosts):
+            continue
+        allowed = max(allowed, tolerance(*(place.dtype for place in places)))
+        worst = max(worst, difference(*hosts))
+    return worst, allowed, ""
+
+
+def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+    """The data that arms read, one array after the other."""
+    (base, first), *others = (
+        (label, {n: v for n, v in seen.scene.values.items() if _arrays(v, frameworks)})
+        for label, seen in arms.items()
+    )
+    for label, theirs in others:
+        for (mine, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
+            if a is b:
+                continue
+            off, allowed, why = _difference(_arrays(a, frameworks), _arrays(b, frameworks))
+            if not why and off > allowed:
+                yield notes.other_data(label, name, base, mine)
+
+
+def _dtypes(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+    """What the results are made of."""
+    kinds = {label: sorted({p.dtype for p in seen.outputs}) for label, seen in arms.items()}
+    yield from _compared(kinds, "dtype", " everywhere")
+
+
+def _devices(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+    """Where the results live; the host's memory is the CPU's."""
+    places = {
+        label: sorted({d.partition(":")[0] for p in seen.outputs for d in p.devices})
+        for label, seen in arms.items()
+    }
+    yield from _compared(places, "device", "")
+
+
+def _threads(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+    """Threads on the CPU."""
+    threads = {
+        label: sorted(
+            {str(n) for f in seen.scene.in_play(frameworks, seen.outputs) if (n := f.threads())}
+        )
+        for label, seen in arms.items()
+    }
+    yield from _compared(threads, "threads", " threads everywhere")
+
+
+def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+    """Whether a framework's arms differ in being compiled."""
+    for framework in frameworks:
+        mine = {
+            label: any(framework.compiles(f) for f in seen.scene.compiled)
+            for label, seen in arms.items()
+            if framework in seen.scene.in_play(frameworks, seen.outputs)
+        }
+        eager = [label for label, compiled in mine.items() if not compiled]
+        if eager and len(eager) < len(mine):
+            yield notes.eager_beside_compiled(eager, [n for n in mine if n not in eager])
+
+
+def _copies(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+    """Copies that not all arms make."""
+    if all(seen.copies for seen in arms.values()):
+        return
+    for label, seen in arms.items():
+        yield from (notes.copies_alone(label, note.text) for note in seen.copies)
+
+
+def _compared(facts: Mapping[str, Sequence[str]], what: str, everywhere: str) -> _Found:
+    known = {label: ", ".join(words) for label, words in facts.items() if words}
+    if len(set(known.values())) == 1 and len(known) == len(facts):
+        yield next(iter(known.values())) + everywhere
+    elif len(set(known.values())) > 1:
+        groups = itertools.groupby(sorted(known, key=known.__getitem__), known.__getitem__)
+        yield notes.differs(what, {value: list(labels) for value, labels in groups})

@@ -1,0 +1,74 @@
+"""Notes on what differs between the arms of a comparison."""
+
+from collections.abc import Mapping, Sequence
+
+from ipyjaxbench.notes._note import CHANGES_MEANING, Note
+
+_EQUAL = {
+    "dtype": "give all of them the same dtype, as in x.astype('float32')",
+    "device": "move the data of all of them to the same device",
+    "threads": "--align",
+}
+
+
+_PLURAL = {"dtype": "dtypes", "device": "devices"}
+
+
+def failed(label: str, error: str) -> Note:
+    """An arm raised."""
+    return Note("arm-failed", f"{label} failed: {error}.", mark=CHANGES_MEANING)
+
+
+def not_compared(labels: str) -> Note:
+    """The results are nothing that can be compared."""
+    return Note("not-compared", f"What {labels} give was not compared: it holds no arrays.")
+
+
+def other_result(label: str, base: str, how: str) -> Note:
+    """An arm computes something else; ``how`` begins with a colon or a blank, or is empty."""
+    return Note(
+        "other-result",
+        f"{label} gives another result than {base}{how}.",
+        "compare code that computes the same",
+        CHANGES_MEANING,
+    )
+
+
+def other_data(label: str, name: str, base: str, mine: str) -> Note:
+    """An arm reads other numbers."""
+    return Note(
+        "other-data",
+        f"{label} reads other numbers in {name} than {base} in {mine}.",
+        f"make {name} of {mine}, or both of one array",
+        CHANGES_MEANING,
+    )
+
+
+def differs(what: str, groups: Mapping[str, Sequence[str]]) -> Note:
+    """Dtype, device or threads are not the same everywhere."""
+    words = "; ".join(f"{value}: {', '.join(labels)}" for value, labels in groups.items())
+    return Note(
+        f"other-{what}",
+        f"The {_PLURAL.get(what, what)} differ: {words}.",
+        _EQUAL[what],
+        CHANGES_MEANING,
+    )
+
+
+def copies_alone(label: str, text: str) -> Note:
+    """An arm copies data that others have where they need it."""
+    return Note(
+        "copies-alone",
+        f"{label} alone copies: {text[0].lower()}{text[1:]}",
+        "make the copy above, and compare without it",
+        CHANGES_MEANING,
+    )
+
+
+def eager_beside_compiled(eager: Sequence[str], compiled: Sequence[str]) -> Note:
+    """Some arms of a framework are compiled, others are not."""
+    verb = "is" if len(compiled) == 1 else "are"
+    return Note(
+        "eager-beside-compiled",
+        f"{', '.join(compiled)} {verb} compiled, and {', '.join(eager)} not.",
+    )

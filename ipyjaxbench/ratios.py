@@ -1,0 +1,146 @@
+"""How two arms compare, from their interleaved samples: a ratio, its interval, one word.
+
+Samples of one block were taken side by side, so that what slows the machine slows both, and the
+logarithms of their ratios scatter less than the samples do.
+"""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ipyjaxbench import stats
+
+#: Logarithms of ratios: what is too small to matter, and what counts as the same.
+ZONE, _SAME = math.log(1.01), math.log(1.03)
+FEWEST = 20  # pairs: with fewer, code against itself is called different in one case of ten
+_LEVEL = 0.05
+_DRAWS, _VALUES = (1000, 10_000), 600_000  # resamples, and numbers in all of them together
+_DEPENDENT = 0.1  # autocorrelation of neighbours from which on blocks are drawn
+_SEED = 20260101  # the same samples always give the same interval
+
+EXPLAINED = {
+    "FASTER": "by more than 1 %",
+    "SLOWER": "by more than 1 %",
+    "SAME": "within 3 %",
+    "CAN'T TELL": "the interval is too wide for an answer",
+}
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as long one arm takes as another.
+
+    Attributes:
+        value: of the middle pair; 2 is twice as long.
+        low: lower end of its interval.
+        high: upper end of it.
+        pairs: how many pairs it is of.
+    """
+
+    value: float
+    low: float
+    high: float
+    pairs: int
+
+    @property
+    def verdict(self) -> str:
+        """One word of `EXPLAINED`."""
+        low, high = math.log(self.low), math.log(self.high)
+        if self.pairs < FEWEST:
+            return "CAN'T TELL"
+        if high < -ZONE:
+            return "FASTER"
+        if low > ZONE:
+            return "SLOWER"
+        return "SAME" if low > -_SAME and high < _SAME else "CAN'T TELL"
+
+    def covers_one(self) -> bool:
+        """Whether nothing speaks against the two being equal."""
+        return self.low <= 1 <= self.high
+
+    def needed(self, spent: float) -> float:
+        """Seconds of measuring in all after which there may be an answer.
+
+        The interval narrows with the root of time, and has to clear 1 % or to fit into 3 %.
+
+        Args:
+            spent: seconds that were spent on these pairs.
+        """
+        off = abs(math.log(self.value))
+        half = (math.log(self.high) - math.log(self.low)) / 2
+        wanted = max(off - ZONE, _SAME - off)
+        return max(spent * (half / wanted) ** 2, spent * FEWEST / self.pairs)
+
+
+def log_ratios(base: Sequence[float], other: Sequence[float]) -> list[float]:
+    """Logarithm of each pair's ratio; pairs in which a clock read 0 are left out."""
+    pairs = zip(base, other, strict=False)  # an arm that failed has fewer
+    return [math.log(theirs / ours) for ours, theirs in pairs if ours > 0 and theirs > 0]
+
+
+def ratio(logs: Sequence[float], against: int = 1) -> Ratio | None:
+    """The ratio in the middle, with a bootstrap interval.
+
+    Percentiles of the medians of resampled pairs (Efron 1987), in circular blocks of n^(1/3)
+    where neighbours depend on each other (Politis and Romano 1992). Of several comparisons with
+    one baseline each gets its share of the 5 % in which an interval may miss (Bonferroni).
+
+    Args:
+        logs: logarithms of the pairs' ratios, in the order in which they were taken.
+        against: how many comparisons are made together.
+
+    Returns:
+        The ratio; None without pairs.
+
+    Example:
+        >>> ratio([0.0] * 20)
+        Ratio(value=1.0, low=1.0, high=1.0, pairs=20)
+    """
+    n = len(logs)
+    if not n:
+        return None
+    block = round(n ** (1 / 3)) if _neighbours_agree(logs) else 1
+    draws = min(max(_VALUES // n, _DRAWS[0]), _DRAWS[1])
+    rng = random.Random(_SEED)
+    medians = sorted(_resampled_median(logs, block, rng) for _ in range(draws))
+    tail = _LEVEL / max(against, 1) / 2
+    low, high = stats.quantile(medians, tail), stats.quantile(medians, 1 - tail)
+    return Ratio(math.exp(stats.median(logs)), math.exp(low), math.exp(high), n)
+
+
+def _resampled_median(logs: Sequence[float], block: int, rng: random.Random) -> float:
+    n = len(logs)
+    if block == 1:
+        drawn = rng.choices(logs, k=n)
+    else:
+        starts = rng.choices(range(n), k=math.ceil(n / block))
+        drawn = [logs[(start + i) % n] for start in starts for i in range(block)][:n]
+    return stats.median(drawn)
+
+
+def _neighbours_agree(logs: Sequence[float]) -> bool:
+    n = len(logs)
+    mean = math.fsum(logs) / n
+    centred = [x - mean for x in logs]
+    variance = math.fsum(x * x for x in centred)
+    if n < 4 or variance == 0:
+        return False
+    return math.fsum(map(float.__mul__, centred, centred[1:])) > _DEPENDENT * variance
+
+
+def against_itself(samples: Sequence[float]) -> Ratio | None:
+    """The samples of one arm, every second one against the one before it: that should be 1."""
+    return ratio(log_ratios(samples[:-1:2], samples[1::2]))
+
+
+def apart(base: tuple[float, float], other: tuple[float, float], pairs: int) -> Ratio:
+    """The ratio of two figures that were not measured side by side: as sure as both together.
+
+    Args:
+        base: the median and its relative half width.
+        other: the same.
+        pairs: samples of the one that has fewer.
+    """
+    reach, value = math.hypot(base[1], other[1]), other[0] / base[0]
+    return Ratio(value, value * math.exp(-reach), value * math.exp(reach), pairs)

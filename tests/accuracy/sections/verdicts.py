@@ -1,0 +1,119 @@
+"""Whether a comparison calls equal code equal, and finds a difference that is there."""
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+
+from ipyjaxbench import compare, ratios
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.snippet import Snippet, Source
+from tests.accuracy.section import Column, Row, Section
+
+_PAIRS, _TRIALS = 40, 12  # pairs in a trial; trials of each framework in a round
+_SECONDS = 3.0  # one recording
+_FALSE, _FOUND = 0.03, 0.95
+_T95 = 1.991  # two-sided 95 % point of Student's t with 78 degrees of freedom
+
+#: A tenth more of the same work, waited for by hand in each turn.
+_ARMS = {
+    "first": "for _ in range(10): work()",
+    "again": "for _ in range(10): work()",
+    "more": "for _ in range(11): work()",
+}
+_SETUP = {
+    "python": "xs = list(range(2000))[::-1]\ndef work(): return sorted(xs)",
+    "numpy": "import numpy as np\nx = np.random.rand(200, 200)\ndef work(): return x @ x",
+    "jax": (
+        "import jax, jax.numpy as jnp\nx = jnp.ones((200, 200))\nf = jax.jit(lambda x: x @ x)\n"
+        "def work(): return f(x).block_until_ready()"
+    ),
+}
+
+
+def _ours(base: Sequence[float], other: Sequence[float]) -> bool:
+    found = ratios.ratio(ratios.log_ratios(base, other))
+    return found is not None and found.verdict in ("FASTER", "SLOWER")
+
+
+def _disjoint(base: Sequence[float], other: Sequence[float]) -> bool:
+    (low, high) = sorted((statistics.mean(s), statistics.pstdev(s)) for s in (base, other))
+    return low[0] + low[1] < high[0] - high[1]
+
+
+def _welch(base: Sequence[float], other: Sequence[float]) -> bool:
+    spread = math.hypot(*(statistics.stdev(s) / math.sqrt(len(s)) for s in (base, other)))
+    return abs(statistics.mean(base) - statistics.mean(other)) > _T95 * spread
+
+
+_RULES: dict[str, Callable[[Sequence[float], Sequence[float]], bool]] = {
+    "ours": _ours,
+    "mean ± sd apart": _disjoint,
+    "t-test": _welch,
+}
+
+
+def _trials(group: str, wanted: int) -> Iterator[dict[str, list[float]]]:
+    """Consecutive pairs of one recording after the other."""
+    names: dict[str, object] = {"__name__": "case"}
+    exec(_SETUP[group], names)
+    while wanted > 0:
+        entries = [
+            compare.Entry(label, Snippet(Source.plain(code), names))
+            for label, code in _ARMS.items()
+        ]
+        options = CompareOptions(budget=_SECONDS, target=0.0)
+        found = compare.compare_snippets(entries, options)
+        samples = {label: found[label].samples for label in _ARMS}
+        whole = min(map(len, samples.values())) // _PAIRS
+        for i in range(min(whole, wanted)):
+            part = slice(i * _PAIRS, (i + 1) * _PAIRS)
+            yield {label: list(s[part]) for label, s in samples.items()}
+        wanted -= max(whole, 1)
+
+
+def measure(group: str, rounds: int) -> Iterator[Row]:
+    """A row for each rule."""
+    trials = list(_trials(group, _TRIALS * rounds))
+    for name, rule in _RULES.items():
+        yield {
+            "group": group,
+            "name": name,
+            "trials": len(trials),
+            "false": sum(rule(t["first"], t["again"]) for t in trials),
+            "found": sum(rule(t["first"], t["more"]) for t in trials),
+        }
+
+
+def _summary(rows: Sequence[Row]) -> Iterator[str]:
+    for name in _RULES:
+        mine = [row for row in rows if row["name"] == name]
+        trials, false, found = (
+            sum(row[key] for row in mine) for key in ("trials", "false", "found")
+        )
+        words = f"{name}: {false} of {trials} equal pairs called different, {false / trials:.0%};"
+        words += f" a tenth more found in {found}, {found / trials:.0%}"
+        if name == "ours":
+            reached = false <= _FALSE * trials and found >= _FOUND * trials
+            words += f". At most {_FALSE:.0%} and at least {_FOUND:.0%} wanted: "
+            words += "reached" if reached else "NOT REACHED"
+        yield f"{words}."
+
+
+VERDICTS = Section(
+    name="verdicts",
+    title="Are equal things called equal?",
+    method=(
+        "The same code twice, and a tenth more of it, sampled in turns as `%%fwcompare` does."
+        f" The samples are cut into trials of {_PAIRS} pairs. Each rule judges the same ones."
+    ),
+    columns=(
+        Column("trials", 6, "of each kind", lambda r: str(r["trials"])),
+        Column("false alarms", 12, "trials in which the same code was called different",
+               lambda r: f"{r['false']} ({r['false'] / r['trials']:.0%})"),
+        Column("found", 10, "trials in which a tenth more work was found",
+               lambda r: f"{r['found']} ({r['found'] / r['trials']:.0%})"),
+    ),
+    summary=_summary,
+    measure=measure,
+    groups=tuple(_SETUP),
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""What makes a comparison with JAX unfair is told, and the fair twin is left alone."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ipyjaxbench import Comparison
+from tests.test_compare import run
+
+UNFAIR = {"other-result", "other-data", "other-dtype", "other-device", "other-threads",
+          "eager-beside-compiled", "copies-alone", "not-compared"}  # fmt: skip
+RNG = np.random.default_rng(0)
+X = RNG.random((200, 200), np.float32)
+
+
+@pytest.fixture
+def names() -> dict[str, Any]:
+    x = jnp.asarray(X)
+    return {
+        "np": np, "jnp": jnp, "jax": jax, "x": X, "xj": x, "wide": X.astype(np.float64),
+        "other": jnp.asarray(RNG.random((200, 200), np.float32)),
+        "small": X[:100, :100].copy(), "f": lambda x: jnp.tanh(x @ x),
+        "g": jax.jit(lambda x: jnp.tanh(x @ x)), "both": jax.jit(lambda x: (x, x + 1)),
+    }  # fmt: skip
+
+
+def told(found: Comparison) -> dict[str, str]:
+    return {note.code: note.text for note in found.notes if note.code in UNFAIR}
+
+
+@pytest.mark.parametrize(
+    "arms",
+    [
+        {"numpy": "np.dot(x, x.T)", "jax": "jnp.dot(xj, xj.T)"},
+        {"numpy": "np.tanh(x @ x)", "jax": "f(xj)"},
+        {"a": "g(xj)", "b": "g(xj)"},
+        {"a": "both(xj)", "b": "both(xj)"},
+        {"numpy": "x.sum()", "again": "x.sum()"},
+    ],
+)
+def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any]) -> None:
+    found = run(arms, names)
+    assert told(found) == {}
+    assert any(word.startswith("outputs equal") for word in found.equal)
+
+
+@pytest.mark.parametrize(
+    ("arms", "code", "text"),
+    [
+        (
+            {"numpy": "np.dot(wide, wide)", "jax": "jnp.dot(xj, xj)"},
+            "other-dtype",
+            "The dtypes differ: float32: jax; float64: numpy.",
+        ),
+        (
+            {"numpy": "np.dot(x, x.T)", "jax": "jnp.dot(xj, xj)"},
+            "other-result",
+            "jax gives another result than numpy by ",
+        ),
+        (
+            {"numpy": "np.dot(x, x)", "jax": "jnp.dot(other, other)"},
+            "other-data",
+            "jax reads other numbers in other than numpy in x.",
+        ),
+        (
+            {"jax": "jnp.dot(xj, xj)", "from numpy": "jnp.dot(x, x)"},
+            "copies-alone",
+            "from numpy alone copies: in every call x may go from the host to jax cpu:0",
+        ),
+        ({"eager": "f(xj)", "jitted": "g(xj)"}, "eager-beside-compiled",
+         "jitted is compiled, and eager not."),
+        (
+            {"numpy": "np.dot(small, small)", "jax": "jnp.dot(xj, xj)"},
+            "other-result",
+            "jax gives another result than numpy: its shape is [200, 200] and not [100, 100].",
+        ),
+        ({"one": "jnp.dot(xj, xj)", "two": "both(xj)"}, "other-result",
+         "two gives another result than one: 2 arrays and not 1."),
+        ({"a": "(lambda: 1)", "b": "(lambda: 2)"}, "not-compared",
+         "What a, b give was not compared: it holds no arrays."),
+        ({"a": "1 + 1", "b": "3"}, "other-result", "b gives another result than a."),
+    ],
+)  # fmt: skip
+def test_what_is_unfair_is_told(
+    arms: dict[str, str], code: str, text: str, names: dict[str, Any]
+) -> None:
+    notes = told(run(arms, names))
+    assert notes[code].startswith(text)
+
+
+def test_an_arm_that_gives_its_argument_away_leaves_it_to_the_others() -> None:
+    step = jax.jit(lambda p: p + 1, donate_argnums=0)
+    names = {"step": step, "p": jnp.ones(1000)}
+    found = run({"a": "step(p)", "b": "step(p)"}, names)
+    assert [side.failed for side in found.sides] == ["", ""]
+    assert found.ratio("b") is not None
+    assert not names["p"].is_deleted()
+
+
+def test_nan_is_equal_to_nan() -> None:
+    names = {"np": np, "jnp": jnp, "h": np.array([1.0, np.nan], np.float32)}
+    names["d"] = jnp.asarray(names["h"])
+    assert told(run({"numpy": "h * 1", "jax": "d * 1"}, names)) == {}
+    text = told(run({"numpy": "h * 1", "jax": "jnp.nan_to_num(d)"}, names))["other-result"]
+    assert text.startswith("jax gives another result than numpy")
+
+
+def test_precision_is_aligned_for_a_while() -> None:
+    seen: list[str | None] = []
+    names = {"look": lambda: seen.append(jax.config.jax_default_matmul_precision)}
+    run({"a": "look()", "b": "look()"}, names, align=True)
+    assert set(seen) == {"highest"}
+    assert jax.config.jax_default_matmul_precision is None

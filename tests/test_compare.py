@@ -1,0 +1,186 @@
+"""Arms are sampled in turns, each as if it were alone in the namespace."""
+
+import itertools
+import math
+import random
+from typing import Any
+
+import pytest
+
+from ipyjaxbench import Comparison, OptionError, compare
+from ipyjaxbench.compare import Entry, compare_snippets
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.snippet import Snippet, Source
+
+
+def run(arms: dict[str, str], names: dict[str, Any], **options: Any) -> Comparison:
+    """Compare code; a set-up stands in front of ``|``."""
+    entries = []
+    for label, code in arms.items():
+        setup, bar, timed = code.rpartition("|")
+        before = Snippet(Source.plain(setup), names) if bar else None
+        entries.append(Entry(label, Snippet(Source.plain(timed), names), before))
+    return compare_snippets(entries, CompareOptions(**{"budget": 0.2, **options}))
+
+
+def work(turns: int) -> int:
+    return sum(range(turns))
+
+
+def test_twice_the_work_takes_twice_the_time() -> None:
+    found = run({"one": "work(20000)", "two": "work(40000)"}, {"work": work})
+    ratio = found.ratio("two")
+    assert ratio is not None
+    assert ratio.pairs >= 20
+    assert 1.7 < ratio.value < 2.3
+    assert found.verdict("two") == "SLOWER"
+    assert found.verdict("one") == ""
+    assert found["one"].median < found["two"].median
+
+
+def test_the_baseline_is_the_first_arm_or_the_one_named() -> None:
+    arms = {"one": "work(20000)", "two": "work(40000)"}
+    found = run(arms, {"work": work}, baseline="two")
+    assert found.baseline == "two"
+    assert found.verdict("one") == "FASTER"
+    assert found.ratio("two") is None
+
+
+def test_arms_have_equally_many_samples_and_come_in_random_order() -> None:
+    calls: list[str] = []
+    names = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b"), "wait": work}
+    found = run({"a": "a(); wait(99999)", "b": "b(); wait(99999)"}, names)
+    assert len(found["a"].batches) == len(found["b"].batches) >= 20
+    switches = sum(x != y for x, y in itertools.pairwise(calls))
+    assert switches > len(found["a"].batches) / 3
+
+
+def test_names_are_afterwards_as_they_were() -> None:
+    kept = [1]
+    names = {"work": work, "x": 1, "kept": kept}
+    before = dict(names)
+    run({"a": "x = x + 1; y = x", "b": "x = x * 2; z = x", "c": "w = 5 | work(9)"}, names)
+    assert names == before
+    assert names["kept"] is kept
+
+
+def test_each_arm_finds_the_names_as_the_user_left_them() -> None:
+    seen: list[int] = []
+    names = {"x": 1, "seen": seen.append}
+    run({"a": "x = x + 1; seen(x)", "b": "x = x + 10; seen(x)"}, names)
+    assert set(seen) == {2, 11}
+
+
+def test_random_state_is_the_same_for_every_arm_and_afterwards() -> None:
+    random.seed(3)
+    first = random.random()
+    random.seed(3)
+    drawn: dict[str, list[float]] = {"a": [], "b": []}
+    names = {"random": random, "drawn": drawn}
+    run({n: f"drawn['{n}'].append(random.random())" for n in drawn}, names)
+    assert drawn["a"][0] == drawn["b"][0] == first
+    assert random.random() == first
+
+
+def test_an_arm_that_raises_is_a_row_and_the_others_go_on() -> None:
+    found = run({"a": "work(999)", "bad": "1 / 0", "b": "work(999)"}, {"work": work})
+    (bad,) = [side for side in found.sides if side.label == "bad"]
+    assert (bad.measured, bad.failed) == (None, "ZeroDivisionError: division by zero")
+    assert found.ratio("b") is not None
+    assert found.verdict("bad") == ""
+    assert "bad failed: ZeroDivisionError: division by zero." in str(found)
+    with pytest.raises(KeyError):
+        found["bad"]
+
+
+def test_an_arm_that_raises_later_ends_alone() -> None:
+    calls = iter(range(50))
+    names = {"work": work, "calls": calls}
+    found = run({"a": "work(9999)", "b": "next(calls)", "c": "work(9999)"}, names)
+    assert found.ratio("c") is not None
+    assert "StopIteration" in str(found)
+
+
+def test_a_set_up_runs_before_each_sample_of_its_arm() -> None:
+    names: dict[str, Any] = {"make": lambda: list(range(3000))[::-1]}
+    found = run({"sort": "xs = make() | xs.sort()", "sorted": "sorted(make())"}, names)
+    assert found["sort"].loops == 1
+    assert not any(note.code == "state-advanced" for note in found["sort"].notes)
+    assert "xs" not in names
+
+
+def test_slow_arms_are_given_the_time_for_the_fewest_pairs() -> None:
+    found = run({"a": "work(200000)", "b": "work(200000)"}, {"work": work}, budget=0.001)
+    ratio = found.ratio("b")
+    assert ratio is not None
+    assert ratio.pairs >= 20
+
+
+def test_an_interrupt_leaves_what_is_known() -> None:
+    calls = iter(range(10**9))
+
+    def interrupted() -> None:
+        if next(calls) == 3000:
+            raise KeyboardInterrupt
+
+    names = {"f": interrupted, "work": work}
+    found = run({"a": "f()", "b": "work(99999)"}, names, budget=20)
+    assert "interrupted" in [note.code for note in found.notes]
+    assert found.elapsed < 10
+
+
+def test_the_output_of_later_calls_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    run({"a": "print('a')", "b": "print('b')"}, {})
+    assert capsys.readouterr().out == "a\nb\n"
+
+
+def test_functions_are_compared_with_the_same_arguments() -> None:
+    data = [3, 1, 2] * 500
+    found = compare(
+        {"sorted": sorted, "with a key": lambda x: sorted(x, key=abs)}, data, budget=0.2
+    )
+    assert [side.label for side in found.sides] == ["sorted", "with a key"]
+    assert found.verdict("with a key") == "SLOWER"
+    assert "outputs" not in " ".join(note.text for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("functions", "options", "message"),
+    [
+        ({"a": work}, {}, "a comparison needs two arms"),
+        ({"a": work, "b": work}, {"baseline": "c"}, "--baseline c: the arms are a, b"),
+        ({"a": work, "b": work}, {"budget": -1}, "-b -1: -b takes a number of seconds from 0 up"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_in_one_line(
+    functions: dict, options: dict, message: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        compare(functions, 9, **options)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_record_reads_back() -> None:
+    found = run({"a": "work(999)", "bad": "1 / 0", "b": "work(999)"}, {"work": work})
+    assert Comparison.from_dict(found.to_dict()) == found
+
+
+def test_the_verdict_of_an_arm_that_has_no_figure_is_that() -> None:
+    names = {"work": work, "gen": (i for i in range(3))}
+    found = run({"a": "work(999)", "made": "(i for i in range(3))"}, names)
+    assert found.verdict("made") == "INVALID"
+
+
+def test_code_that_differs_from_itself_leaves_no_winner() -> None:
+    from ipyjaxbench.comparison import Side
+    from tests.results import measured
+
+    odd = [1_000_000 + 60_000 * (i % 2) for i in range(80)]
+    more = [round(1.02 * t) for t in odd]
+    found = Comparison((Side("a", measured(odd)), Side("b", measured(more))), "a")
+    itself = found.against_itself
+    assert itself is not None
+    assert not itself.covers_one()
+    assert found.floor == pytest.approx(math.log(1.06), abs=1e-3)
+    assert found.verdict("b") == "CAN'T TELL"
+    assert "where 1 was to be found" in str(found)

@@ -1,0 +1,114 @@
+"""The ratio of interleaved samples, its interval, and the word for it."""
+
+import math
+import random
+
+import pytest
+
+from ipyjaxbench import ratios
+from ipyjaxbench.ratios import Ratio
+
+
+def noisy(off: float, seed: int, n: int = 40, spread: float = 0.05) -> list[float]:
+    rng = random.Random(seed)
+    return [math.log(1 + off) + rng.gauss(0, spread) for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "word"),
+    [
+        (0.90, 0.95, 0.98, "FASTER"),
+        (1.02, 1.05, 1.08, "SLOWER"),
+        (0.98, 1.00, 1.02, "SAME"),
+        (0.985, 0.995, 1.0, "SAME"),
+        (0.95, 0.99, 1.02, "CAN'T TELL"),
+        (0.98, 1.02, 1.05, "CAN'T TELL"),
+        (0.96, 0.975, 0.992, "CAN'T TELL"),
+        (1.012, 1.015, 1.02, "SLOWER"),
+    ],
+)
+def test_one_word_says_what_the_interval_allows(
+    low: float, value: float, high: float, word: str
+) -> None:
+    assert Ratio(value, low, high, 20).verdict == word
+    assert word in ratios.EXPLAINED
+    assert Ratio(value, low, high, 19).verdict == "CAN'T TELL"
+
+
+def test_the_ratio_is_that_of_the_middle_pair() -> None:
+    logs = ratios.log_ratios([1.0, 1.0, 1.0, 2.0], [2.0, 3.0, 50.0, 6.0])
+    found = ratios.ratio(logs)
+    assert found is not None
+    assert found.value == pytest.approx(3.0)
+    assert found.low <= 3.0 <= found.high
+    assert found.pairs == 4
+
+
+def test_pairs_in_which_the_clock_stood_still_are_left_out() -> None:
+    assert ratios.log_ratios([0.0, 1.0, 1.0], [1.0, 0.0, 1.0]) == [0.0]
+    assert ratios.ratio([]) is None
+
+
+def test_what_slows_both_sides_is_not_in_the_ratio() -> None:
+    rng = random.Random(0)
+    base = [rng.uniform(1, 10) for _ in range(40)]
+    found = ratios.ratio(ratios.log_ratios(base, [1.1 * b for b in base]))
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(1.1), pytest.approx(1.1))
+
+
+def test_the_same_samples_give_the_same_interval() -> None:
+    assert ratios.ratio(noisy(0.1, 1)) == ratios.ratio(noisy(0.1, 1))
+
+
+def test_code_against_itself_is_called_different_in_three_of_a_hundred_at_most() -> None:
+    words = [found.verdict for seed in range(300) if (found := ratios.ratio(noisy(0.0, seed)))]
+    assert sum(word in ("FASTER", "SLOWER") for word in words) <= 9
+
+
+def test_a_tenth_is_found() -> None:
+    words = [found.verdict for seed in range(100) if (found := ratios.ratio(noisy(0.1, seed)))]
+    assert words.count("SLOWER") >= 95
+
+
+def test_several_comparisons_with_one_baseline_each_get_a_wider_interval() -> None:
+    one, four = ratios.ratio(noisy(0.1, 1)), ratios.ratio(noisy(0.1, 1), against=4)
+    assert one is not None
+    assert four is not None
+    assert four.low < one.low < one.high < four.high
+    assert four.value == one.value
+
+
+def test_neighbours_that_repeat_each_other_widen_the_interval() -> None:
+    alone = noisy(0.0, 3, n=25)
+    repeated = [value for value in alone for _ in range(8)]
+    shuffled = random.Random(0).sample(repeated, len(repeated))
+    dependent, independent = ratios.ratio(repeated), ratios.ratio(shuffled)
+    assert dependent is not None
+    assert independent is not None
+    width = math.log(dependent.high / dependent.low)
+    assert width > 1.3 * math.log(independent.high / independent.low)
+
+
+def test_the_time_needed_grows_with_the_square_of_the_width() -> None:
+    narrow, wide = Ratio(1.0, 1 / 1.04, 1.04, 40), Ratio(1.0, 1 / 1.08, 1.08, 40)
+    assert wide.needed(10.0) / narrow.needed(10.0) == pytest.approx(
+        (math.log(1.08) / math.log(1.04)) ** 2
+    )
+    assert narrow.needed(10.0) > 10.0
+    assert Ratio(1.2, 1.19, 1.21, 5).needed(1.0) == pytest.approx(4.0)  # twenty pairs
+
+
+def test_samples_are_held_against_their_neighbours_for_the_control() -> None:
+    found = ratios.against_itself([1.0, 1.1, 2.0, 2.2, 5.0, 5.5, 9.0])
+    assert found is not None
+    assert found.value == pytest.approx(1.1)
+    assert not found.covers_one()
+    assert ratios.against_itself([1.0]) is None
+
+
+def test_figures_that_were_measured_apart_are_as_sure_as_both_together() -> None:
+    found = ratios.apart((2.0, 0.03), (3.0, 0.04), 50)
+    assert found.value == 1.5
+    assert found.high / found.value == pytest.approx(math.exp(0.05))
+    assert found.low * found.high == pytest.approx(found.value**2)

@@ -1,0 +1,127 @@
+"""Arms compared at many values of a name."""
+
+from typing import Any
+
+import pytest
+
+from ipyjaxbench import OptionError, Sweep
+from ipyjaxbench.compare import Entry
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.snippet import Snippet, Source
+from ipyjaxbench.sweep import sweep_snippets, values_of
+
+ARMS = {"line": "for i in range(n): pass", "square": "for i in range(n * n // 50): pass"}
+
+
+def run(
+    names: dict[str, Any], swept: dict[str, list], arms: dict[str, str] = ARMS, **options: Any
+) -> Sweep:
+    entries = [Entry(n, Snippet(Source.plain(code), names)) for n, code in arms.items()]
+    setup = options.pop("setup", None)
+    before = Snippet(Source.plain(setup), names) if setup else None
+    return sweep_snippets(before, entries, swept, CompareOptions(**{"budget": 0.4, **options}))
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("100,300,1000", [100, 300, 1000]),
+        ("5", [5]),
+        ("2**6..2**9", [64, 128, 256, 512]),
+        ("100..900", [100, 200, 400, 800]),
+        ("0.5..2", [0.5, 1.0, 2.0]),
+        ("float32,bfloat16", ["float32", "bfloat16"]),
+        ("'a', 'b'", ["a", "b"]),
+        ("size, 2 * size", [7, 14]),
+    ],
+)
+def test_values_are_expressions_or_a_range_that_doubles(text: str, values: list) -> None:
+    assert values_of("n", text, {"size": 7}) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,,2", "--sweep n=1,,2: type values with commas between them, as in n=100,300"),
+        ("()", "--sweep n=(): there is no value in it"),
+        ("9..1", "--sweep n=9..1: a range goes from a number over 0 up, as in n=2**6..2**12"),
+        ("0..8", "--sweep n=0..8: a range goes from a number over 0 up, as in n=2**6..2**12"),
+        ("1/0", "--sweep n=1/0: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_is_no_value_is_told(text: str, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        values_of("n", text, {})
+    assert str(caught.value) == message
+
+
+def test_each_arm_is_measured_at_each_value() -> None:
+    names: dict[str, Any] = {}
+    found = run(names, {"n": [100, 400, 1600]}, budget=1.2)
+    assert [point.values for point in found.points] == [("100",), ("400",), ("1600",)]
+    assert [x for x, _ in found.times("line")] == [100, 400, 1600]
+    assert 0.7 < (found.growth("line") or 0) < 1.2
+    assert 1.6 < (found.growth("square") or 0) < 2.3
+    assert found.points[-1].fastest == "line"
+    assert "n" not in names
+
+
+def test_where_the_winner_changes_is_told() -> None:
+    arms = {"line": "for i in range(n): pass", "fixed": "for i in range(1000): pass"}
+    found = run({}, {"n": [100, 10000]}, arms)
+    text = " ".join(str(found).split())
+    assert "line is the fastest at n = 100; fixed is the fastest at n = 10000" in text
+    assert "CHANGES" in text
+
+
+def test_the_set_up_runs_at_each_value_and_its_names_go() -> None:
+    names: dict[str, Any] = {"n": "mine", "xs": "mine too"}
+    arms = {"sum": "sum(xs)", "len": "len(xs)"}
+    found = run(names, {"n": [10, 1000]}, arms, setup="xs = list(range(n))")
+    assert len(found.points) == 2
+    assert names == {"n": "mine", "xs": "mine too"}
+
+
+def test_several_names_are_combined() -> None:
+    arms = {"a": "x * k", "b": "k * x"}
+    found = run({"x": 1}, {"x": [1, 2], "k": ["a", "b"]}, arms)
+    assert [p.values for p in found.points] == [("1", "a"), ("1", "b"), ("2", "a"), ("2", "b")]
+    assert found.growth("a") is None
+
+
+def test_an_arm_that_takes_too_long_is_left_out_from_there_on() -> None:
+    arms = {"quick": "n", "also": "n + 1", "slow": "for i in range(n): pass"}
+    found = run({}, {"n": [10, 2_000_000, 4_000_000]}, arms, budget=0.03)
+    assert [each.label for each in found.skipped] == ["slow"]
+    last = [side.label for side in found.points[-1].compared.sides]
+    assert last == ["quick", "also"]
+    assert "slow after n = 2000000: a call took" in " ".join(str(found).split())
+
+
+def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
+    def stop(n: int) -> None:
+        if n == 3:
+            raise KeyboardInterrupt
+
+    found = run({"stop": stop}, {"n": [1, 2, 3, 4]}, {"a": "stop(n)", "b": "n"})
+    assert [point.values for point in found.points][:2] == [("1",), ("2",)]
+    assert len(found.points) <= 3
+    assert "of 4 were reached" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("swept", "message"),
+    [
+        ({"n": [1], "k": [1]}, "--sweep k: no arm and no set-up reads k"),
+        ({"n": list(range(201))}, "--sweep: these are 201 points, and 200 is the most"),
+    ],
+)
+def test_what_cannot_be_swept_is_told(swept: dict, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        run({}, swept)
+    assert str(caught.value) == message
+
+
+def test_a_record_reads_back() -> None:
+    found = run({}, {"n": [10, 20]})
+    assert Sweep.from_dict(found.to_dict()) == found
