@@ -76,6 +76,7 @@ class _Arm:
         self.failed = ""
         self.value: Any = None
         self.steady: Steady | None = None
+        self._binds = entry.snippet.binds
         self._muted, self._mine = muted, Muted()
         self.timing = Timing(entry.snippet, entry.setup, options, Clock.elapsed(), self._mine)
         parts = [part for part in (entry.snippet, entry.setup) if part is not None]
@@ -88,7 +89,9 @@ class _Arm:
         try:
             with self.here():
                 first: First = self.timing.first_call(spare=True)
-                self.value = first.value
+                # What a statement gives is what it binds.
+                bound = [names[name] for name in self._binds if name in names]
+                self.value = bound if first.value is None and bound else first.value
                 self.timing.learn(first)
                 self.steady = self.timing.steady()
         except Exception as error:  # noqa: BLE001  the others go on
@@ -177,6 +180,7 @@ def compare_snippets(
     clock, muted = Clock.elapsed(), muted or Muted()
     names = entries[0].snippet.names
     before = dict(names)
+    randomness = Snapshot(names, (), loaded()[0], later=False)
     said: list[Note] = []
     conditions = None
     with ExitStack() as watching:
@@ -206,6 +210,7 @@ def compare_snippets(
             said += _leave_out_compiled(arms)
             sides = tuple(arm.side(conditions) for arm in arms)
             _put_back(names, before)
+            randomness.restore(frameworks)
         checked = fairness.checked({arm.label: arm.seen() for arm in arms if arm.steady})
     baseline = options.baseline or entries[0].label
     said += checked.notes

@@ -1,7 +1,7 @@
 """Whether arms do the same work on the same data under the same conditions."""
 
 import itertools
-import math
+import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,7 @@ from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.scene import Scene
 
-_PLAIN = (int, float, complex, str, bool, bytes)
-_ROUNDED = 1e-9  # relative difference of two floats that rounding explains
+_PLAIN = (numbers.Number, str, bytes)
 _LARGE = 2**30  # bytes of an arm's results from which on they are not moved and compared
 
 
@@ -75,6 +74,9 @@ def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
     if not any(found.values()):
         yield from _plain_outputs(arms)
         return
+    for label, seen in arms.items():
+        if isinstance(seen.value, numbers.Number):
+            found[label] = _as_array(seen.value)
     (base, first), *others = found.items()
     worst, most = 0.0, 0.0
     for label, theirs in others:
@@ -87,10 +89,17 @@ def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
         yield f"outputs equal to {units.percent(most)}" if worst else "outputs equal"
 
 
+def _as_array(value: numbers.Number) -> list[Found]:
+    """A number of one arm where others give arrays."""
+    from ipyjaxbench.frameworks.numpy import NumPy, array_of
+
+    return [Found(NumPy(), array_of(value))]
+
+
 def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
     """Numbers and strings; what else there is cannot be compared without running its code."""
     (base, first), *others = ((label, seen.value) for label, seen in arms.items())
-    if any(type(seen.value) not in _PLAIN for seen in arms.values()):
+    if not all(isinstance(seen.value, _PLAIN) for seen in arms.values()):
         yield notes.not_compared(", ".join(arms))
         return
     wrong = [label for label, value in others if not _same(value, first)]
@@ -100,8 +109,9 @@ def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
 
 
 def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=_ROUNDED) or (math.isnan(one) and math.isnan(other))
+    if isinstance(one, numbers.Real) and isinstance(other, numbers.Real):
+        off, allowed, _ = _difference(_as_array(one), _as_array(other))
+        return off <= allowed
     return bool(one == other)
 
 

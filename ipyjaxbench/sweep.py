@@ -106,7 +106,7 @@ def sweep_snippets(
     points = list(itertools.product(*swept.values()))
     each = _EACH_ARM * len(entries) if options.budget is None else options.budget / len(points)
     options = dataclasses.replace(options, budget=each)
-    bound = [*swept, *(setup.binds if setup is not None else ())]
+    bound = ["__builtins__", *swept, *(setup.binds if setup is not None else ())]
     before = {name: names.get(name, _MISSING) for name in bound}
     found: list[Point] = []
     skipped: dict[str, Skipped] = {}

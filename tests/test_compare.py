@@ -18,8 +18,8 @@ def run(arms: dict[str, str], names: dict[str, Any], **options: Any) -> Comparis
     entries = []
     for label, code in arms.items():
         setup, bar, timed = code.rpartition("|")
-        before = Snippet(Source.plain(setup), names) if bar else None
-        entries.append(Entry(label, Snippet(Source.plain(timed), names), before))
+        before = Snippet(Source.plain(setup.strip()), names) if bar else None
+        entries.append(Entry(label, Snippet(Source.plain(timed.strip()), names), before))
     return compare_snippets(entries, CompareOptions(**{"budget": 0.2, **options}))
 
 

@@ -7,6 +7,7 @@ import pytest
 from ipyjaxbench import OptionError, Sweep
 from ipyjaxbench.compare import Entry
 from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.report import Headline
 from ipyjaxbench.snippet import Snippet, Source
 from ipyjaxbench.sweep import sweep_snippets, values_of
 
@@ -69,9 +70,10 @@ def test_each_arm_is_measured_at_each_value() -> None:
 def test_where_the_winner_changes_is_told() -> None:
     arms = {"line": "for i in range(n): pass", "fixed": "for i in range(1000): pass"}
     found = run({}, {"n": [100, 10000]}, arms)
-    text = " ".join(str(found).split())
-    assert "line is the fastest at n = 100; fixed is the fastest at n = 10000" in text
-    assert "CHANGES" in text
+    headline = found.report().blocks[0]
+    assert isinstance(headline, Headline)
+    assert headline.figure == "line is the fastest at n = 100; fixed is the fastest at n = 10000"
+    assert headline.verdict == "CHANGES"
 
 
 def test_the_set_up_runs_at_each_value_and_its_names_go() -> None:

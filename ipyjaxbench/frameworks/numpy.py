@@ -1,5 +1,6 @@
 """NumPy: arrays in host memory, computed when they exist."""
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -44,16 +45,12 @@ class NumPy(Synchronous):
 
     def threads(self) -> int | None:
         """Those of the linear algebra library that NumPy was built with."""
-        import threadpoolctl
-
-        pools = threadpoolctl.threadpool_info()
+        pools = _pools().threadpool_info()
         return next((p["num_threads"] for p in pools if p["user_api"] == "blas"), None)
 
     def aligned(self, threads: int) -> AbstractContextManager[object]:
         """The linear algebra library's threads."""
-        import threadpoolctl
-
-        limits: AbstractContextManager[object] = threadpoolctl.threadpool_limits(threads, "blas")
+        limits: AbstractContextManager[object] = _pools().threadpool_limits(threads, "blas")
         return limits
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002
@@ -75,6 +72,21 @@ class NumPy(Synchronous):
                 generator.set_state(before)
 
         return restore
+
+
+def _pools() -> Any:
+    """threadpoolctl, which sets a variable of the environment when it is imported."""
+    before = dict(os.environ)
+    import threadpoolctl
+
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    return threadpoolctl
+
+
+def array_of(number: Any) -> Any:
+    """A number as an array without dimensions."""
+    return np.asarray(number)
 
 
 def difference(one: Any, other: Any) -> float:
