@@ -25,6 +25,9 @@ _MISSING = object()
 _PER_ROUND = 10  # blocks
 _SPAN = 0.25  # of the budget at least
 _QUEUED_SHARE = 0.3  # of the time, for throughput
+#: Frameworks keep threads of their own, which go on spinning when a call is over: for some 5 ms
+#: after a turn of another one, code ran up to 2.5 times slower (two CPUs, four frameworks).
+_TURN_NS = 20_000_000
 _WARM_SHARE = 0.2  # of an arm's share of the budget
 #: Slow arms get so many seconds in all for the fewest pairs that allow an answer.
 _PATIENCE_NS = 60_000_000_000
@@ -74,6 +77,7 @@ class _Arm:
     def __init__(self, entry: Entry, options: TimeOptions, muted: Muted) -> None:
         self.label = entry.label
         self.failed = ""
+        self._ahead = 0
         self.value: Any = None
         self.steady: Steady | None = None
         self._binds = entry.snippet.binds
@@ -109,14 +113,23 @@ class _Arm:
             self._own.swap()
 
     @property
+    def frameworks(self) -> list[str]:
+        """Names of those that compute something in it."""
+        return [] if self.steady is None else self.timing.frameworks()
+
+    @property
     def going(self) -> bool:
         """Whether more samples can be taken of it."""
         return self.steady is not None and not self.steady.ended_early
 
-    def warm_up(self, nanoseconds: float) -> None:
-        """Until nothing changes any more."""
+    def warm_up(self, nanoseconds: float, *, alone: bool) -> None:
+        """Until nothing changes any more; ``alone`` where no other framework has turns."""
         with self._making_calls() as steady:
             steady.warm_up(steady.calls.clock.wall() + int(nanoseconds))
+            if not alone and not steady.calls.one_by_one:
+                each = stats.median([probe.waited for probe in steady.samples.settled_probes()])
+                steady.number = max(steady.number, math.ceil(_TURN_NS / max(each, 1)))
+                self._ahead = steady.number
 
     def sample(self) -> None:
         """Take one sample."""
@@ -124,7 +137,8 @@ class _Arm:
             rounds = steady.samples.rounds
             if not rounds or rounds[-1] == _PER_ROUND:
                 rounds.append(0)
-            steady.samples.take(steady.calls, steady.number, ahead=steady.ahead)
+            ahead = self._ahead or steady.ahead
+            steady.samples.take(steady.calls, steady.number, ahead=ahead)
 
     def look(self, spent: int) -> None:
         """Look at queued calls, for a share of the time at most."""
@@ -227,9 +241,10 @@ def _put_back(names: Namespace, before: Namespace) -> None:
 
 def _in_turns(arms: Sequence[_Arm], pace: "_Pace") -> None:
     """Warm up each arm, then take blocks: one sample of each, in random order."""
+    alone = len({name for arm in arms for name in arm.frameworks}) < 2
     for arm in arms:
         if arm.going:
-            arm.warm_up(_WARM_SHARE * pace.budget / len(arms))
+            arm.warm_up(_WARM_SHARE * pace.budget / len(arms), alone=alone)
     pace.begin()
     rng = random.Random(_SEED)
     while len(going := [arm for arm in arms if arm.going]) > 1:

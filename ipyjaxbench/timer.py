@@ -189,6 +189,10 @@ class Timing:
         self._said += findings.after_last(scene, self._frameworks, steady, left, self._typical)
         self._said += findings.cautions(self._snippet, scene, self.outputs, self._in_play)
 
+    def frameworks(self) -> list[str]:
+        """Names of the frameworks in play."""
+        return [framework.name for framework in self._in_play]
+
     def said(self) -> list[Note]:
         """The Notes so far."""
         return list(self._said)
