@@ -26,7 +26,7 @@ def report(c: "Comparison") -> Report:
 
 
 def _headline(c: "Comparison") -> Headline:
-    title = " · ".join(side.label for side in c.sides)
+    title = "compared"
     told = {side.label: c.verdict(side.label) for side in c.sides if c.ratio(side.label)}
     if not told:
         return Headline(title, "no ratio", "fewer than two arms were measured", "FAILED", "")
@@ -35,6 +35,8 @@ def _headline(c: "Comparison") -> Headline:
     assert found is not None
     figure = f"{name} takes {_digits(found.value, found)}× the time of {c.baseline}"
     detail = _interval(found)
+    if set(told.values()) == {"SLOWER"} and len(told) > 1:
+        detail += f", and {c.baseline} is the fastest of all"
     if not _HALF <= found.value <= 1 / _HALF:
         detail += f", {units.times(max(found.value, 1 / found.value))} as "
         detail += "fast" if found.value < 1 else "long"
@@ -96,10 +98,10 @@ def _rows(c: "Comparison") -> Iterator[tuple[str, str]]:
         yield "throughput", f"{', '.join(queued)} a call, when many are queued and waited for once"
     for name, m in measured:
         if m.phases:
-            yield f"{name} first", compiled.split(m.first_call, m.phases, m.precision)
+            yield "first call", f"{name} {compiled.split(m.first_call, m.phases, m.precision)}"
     for name, m in measured:
         if m.counterpart is not None and not m.counterpart.compiled and m.batches:
-            yield f"{name} pays", m.counterpart.words(m.median, m.half_width)
+            yield "pays back", f"{name} {m.counterpart.words(m.median, m.half_width)}"
     if c.equal:
         yield "fair", " · ".join(c.equal)
     yield from _pairs(c)

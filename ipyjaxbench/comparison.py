@@ -108,7 +108,7 @@ class Comparison(Result):
             dataclasses.replace(note, text=f"{', '.join(labels)}: {note.text}")
             for note, labels in by_note.items()
         ]
-        failed = [notes.failed(side.label, side.failed) for side in self.sides if side.failed]
+        failed = [notes.arm_failed(side.label, side.failed) for side in self.sides if side.failed]
         return [*failed, *self.notes, *of_arms]
 
     @cached_property

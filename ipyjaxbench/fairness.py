@@ -2,7 +2,7 @@
 
 import itertools
 import numbers
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,7 +159,7 @@ def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found
 def _dtypes(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
     """What the results are made of."""
     kinds = {label: sorted({p.dtype for p in seen.outputs}) for label, seen in arms.items()}
-    yield from _compared(kinds, "dtype", " everywhere")
+    yield from _compared(kinds, notes.other_dtype, " everywhere")
 
 
 def _devices(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
@@ -168,7 +168,7 @@ def _devices(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
         label: sorted({d.partition(":")[0] for p in seen.outputs for d in p.devices})
         for label, seen in arms.items()
     }
-    yield from _compared(places, "device", "")
+    yield from _compared(places, notes.other_device, "")
 
 
 def _threads(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
@@ -179,7 +179,7 @@ def _threads(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
         )
         for label, seen in arms.items()
     }
-    yield from _compared(threads, "threads", " threads everywhere")
+    yield from _compared(threads, notes.other_threads, " threads everywhere")
 
 
 def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
@@ -203,10 +203,14 @@ def _copies(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
         yield from (notes.copies_alone(label, note.text) for note in seen.copies)
 
 
-def _compared(facts: Mapping[str, Sequence[str]], what: str, everywhere: str) -> _Found:
+def _compared(
+    facts: Mapping[str, Sequence[str]],
+    differ: Callable[[Mapping[str, Sequence[str]]], Note],
+    everywhere: str,
+) -> _Found:
     known = {label: ", ".join(words) for label, words in facts.items() if words}
     if len(set(known.values())) == 1 and len(known) == len(facts):
         yield next(iter(known.values())) + everywhere
     elif len(set(known.values())) > 1:
         groups = itertools.groupby(sorted(known, key=known.__getitem__), known.__getitem__)
-        yield notes.differs(what, {value: list(labels) for value, labels in groups})
+        yield differ({value: list(labels) for value, labels in groups})

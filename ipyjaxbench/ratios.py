@@ -67,10 +67,13 @@ class Ratio:
         Args:
             spent: seconds that were spent on these pairs.
         """
-        off = abs(math.log(self.value))
-        half = (math.log(self.high) - math.log(self.low)) / 2
-        wanted = max(off - ZONE, _SAME - off)
-        return max(spent * (half / wanted) ** 2, spent * FEWEST / self.pairs)
+        centre = math.log(self.value)
+        below, above = centre - math.log(self.low), math.log(self.high) - centre
+        off = abs(centre)
+        inward = below if centre > 0 else above  # the side on which 1 lies
+        times = [inward / (off - ZONE)] if off > ZONE else []
+        times += [max(below, above) / (_SAME - off)] if off < _SAME else []
+        return max(spent * max(min(times), 1.0) ** 2, spent * FEWEST / self.pairs)
 
 
 def log_ratios(base: Sequence[float], other: Sequence[float]) -> list[float]:

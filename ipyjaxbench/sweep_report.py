@@ -1,6 +1,7 @@
 """How a sweep is told: who is fastest where, a table, a picture, and how the time grows."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ipyjaxbench.swept import Skipped, Sweep
 
 _TIE = "-"
+_NUMBERS = re.compile(r"[\d\[]")
 
 
 def report(s: "Sweep") -> Report:
@@ -21,7 +23,7 @@ def report(s: "Sweep") -> Report:
 
 
 def _headline(s: "Sweep") -> Headline:
-    title = f"{' · '.join(s.labels)} over {', '.join(s.names)}"
+    title = f"over {', '.join(s.names)}"
     if not s.points:
         return Headline(title, "no point", "nothing was measured", "NOTHING", "")
     spans = _spans(s)
@@ -112,10 +114,9 @@ def _left_out(s: "Sweep", each: "Skipped") -> str:
 
 
 def _notes(s: "Sweep") -> Iterator[Note]:
-    """Each Note once, with the points that it is of where it is not of all."""
-    found: dict[Note, list[str]] = {}
+    """Each Note once, though its numbers change from point to point."""
+    found: dict[tuple[str, str], Note] = {}
     for point in s.points:
         for note in point.compared.told():
-            found.setdefault(note, []).append(", ".join(point.values))
-    marked = sorted(found, key=lambda note: note.mark != CHANGES_MEANING)
-    yield from marked
+            found.setdefault((note.code, _NUMBERS.split(note.text)[0]), note)
+    yield from sorted(found.values(), key=lambda note: note.mark != CHANGES_MEANING)

@@ -304,6 +304,67 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.arm_failed("jax", "ValueError: no"),
+        Note("arm-failed", "jax failed: ValueError: no.", mark=MEANING),
+    ),
+    (
+        notes.not_compared("a, b"),
+        Note("not-compared", "What a, b give was not compared: it holds no arrays."),
+    ),
+    (
+        notes.other_result("jax", "numpy", " by 30 %"),
+        Note(
+            "other-result",
+            "jax gives another result than numpy by 30 %.",
+            "compare code that computes the same",
+            MEANING,
+        ),
+    ),
+    (
+        notes.other_data("jax", "y", "numpy", "x"),
+        Note(
+            "other-data",
+            "jax reads other numbers in y than numpy in x.",
+            "make y of x, or both of one array",
+            MEANING,
+        ),
+    ),
+    (
+        notes.other_dtype({"float32": ["jax", "torch"], "float64": ["numpy"]}),
+        Note(
+            "other-dtype",
+            "The dtypes differ: float32: jax, torch; float64: numpy.",
+            "give all of them the same dtype, as in x.astype('float32')",
+            MEANING,
+        ),
+    ),
+    (
+        notes.other_device({"cpu": ["numpy"], "gpu": ["jax"]}),
+        Note(
+            "other-device",
+            "The devices differ: cpu: numpy; gpu: jax.",
+            "move the data of all of them to the same device",
+            MEANING,
+        ),
+    ),
+    (
+        notes.other_threads({"1": ["torch"], "2": ["jax"]}),
+        Note("other-threads", "The threads differ: 1: torch; 2: jax.", "--align", MEANING),
+    ),
+    (
+        notes.eager_beside_compiled(["a"], ["b", "c"]),
+        Note("eager-beside-compiled", "b, c are compiled, and a not."),
+    ),
+    (
+        notes.copies_alone("jax", "In every call x may go from the host to jax cpu:0 (12 B)."),
+        Note(
+            "copies-alone",
+            "jax alone copies: in every call x may go from the host to jax cpu:0 (12 B).",
+            "make the copy above, and compare without it",
+            MEANING,
+        ),
+    ),
+    (
         notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
         Note(
             "recorded",

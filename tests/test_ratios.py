@@ -96,6 +96,7 @@ def test_the_time_needed_grows_with_the_square_of_the_width() -> None:
         (math.log(1.08) / math.log(1.04)) ** 2
     )
     assert narrow.needed(10.0) > 10.0
+    assert Ratio(1.2, 1.0, 1.21, 40).needed(10.0) > 10.0  # it hangs on the side of 1
     assert Ratio(1.2, 1.19, 1.21, 5).needed(1.0) == pytest.approx(4.0)  # twenty pairs
 
 

@@ -6,13 +6,15 @@ A Note says what was seen, how large its effect is, and what to write instead.
 from ipyjaxbench.notes._note import CHANGES_MEANING as CHANGES_MEANING
 from ipyjaxbench.notes._note import GOOD_TO_KNOW as GOOD_TO_KNOW
 from ipyjaxbench.notes._note import Note as Note
+from ipyjaxbench.notes.arms import arm_failed as arm_failed
 from ipyjaxbench.notes.arms import copies_alone as copies_alone
-from ipyjaxbench.notes.arms import differs as differs
 from ipyjaxbench.notes.arms import eager_beside_compiled as eager_beside_compiled
-from ipyjaxbench.notes.arms import failed as failed
 from ipyjaxbench.notes.arms import not_compared as not_compared
 from ipyjaxbench.notes.arms import other_data as other_data
+from ipyjaxbench.notes.arms import other_device as other_device
+from ipyjaxbench.notes.arms import other_dtype as other_dtype
 from ipyjaxbench.notes.arms import other_result as other_result
+from ipyjaxbench.notes.arms import other_threads as other_threads
 from ipyjaxbench.notes.run import below_clock as below_clock
 from ipyjaxbench.notes.run import compiled_late as compiled_late
 from ipyjaxbench.notes.run import earlier_work as earlier_work

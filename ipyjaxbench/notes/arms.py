@@ -4,17 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from ipyjaxbench.notes._note import CHANGES_MEANING, Note
 
-_EQUAL = {
-    "dtype": "give all of them the same dtype, as in x.astype('float32')",
-    "device": "move the data of all of them to the same device",
-    "threads": "--align",
-}
 
-
-_PLURAL = {"dtype": "dtypes", "device": "devices"}
-
-
-def failed(label: str, error: str) -> Note:
+def arm_failed(label: str, error: str) -> Note:
     """An arm raised."""
     return Note("arm-failed", f"{label} failed: {error}.", mark=CHANGES_MEANING)
 
@@ -44,14 +35,35 @@ def other_data(label: str, name: str, base: str, mine: str) -> Note:
     )
 
 
-def differs(what: str, groups: Mapping[str, Sequence[str]]) -> Note:
-    """Dtype, device or threads are not the same everywhere."""
-    words = "; ".join(f"{value}: {', '.join(labels)}" for value, labels in groups.items())
+def other_dtype(groups: Mapping[str, Sequence[str]]) -> Note:
+    """The results have different dtypes."""
+    advice = "give all of them the same dtype, as in x.astype('float32')"
+    return Note("other-dtype", f"The dtypes differ: {_words(groups)}.", advice, CHANGES_MEANING)
+
+
+def other_device(groups: Mapping[str, Sequence[str]]) -> Note:
+    """The results are on different kinds of device."""
+    advice = "move the data of all of them to the same device"
+    return Note("other-device", f"The devices differ: {_words(groups)}.", advice, CHANGES_MEANING)
+
+
+def other_threads(groups: Mapping[str, Sequence[str]]) -> Note:
+    """Operations may use different numbers of CPUs."""
     return Note(
-        f"other-{what}",
-        f"The {_PLURAL.get(what, what)} differ: {words}.",
-        _EQUAL[what],
-        CHANGES_MEANING,
+        "other-threads", f"The threads differ: {_words(groups)}.", "--align", CHANGES_MEANING
+    )
+
+
+def _words(groups: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{value}: {', '.join(labels)}" for value, labels in groups.items())
+
+
+def eager_beside_compiled(eager: Sequence[str], compiled: Sequence[str]) -> Note:
+    """Some arms of a framework are compiled, others are not."""
+    verb = "is" if len(compiled) == 1 else "are"
+    return Note(
+        "eager-beside-compiled",
+        f"{', '.join(compiled)} {verb} compiled, and {', '.join(eager)} not.",
     )
 
 
@@ -62,13 +74,4 @@ def copies_alone(label: str, text: str) -> Note:
         f"{label} alone copies: {text[0].lower()}{text[1:]}",
         "make the copy above, and compare without it",
         CHANGES_MEANING,
-    )
-
-
-def eager_beside_compiled(eager: Sequence[str], compiled: Sequence[str]) -> Note:
-    """Some arms of a framework are compiled, others are not."""
-    verb = "is" if len(compiled) == 1 else "are"
-    return Note(
-        "eager-beside-compiled",
-        f"{', '.join(compiled)} {verb} compiled, and {', '.join(eager)} not.",
     )

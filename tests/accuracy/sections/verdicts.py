@@ -85,7 +85,7 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    for name in _RULES:
+    for name in dict.fromkeys(row["name"] for row in rows):
         mine = [row for row in rows if row["name"] == name]
         trials, false, found = (
             sum(row[key] for row in mine) for key in ("trials", "false", "found")
