@@ -90,6 +90,13 @@ def test_every_option_is_in_the_table(row: tuple[tuple[str, ...], str, object, s
     assert re.search(rf"^\| {named} \|", section("Options"), re.MULTILINE), flags
 
 
+@pytest.mark.parametrize("row", options._COMPARE_ROWS, ids=lambda row: row[0][-1])
+def test_every_option_of_a_comparison_is_told(
+    row: tuple[tuple[str, ...], str, object, str],
+) -> None:
+    assert f"`{row[0][0]}" in section("Comparing")
+
+
 def test_the_table_has_no_option_that_does_not_exist() -> None:
     known = {flag for flags, *_ in options._TIME_ROWS for flag in flags}
     rows = "".join(line for line in section("Options").splitlines() if line.startswith("| `"))
