@@ -19,7 +19,7 @@ from tests.accuracy.case import Case
 from tests.accuracy.cases import GROUPS
 from tests.accuracy.looks import loop
 from tests.accuracy.section import Row, joined, sentences
-from tests.accuracy.sections import SECTIONS
+from tests.accuracy.sections import SECTIONS, verdicts
 from tests.accuracy.sections.peers import better
 from tests.accuracy.sections.precision import spread
 from tests.accuracy.sections.truth import is_right
@@ -233,3 +233,11 @@ def test_the_page_names_no_machine_and_no_folder() -> None:
     assert platform.node() not in page
     assert str(ROOT) not in page
     assert "python -m tests.accuracy --rounds 3 --write" in page
+
+
+def test_each_rule_judges_the_same_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "_SECONDS", 0.3)
+    monkeypatch.setattr(verdicts, "_TRIALS", 1)
+    rows = list(verdicts.measure("python", 1))
+    assert [row["name"] for row in rows] == ["ours", "mean ± sd apart", "t-test"]
+    assert {row["trials"] for row in rows} == {1}

@@ -4,7 +4,8 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 
-from ipyjaxbench import compare, ratios
+from ipyjaxbench import ratios
+from ipyjaxbench.compare import Entry, compare_snippets
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.snippet import Snippet, Source
 from tests.accuracy.section import Column, Row, Section
@@ -58,11 +59,10 @@ def _trials(group: str, wanted: int) -> Iterator[dict[str, list[float]]]:
     exec(_SETUP[group], names)
     while wanted > 0:
         entries = [
-            compare.Entry(label, Snippet(Source.plain(code), names))
-            for label, code in _ARMS.items()
+            Entry(label, Snippet(Source.plain(code), names)) for label, code in _ARMS.items()
         ]
         options = CompareOptions(budget=_SECONDS, target=0.0)
-        found = compare.compare_snippets(entries, options)
+        found = compare_snippets(entries, options)
         samples = {label: found[label].samples for label in _ARMS}
         whole = min(map(len, samples.values())) // _PAIRS
         for i in range(min(whole, wanted)):
