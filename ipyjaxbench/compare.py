@@ -192,7 +192,7 @@ def compare_snippets(
     """
     __tracebackhide__ = True
     clock, muted = Clock.elapsed(), muted or Muted()
-    names = entries[0].snippet.names
+    names, baseline = entries[0].snippet.names, options.baseline or entries[0].label
     before = dict(names)
     randomness = Snapshot(names, (), loaded()[0], later=False)
     said: list[Note] = []
@@ -214,7 +214,7 @@ def compare_snippets(
                 meter = Meter(clock)
                 try:
                     deadline = begun + int(options.seconds_for(len(arms)) * 1e9)
-                    _in_turns(arms, _Pace(clock, begun, deadline, options.target, told))
+                    _in_turns(arms, _Pace(clock, begun, deadline, options.target, told), baseline)
                 finally:
                     conditions = meter.read()
         except KeyboardInterrupt:
@@ -226,11 +226,8 @@ def compare_snippets(
             _put_back(names, before)
             randomness.restore(frameworks)
         checked = fairness.checked({arm.label: arm.seen() for arm in arms if arm.steady})
-    baseline = options.baseline or entries[0].label
     said += checked.notes
-    return Comparison(
-        sides, baseline, elapsed=elapsed, equal=checked.equal, notes=tuple(said)
-    )  # fmt: skip
+    return Comparison(sides, baseline, elapsed=elapsed, equal=checked.equal, notes=tuple(said))
 
 
 def _put_back(names: Namespace, before: Namespace) -> None:
@@ -239,7 +236,7 @@ def _put_back(names: Namespace, before: Namespace) -> None:
     names.update({n: value for n, value in before.items() if names.get(n) is not value})
 
 
-def _in_turns(arms: Sequence[_Arm], pace: "_Pace") -> None:
+def _in_turns(arms: Sequence[_Arm], pace: "_Pace", baseline: str) -> None:
     """Warm up each arm, then take blocks: one sample of each, in random order."""
     alone = len({name for arm in arms for name in arm.frameworks}) < 2
     for arm in arms:
@@ -250,7 +247,8 @@ def _in_turns(arms: Sequence[_Arm], pace: "_Pace") -> None:
     while len(going := [arm for arm in arms if arm.going]) > 1:
         for arm in rng.sample(going, len(going)):
             arm.sample()
-        if pace.enough(going):
+        # What is known is known of ratios to the baseline, so it is asked for first.
+        if pace.enough(sorted(going, key=lambda arm: arm.label != baseline)):
             return
         if pace.blocks % _PER_ROUND == 0:
             for arm in going:

@@ -62,7 +62,7 @@ def _table(c: "Comparison") -> Table:
     for side in c.sides:
         m, found = side.measured, c.ratio(side.label)
         if m is None:
-            rows.append((side.label, "failed", "", "", ""))
+            rows.append((side.label, "failed" if side.failed else "not run", "", "", ""))
             continue
         width = f" ± {units.percent(m.half_width)}" if m.half_width <= 1 else ""
         against = "1" if side.label == c.baseline else ""

@@ -42,7 +42,7 @@ class Comparison(Result):
         sides: the arms, in the order in which they were written.
         baseline: label of the arm that the others are compared with.
         interleaved: whether the samples of all arms were taken in turns, so that the n-th samples
-            of all of them belong together.
+            of all of them belong together. Arms that ended early have fewer.
         elapsed: seconds that all calls after the first ones took.
         equal: what was found to be the same in all arms, in words.
         notes: what to know before believing the ratios.
@@ -84,13 +84,16 @@ class Comparison(Result):
         return 0.0 if itself is None or itself.covers_one() else abs(math.log(itself.value))
 
     def verdict(self, label: str) -> str:
-        """FASTER, SLOWER, SAME or CAN'T TELL; "" for the baseline and for what failed."""
+        """FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE of an arm without a figure.
+
+        It is "" for the baseline and for what failed.
+        """
+        own = {side.label: m.verdict for side in self.sides if (m := side.measured)}
+        if label != self.baseline and own.get(label) in _NO_FIGURE:
+            return own[label]
         found = self.ratio(label)
         if found is None:
             return ""
-        own = {n: self._measured[n].verdict for n in (label, self.baseline)}
-        if own[label] in _NO_FIGURE:
-            return own[label]
         if own[self.baseline] in _NO_FIGURE:
             return "CAN'T TELL"
         if self.floor and abs(math.log(found.value)) < 2 * self.floor:
@@ -100,10 +103,10 @@ class Comparison(Result):
     def told(self) -> list[Note]:
         """What to know of the arms and of all together, each once."""
         by_note: dict[Note, list[str]] = {}
-        for label, m in self._measured.items():
-            for note in m.notes:
+        for side in self.sides:
+            for note in side.measured.notes if side.measured else ():
                 if note.mark == CHANGES_MEANING and note.code not in _NOT_TOLD:
-                    by_note.setdefault(note, []).append(label)
+                    by_note.setdefault(note, []).append(side.label)
         of_arms = [
             dataclasses.replace(note, text=f"{', '.join(labels)}: {note.text}")
             for note, labels in by_note.items()
@@ -140,9 +143,6 @@ class Comparison(Result):
             return "the baseline is none of the arms"
         if not 0 <= self.elapsed < math.inf:
             return "a time is negative or not a number"
-        lengths = {len(m.batches) for m in self._measured.values()}
-        if self.interleaved and len(lengths) > 1:
-            return "the arms have different numbers of samples"
         checked = (m.check() for side in self.sides if (m := side.measured))
         return next((wrong for wrong in checked if wrong), None)
 

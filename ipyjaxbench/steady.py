@@ -88,6 +88,8 @@ class Steady:
             self.ended_early = True
             self.said.append(notes.interrupted())
         self.close()
+        if not self.samples.batches:
+            self.samples.adopt_probes()
 
     @contextmanager
     def counted(self) -> Iterator[None]:
@@ -122,11 +124,9 @@ class Steady:
 
     def close(self) -> None:
         """No more calls: what was timed is all there is."""
-        samples = self.samples
-        while samples.rounds and not samples.rounds[-1]:
-            samples.rounds.pop()
-        if not samples.batches:
-            samples.adopt_probes()
+        rounds = self.samples.rounds
+        while rounds and not rounds[-1]:
+            rounds.pop()
 
     def dispatches(self) -> list[float]:
         """Seconds until Python went on, per call: of queued calls, else of the warm-up's."""

@@ -98,7 +98,10 @@ def test_an_arm_that_raises_later_ends_alone() -> None:
     names = {"work": work, "calls": calls}
     found = run({"a": "work(9999)", "b": "next(calls)", "c": "work(9999)"}, names)
     assert found.ratio("c") is not None
+    assert found.verdict("b") in ("ONCE", "CAN'T TELL")
+    assert "b: " in str(found)
     assert "StopIteration" in str(found)
+    assert Comparison.from_dict(found.to_dict()) == found
 
 
 def test_a_set_up_runs_before_each_sample_of_its_arm() -> None:
@@ -127,6 +130,22 @@ def test_an_interrupt_leaves_what_is_known() -> None:
     found = run({"a": "f()", "b": "work(99999)"}, names, budget=20)
     assert "interrupted" in [note.code for note in found.notes]
     assert found.elapsed < 10
+    assert Comparison.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize("call", [1, 2, 5])
+def test_an_interrupt_before_the_first_block_leaves_no_ratio(call: int) -> None:
+    calls = itertools.count(1)
+
+    def interrupted() -> None:
+        if next(calls) == call:
+            raise KeyboardInterrupt
+
+    found = run({"a": "work(9999)", "b": "f()"}, {"f": interrupted, "work": work}, budget=5)
+    assert found.ratio("b") is None
+    assert "interrupted" in [note.code for note in found.notes]
+    assert ("not run" in str(found)) is (call == 1)
+    assert Comparison.from_dict(found.to_dict()) == found
 
 
 def test_the_output_of_later_calls_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
