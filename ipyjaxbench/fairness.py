@@ -1,6 +1,7 @@
 """Whether arms do the same work on the same data under the same conditions."""
 
 import itertools
+import math
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from ipyjaxbench.placement import Placement
 from ipyjaxbench.scene import Scene
 
 _PLAIN = (numbers.Number, str, bytes)
+_EQUAL = "outputs equal"
 _LARGE = 2**30  # bytes of an arm's results from which on they are not moved and compared
 
 
@@ -59,7 +61,11 @@ def checked(arms: Mapping[str, Seen]) -> Checked:
         return Checked((), ())
     frameworks, _ = loaded()
     found: list[str | Note] = []
-    for check in (_outputs, _inputs, _dtypes, _devices, _threads, _compiled, _copies):
+    found += _outputs(arms, frameworks)
+    # Arms may read the same data in another order, and then give the same.
+    if not any(isinstance(each, str) for each in found):
+        found += _inputs(arms, frameworks)
+    for check in (_dtypes, _devices, _threads, _compiled, _copies):
         found += check(arms, frameworks)
     equal = tuple(each for each in found if isinstance(each, str))
     return Checked(equal, tuple(each for each in found if isinstance(each, Note)))
@@ -78,15 +84,17 @@ def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
         if isinstance(seen.value, numbers.Number):
             found[label] = _as_array(seen.value)
     (base, first), *others = found.items()
-    worst, most = 0.0, 0.0
-    for label, theirs in others:
-        off, allowed, why = _difference(first, theirs)
-        worst, most = max(worst, off), max(most, allowed)
-        if why or off > allowed:
-            yield notes.other_result(label, base, why or f" by {units.percent(off)}")
-            worst = float("inf")
-    if worst <= most:
-        yield f"outputs equal to {units.percent(most)}" if worst else "outputs equal"
+    differences = {label: _difference(first, theirs) for label, theirs in others}
+    for label, found_off in differences.items():
+        if found_off.matters:
+            yield notes.other_result(label, base, found_off.how)
+    unseen = [label for label, each in differences.items() if not each.compared]
+    if unseen:
+        yield notes.not_compared(", ".join((base, *unseen)))
+    elif not any(each.matters for each in differences.values()):
+        allowed = max(each.allowed for each in differences.values())
+        exact = not any(each.off for each in differences.values())
+        yield _EQUAL if exact else f"{_EQUAL} to {units.percent(allowed)}"
 
 
 def _as_array(value: numbers.Number) -> list[Found]:
@@ -105,13 +113,12 @@ def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
     wrong = [label for label, value in others if not _same(value, first)]
     yield from (notes.other_result(label, base, "") for label in wrong)
     if not wrong:
-        yield "outputs equal"
+        yield _EQUAL
 
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, numbers.Real) and isinstance(other, numbers.Real):
-        off, allowed, _ = _difference(_as_array(one), _as_array(other))
-        return off <= allowed
+        return not _difference(_as_array(one), _as_array(other)).matters
     return bool(one == other)
 
 
@@ -119,26 +126,58 @@ def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Found]:
     return [found for found in find_arrays(value, frameworks) if found.framework.alive(found.array)]
 
 
-def _difference(one: Sequence[Found], other: Sequence[Found]) -> tuple[float, float, str]:
-    """The largest difference, what rounding explains, and another reason why they differ."""
+@dataclass(frozen=True)
+class _Difference:
+    """How far arrays are from others.
+
+    Attributes:
+        off: the largest difference, relative to the largest number.
+        allowed: what rounding explains.
+        why: another reason why they differ, in words; empty where there is none.
+        compared: whether the numbers of all of them could be looked at.
+    """
+
+    off: float = 0.0
+    allowed: float = 0.0
+    why: str = ""
+    compared: bool = True
+
+    @property
+    def matters(self) -> bool:
+        return bool(self.why) or self.off > self.allowed
+
+    @property
+    def how(self) -> str:
+        return self.why or (f" by {units.percent(self.off)}" if math.isfinite(self.off) else "")
+
+
+def _difference(one: Sequence[Found], other: Sequence[Found]) -> _Difference:
     from ipyjaxbench.frameworks.numpy import difference, tolerance
 
     if len(one) != len(other):
-        return 0.0, 0.0, f": {units.count(len(other), 'array')} and not {len(one)}"
-    worst, allowed = 0.0, 0.0
+        return _Difference(why=f": {units.count(len(other), 'array')} and not {len(one)}")
+    worst, allowed, compared = 0.0, 0.0, True
     for mine, theirs in zip(one, other, strict=True):
         places = [each.framework.placement(each.array) for each in (mine, theirs)]
         if places[0].shape != places[1].shape:
             shapes = [str(list(place.shape or ())) for place in places]
-            return 0.0, 0.0, f": its shape is {shapes[1]} and not {shapes[0]}"
-        if max(place.nbytes for place in places) > _LARGE:
-            continue
-        hosts = [each.framework.host(each.array) for each in (mine, theirs)]
+            return _Difference(why=f": its shape is {shapes[1]} and not {shapes[0]}")
+        small = max(place.nbytes for place in places) <= _LARGE
+        hosts = [_host(each) if small else None for each in (mine, theirs)]
         if any(host is None for host in hosts):
+            compared = False
             continue
         allowed = max(allowed, tolerance(*(place.dtype for place in places)))
         worst = max(worst, difference(*hosts))
-    return worst, allowed, ""
+    return _Difference(worst, allowed, compared=compared)
+
+
+def _host(found: Found) -> Any | None:
+    try:
+        return found.framework.host(found.array)
+    # Quantised, sparse, of several processes: what has no numbers to show is said to have none.
+    except Exception:  # noqa: BLE001
+        return None
 
 
 def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
@@ -151,8 +190,8 @@ def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found
         for (mine, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
             if a is b:
                 continue
-            off, allowed, why = _difference(_arrays(a, frameworks), _arrays(b, frameworks))
-            if not why and off > allowed:
+            found = _difference(_arrays(a, frameworks), _arrays(b, frameworks))
+            if found.matters and not found.why:
                 yield notes.other_data(label, name, base, mine)
 
 

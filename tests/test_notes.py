@@ -309,7 +309,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
     ),
     (
         notes.not_compared("a, b"),
-        Note("not-compared", "What a, b give was not compared: it holds no arrays."),
+        Note("not-compared", "What a, b give was not compared: its numbers cannot be read."),
     ),
     (
         notes.other_result("jax", "numpy", " by 30 %"),

@@ -84,6 +84,9 @@ def _pools() -> Any:
     return threadpoolctl
 
 
+_NUMBERS = "biufc"  # kinds of dtype
+
+
 def array_of(number: Any) -> Any:
     """A number as an array without dimensions."""
     return np.asarray(number)
@@ -93,22 +96,27 @@ def difference(one: Any, other: Any) -> float:
     """The largest difference of two arrays, relative to the largest number in either.
 
     Args:
-        one: a NumPy array of numbers.
+        one: a NumPy array.
         other: another one of the same shape.
 
     Returns:
         0 where all numbers are equal, NaN counting as equal to NaN; infinity where one holds a
-        NaN or an infinity and the other does not.
+        NaN or an infinity and the other does not, and for what are no numbers and differ.
 
     Example:
         >>> difference(np.array([1.0, 2.0]), np.array([1.0, 2.2]))
         0.09090909090909098
     """
+    if np.array_equal(one, other):  # integers may be larger than a float holds
+        return 0.0
+    if not {one.dtype.kind, other.dtype.kind} <= set(_NUMBERS):
+        return float("inf")
+    exact = {one.dtype.kind, other.dtype.kind} <= set("biu")
     kind = np.result_type(one, other, np.float64)
     one, other = np.asarray(one, kind), np.asarray(other, kind)
     equal = (one == other) | (np.isnan(one) & np.isnan(other))
     if not one.size or equal.all():
-        return 0.0
+        return float("inf") if exact else 0.0
     if not np.isfinite(one[~equal]).all() or not np.isfinite(other[~equal]).all():
         return float("inf")
     finite = np.isfinite(one) & np.isfinite(other)

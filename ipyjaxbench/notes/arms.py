@@ -12,7 +12,7 @@ def arm_failed(label: str, error: str) -> Note:
 
 def not_compared(labels: str) -> Note:
     """The results are nothing that can be compared."""
-    return Note("not-compared", f"What {labels} give was not compared: it holds no arrays.")
+    return Note("not-compared", f"What {labels} give was not compared: its numbers cannot be read.")
 
 
 def other_result(label: str, base: str, how: str) -> Note:

@@ -80,7 +80,7 @@ def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any])
         ({"one": "jnp.dot(xj, xj)", "two": "both(xj)"}, "other-result",
          "two gives another result than one: 2 arrays and not 1."),
         ({"a": "(lambda: 1)", "b": "(lambda: 2)"}, "not-compared",
-         "What a, b give was not compared: it holds no arrays."),
+         "What a, b give was not compared: its numbers cannot be read."),
         ({"a": "1 + 1", "b": "3"}, "other-result", "b gives another result than a."),
     ],
 )  # fmt: skip
@@ -114,3 +114,48 @@ def test_precision_is_aligned_for_a_while() -> None:
     run({"a": "look()", "b": "look()"}, names, align=True)
     assert set(seen) == {"highest"}
     assert jax.config.jax_default_matmul_precision is None
+
+
+ODD = {
+    "objects": np.array([1, "a"], object),
+    "strings": np.array(["a", "b"]),
+    "dates": np.array(["2020-01-01"], "datetime64[D]"),
+    "fields": np.zeros(3, [("a", "f4")]),
+    "empty": np.zeros((0, 3)),
+    "large": np.array([2**62]),
+    "bfloat16": jnp.ones(3, jnp.bfloat16),
+    "int4": jnp.ones(3, jnp.int4),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_arrays_of_any_dtype_are_compared(name: str) -> None:
+    found = run({"a": name, "b": f"({name},)[0]"}, dict(ODD), budget=0.02)
+    assert found.equal[0] == "outputs equal"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("strings", "strings[::-1]"),
+        ("dates", "dates + 1"),
+        ("large", "large + 1"),
+        ("np.array([1.0, 2.0])", "np.array([1.0, np.inf])"),
+    ],
+)
+def test_arrays_that_differ_are_told_whatever_they_are_of(one: str, other: str) -> None:
+    notes = told(run({"a": one, "b": other}, {**ODD, "np": np}, budget=0.02))
+    assert notes["other-result"] == "b gives another result than a."
+
+
+def test_what_cannot_be_looked_at_is_not_called_equal() -> None:
+    found = run({"a": "key", "b": "(key,)[0]"}, {"key": jax.random.key(0)}, budget=0.02)
+    assert told(found) == {
+        "not-compared": "What a, b give was not compared: its numbers cannot be read."
+    }
+    assert not any(word.startswith("outputs") for word in found.equal)
+
+
+def test_the_same_data_in_another_order_is_fair() -> None:
+    names = {"x": X, "y": X + 1}
+    assert told(run({"a": "x * 2 + y", "b": "y + 2 * x"}, names)) == {}

@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 
+import ipyjaxbench
 from ipyjaxbench.notes import Note
 from tests.cautions import cautions
 from tests.frameworks.pair import run_pair
@@ -147,3 +148,11 @@ def test_several_processes_are_told() -> None:
         f"['2 processes work together: the figure is of process {i}, others may differ.']"
         for i in (0, 1)
     ]
+
+
+def test_a_tensor_without_data_is_timed() -> None:
+    """No autocast exists for its device."""
+    names = {"m": torch.ones(3, device="meta")}
+    result = ipyjaxbench.measure_code("m + 1", names, number=2, repeat=2)
+    assert result.outputs[0].devices == ("meta",)
+    assert cautions("m + 1", names) == []

@@ -59,7 +59,7 @@ def _goes_backward(seen: Seen) -> bool:
 
 def _precision(kind: str) -> tuple[str, str]:
     """The setting that may round products on this kind of device, and what to write instead."""
-    if torch.is_autocast_enabled(kind):
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
         name = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
         return f"torch.autocast computes them in {name}", "time it outside of torch.autocast"
     advice = 'torch.set_float32_matmul_precision("highest")'
