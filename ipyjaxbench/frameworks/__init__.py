@@ -8,15 +8,14 @@ from functools import cache
 from ipyjaxbench.frameworks._base import (
     Framework,
     Fresh,
-    NothingCompiled,
     Restore,
-    Synchronous,
     Wait,
     Watch,
     Work,
     usable_cpus,
 )
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
 from ipyjaxbench.frameworks._walk import (
     Found,
     asked,

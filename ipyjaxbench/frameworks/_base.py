@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any
 
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.device_time import Profile
@@ -286,7 +286,8 @@ class Framework(ABC):
 
 def usable_cpus() -> int:
     """CPUs that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def host_memory() -> int:
@@ -308,106 +309,3 @@ def of_kind(values: Sequence[object], *kinds: type) -> list[Any]:
     `isinstance` also asks for ``__class__``, where a proxy may run code or raise.
     """
     return [value for value in values if issubclass(type(value), kinds)]
-
-
-class NothingCompiled(Watch):
-    """The watch of a framework that compiles nothing."""
-
-    def __exit__(self, *_: object) -> None:
-        """There is nothing to end."""
-
-    def compilations(self) -> int:
-        """Nothing."""
-        return 0
-
-    def phases(self) -> dict[str, float | None]:
-        """None."""
-        return {}
-
-    def programs(self) -> tuple[Program, ...]:
-        """None."""
-        return ()
-
-
-class Synchronous(Framework):
-    """A framework that has computed when it returns, and that compiles nothing."""
-
-    @final
-    def started(self) -> bool:
-        """There is no runtime to start."""
-        return True
-
-    @final
-    def compiles(self, value: object) -> bool:  # noqa: ARG002
-        """Nothing is compiled."""
-        return False
-
-    @final
-    def parts(self, value: object) -> None:
-        """There are no containers but Python's."""
-
-    @final
-    def free_memory(self) -> int:
-        """The host's."""
-        return host_memory()
-
-    @final
-    def waiter(self, value: object, arrays: Sequence[Any]) -> None:
-        """There is nothing to wait for."""
-
-    @final
-    def prepare(self) -> None:
-        """There is nothing to make ready."""
-
-    @final
-    def drain(self) -> None:
-        """Nothing runs on."""
-
-    @final
-    def profile(self, run: Callable[[], object]) -> None:
-        """There is no profiler."""
-
-    @final
-    def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
-        """Nothing is compiled."""
-        return NothingCompiled()
-
-    @final
-    def fresh(self, named: Mapping[str, object], unnamed: Sequence[object]) -> None:
-        """There is nothing to be fresh about."""
-
-    @final
-    def original(self, function: object) -> None:
-        """Nothing is compiled."""
-
-    @final
-    def alive(self, array: Any) -> bool:  # noqa: ARG002
-        """No memory is given away."""
-        return True
-
-    @final
-    def cautions(self, seen: Seen) -> Iterable[Note]:  # noqa: ARG002
-        """It has no such settings."""
-        return ()
-
-    @final
-    def gives_away(self, function: object) -> bool:  # noqa: ARG002
-        """No memory is given away."""
-        return False
-
-    @final
-    def copy(self, value: Any) -> None:
-        """Never needed."""
-
-    @final
-    def changes(self, array: Any) -> None:
-        """Not told."""
-
-    @final
-    def work(
-        self,
-        function: object,
-        args: Sequence[object],
-        kwargs: Mapping[str, object],
-    ) -> None:
-        """Nothing is compiled."""

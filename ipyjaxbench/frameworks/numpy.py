@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ipyjaxbench.frameworks._base import Restore, Synchronous, of_kind
+from ipyjaxbench.frameworks._base import Restore, of_kind
+from ipyjaxbench.frameworks._synchronous import Synchronous
 from ipyjaxbench.placement import Placement
 
 

@@ -123,9 +123,10 @@ class TensorFlow(Framework):
 
     def host(self, array: Any) -> Any | None:
         """A copy; dtypes that NumPy lacks become float32."""
-        if not hasattr(array, "numpy"):
+        read = getattr(array, "numpy", None)  # symbolic tensors have none
+        if read is None:
             return None
-        host = array.numpy()
+        host = read()
         return host if host.dtype.kind in "biufc" else host.astype("float32")
 
     def threads(self) -> int | None:
