@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.compare import Entry, compare_snippets
 from ipyjaxbench.comparison import Comparison
+from ipyjaxbench.contender import Entry
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import CompareOptions, TimeOptions
 from ipyjaxbench.snippet import Namespace, Snippet, Source
 from ipyjaxbench.timer import time_snippet
+from ipyjaxbench.turns import compare_snippets
 
 
 def measure_code(  # noqa: PLR0913  one for each option of the magic

@@ -25,8 +25,8 @@ from IPython.display import display
 
 from ipyjaxbench import arms, notes, options, units
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.compare import Entry, compare_snippets
 from ipyjaxbench.comparison import Comparison, Side
+from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import IpyJaxBenchError, OptionError, SnippetError
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
@@ -37,6 +37,7 @@ from ipyjaxbench.snippet import Namespace, Snippet, Source
 from ipyjaxbench.sweep import sweep_snippets, values_of
 from ipyjaxbench.swept import Sweep
 from ipyjaxbench.timer import time_snippet
+from ipyjaxbench.turns import compare_snippets
 
 _ENTRY = ("run_line_magic", "run_cell_magic")
 #: What becomes of a call's value, by the instruction that follows it.

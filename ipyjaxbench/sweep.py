@@ -7,14 +7,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ipyjaxbench.compare import Entry, Told, compare_snippets
 from ipyjaxbench.comparison import Comparison
+from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.pace import Told
 from ipyjaxbench.snippet import Namespace, Snippet
 from ipyjaxbench.swept import Point, Skipped, Sweep
 from ipyjaxbench.timer import nobody
+from ipyjaxbench.turns import compare_snippets
 
 _MOST_POINTS = 200
 _TO = ".."

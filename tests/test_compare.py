@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from ipyjaxbench import Comparison, OptionError, compare
-from ipyjaxbench.compare import Entry, compare_snippets
+from ipyjaxbench.contender import Entry
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.snippet import Snippet, Source
+from ipyjaxbench.turns import compare_snippets
 
 
 def run(arms: dict[str, str], names: dict[str, Any], **options: Any) -> Comparison:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench import OptionError, Sweep
-from ipyjaxbench.compare import Entry
+from ipyjaxbench.contender import Entry
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.report import Headline
 from ipyjaxbench.snippet import Snippet, Source

@@ -1,0 +1,162 @@
+"""One arm while it is compared: its first call, its warm-up, and its samples, on its own names."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ipyjaxbench import fairness, stats, user_errors
+from ipyjaxbench.calls import First
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.comparison import Side
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.machine import Conditions
+from ipyjaxbench.muted import Muted
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.snippet import Namespace, Snippet
+from ipyjaxbench.state import Snapshot
+from ipyjaxbench.steady import Steady
+from ipyjaxbench.timer import Timing
+
+_MISSING = object()
+PER_ROUND = 10  # samples
+_QUEUED_SHARE = 0.3  # of the time, for throughput
+#: Frameworks keep threads of their own, which go on spinning when a call is over: for some 5 ms
+#: after a turn of another one, code ran up to 2.5 times slower (two CPUs, four frameworks).
+_TURN_NS = 20_000_000
+
+
+@dataclass
+class Entry:
+    """An arm before it is timed: its name, its code, and what runs before each sample."""
+
+    label: str
+    snippet: Snippet
+    setup: Snippet | None = None
+
+
+class _OwnNames:
+    """The names that an arm binds, with its own values while it runs and the user's otherwise."""
+
+    def __init__(self, names: Namespace, bound: Sequence[str]) -> None:
+        self._names = names
+        self._other = {name: names.get(name, _MISSING) for name in bound}
+
+    def swap(self) -> None:
+        """Take the other values."""
+        now = {name: self._names.get(name, _MISSING) for name in self._other}
+        for name, value in self._other.items():
+            if value is not _MISSING:
+                self._names[name] = value
+            else:
+                self._names.pop(name, None)
+        self._other = now
+
+
+class Contender:
+    """One arm while it is compared.
+
+    Attributes:
+        label: its name.
+        failed: the error that ended it; empty where none did.
+        value: of its first call.
+        steady: makes its further calls; None where the first one failed.
+    """
+
+    def __init__(self, entry: Entry, options: TimeOptions, muted: Muted) -> None:
+        self.label = entry.label
+        self.failed = ""
+        self._ahead = 0
+        self.value: Any = None
+        self.steady: Steady | None = None
+        self._binds = entry.snippet.binds
+        self._muted, self._mine = muted, Muted()
+        self.timing = Timing(entry.snippet, entry.setup, options, Clock.elapsed(), self._mine)
+        parts = [part for part in (entry.snippet, entry.setup) if part is not None]
+        used = dict.fromkeys(name for part in parts for name in (*part.reads, *part.binds))
+        self._own = _OwnNames(entry.snippet.names, list(used))
+
+    def first_call(self, frameworks: Sequence[Framework], names: Namespace) -> None:
+        """Make the first call, with the user's names and random state as every arm finds them."""
+        before = Snapshot(names, (), frameworks, later=False)
+        try:
+            with self.here():
+                first: First = self.timing.first_call(spare=True)
+                # What a statement gives is what it binds.
+                bound = [names[name] for name in self._binds if name in names]
+                self.value = bound if first.value is None and bound else first.value
+                self.timing.learn(first)
+                self.steady = self.timing.steady()
+        except Exception as error:  # noqa: BLE001  the others go on
+            self.failed = user_errors.one_line(error)
+        finally:
+            before.restore(frameworks)
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Its own names in place of the user's."""
+        self._own.swap()
+        try:
+            yield
+        finally:
+            self._own.swap()
+
+    @property
+    def frameworks(self) -> list[str]:
+        """Names of those that compute something in it."""
+        return [] if self.steady is None else self.timing.frameworks()
+
+    @property
+    def going(self) -> bool:
+        """Whether more samples can be taken of it."""
+        return self.steady is not None and not self.steady.ended_early
+
+    def warm_up(self, nanoseconds: float, *, alone: bool) -> None:
+        """Until nothing changes any more; ``alone`` where no other framework has turns."""
+        with self._making_calls() as steady:
+            steady.warm_up(steady.calls.clock.wall() + int(nanoseconds))
+            if not alone and not steady.calls.one_by_one:
+                each = stats.median([probe.waited for probe in steady.samples.settled_probes()])
+                steady.number = max(steady.number, math.ceil(_TURN_NS / max(each, 1)))
+                self._ahead = steady.number
+
+    def sample(self) -> None:
+        """Take one sample."""
+        with self._making_calls() as steady:
+            rounds = steady.samples.rounds
+            if not rounds or rounds[-1] == PER_ROUND:
+                rounds.append(0)
+            ahead = self._ahead or steady.ahead
+            steady.samples.take(steady.calls, steady.number, ahead=ahead)
+
+    def look(self, spent: int) -> None:
+        """Look at queued calls, for a share of the time at most."""
+        queued = self.steady.queued if self.steady is not None else None
+        if queued is not None and queued.spent <= _QUEUED_SHARE * spent:
+            with self._making_calls():
+                queued.look()
+
+    @contextmanager
+    def _making_calls(self) -> Iterator[Steady]:
+        assert self.steady is not None
+        writes = self._muted.writes
+        with self.here(), self.steady.counted():
+            yield self.steady
+        self._mine.writes += self._muted.writes - writes
+
+    def seen(self) -> fairness.Seen:
+        """What fairness is judged by."""
+        copies = [note for note in self.timing.said() if note.code == "copies"]
+        return fairness.Seen(self.timing.scene, self.timing.outputs, self.value, copies)
+
+    def side(self, conditions: Conditions | None) -> Side:
+        """What was found."""
+        if self.steady is None:
+            return Side(self.label, None, self.failed)
+        self.steady.conditions = conditions
+        self.steady.close()
+        with self.here():
+            self.timing.put_back()
+            self.timing.look_back()
+        return Side(self.label, self.timing.measurement(0.0), self.failed)

@@ -1,0 +1,116 @@
+"""Compares snippets side by side: each is warmed up, then all are sampled in turns."""
+
+import random
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from ipyjaxbench import fairness, notes
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.comparison import Comparison
+from ipyjaxbench.contender import PER_ROUND, Contender, Entry
+from ipyjaxbench.frameworks import loaded, usable_cpus
+from ipyjaxbench.machine import Meter
+from ipyjaxbench.muted import Muted
+from ipyjaxbench.notes import Note
+from ipyjaxbench.options import CompareOptions, TimeOptions
+from ipyjaxbench.pace import Pace, Told
+from ipyjaxbench.snippet import Namespace
+from ipyjaxbench.state import Snapshot
+from ipyjaxbench.steady import gc_paused
+from ipyjaxbench.timer import nobody
+
+_WARM_SHARE = 0.2  # of an arm's share of the budget
+_SEED = 20260101
+
+
+def compare_snippets(
+    entries: Sequence[Entry],
+    options: CompareOptions,
+    *,
+    muted: Muted | None = None,
+    told: Told = nobody,
+) -> Comparison:
+    """Compare snippets in their namespace, which is afterwards as it was.
+
+    Args:
+        entries: the arms, two at least, in one namespace.
+        options: the baseline and how long.
+        muted: keeps what later calls print from being shown.
+        told: hears after each block how far it is.
+
+    Returns:
+        The comparison; an arm that fails is a side of it with its error.
+    """
+    __tracebackhide__ = True
+    clock, muted = Clock.elapsed(), muted or Muted()
+    names, baseline = entries[0].snippet.names, options.baseline or entries[0].label
+    before = dict(names)
+    randomness = Snapshot(names, (), loaded()[0], later=False)
+    said: list[Note] = []
+    conditions = None
+    with ExitStack() as watching:
+        if options.align:
+            for framework in loaded()[0]:
+                watching.enter_context(framework.aligned(usable_cpus()))
+        each = TimeOptions(precision=options.precision)
+        arms = [Contender(entry, each, muted) for entry in entries]
+        frameworks, _ = loaded()
+        begun = clock.wall()
+        try:
+            for arm in arms:
+                watching.enter_context(arm.timing.watching)
+                arm.first_call(frameworks, names)
+            begun = clock.wall()
+            with muted, gc_paused():
+                meter = Meter(clock)
+                try:
+                    deadline = begun + int(options.seconds_for(len(arms)) * 1e9)
+                    _in_turns(arms, Pace(clock, begun, deadline, options.target, told), baseline)
+                finally:
+                    conditions = meter.read()
+        except KeyboardInterrupt:
+            said.append(notes.interrupted())
+        finally:
+            elapsed = (clock.wall() - begun) * 1e-9
+            said += _leave_out_compiled(arms)
+            sides = tuple(arm.side(conditions) for arm in arms)
+            _put_back(names, before)
+            randomness.restore(frameworks)
+        checked = fairness.checked({arm.label: arm.seen() for arm in arms if arm.steady})
+    said += checked.notes
+    return Comparison(sides, baseline, elapsed=elapsed, equal=checked.equal, notes=tuple(said))
+
+
+def _put_back(names: Namespace, before: Namespace) -> None:
+    for name in [name for name in names if name not in before]:
+        del names[name]
+    names.update({n: value for n, value in before.items() if names.get(n) is not value})
+
+
+def _in_turns(arms: Sequence[Contender], pace: Pace, baseline: str) -> None:
+    """Warm up each arm, then take blocks: one sample of each, in random order."""
+    alone = len({name for arm in arms for name in arm.frameworks}) < 2
+    for arm in arms:
+        if arm.going:
+            arm.warm_up(_WARM_SHARE * pace.budget / len(arms), alone=alone)
+    pace.begin()
+    rng = random.Random(_SEED)
+    while len(going := [arm for arm in arms if arm.going]) > 1:
+        for arm in rng.sample(going, len(going)):
+            arm.sample()
+        # What is known is known of ratios to the baseline, so it is asked for first.
+        if pace.enough(sorted(going, key=lambda arm: arm.label != baseline)):
+            return
+        if pace.blocks % PER_ROUND == 0:
+            for arm in going:
+                arm.look(pace.spent())
+
+
+def _leave_out_compiled(arms: Sequence[Contender]) -> list[Note]:
+    """Drop the blocks in which an arm compiled something that does not do so all the time."""
+    lists = [arm.steady.samples for arm in arms if arm.steady is not None]
+    rare = [s for s in lists if 0 < 2 * sum(s.compiled) <= len(s.compiled)]
+    wrong = {i for samples in rare for i, compiled in enumerate(samples.compiled) if compiled}
+    for samples in lists:
+        samples.leave_out(wrong)
+    return [notes.compiled_late(len(wrong))] if wrong else []
