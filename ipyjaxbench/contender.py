@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ipyjaxbench import fairness, stats, user_errors
+from ipyjaxbench import fairness, user_errors
 from ipyjaxbench.calls import First
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Side
@@ -22,9 +22,13 @@ from ipyjaxbench.timer import Timing
 _MISSING = object()
 PER_ROUND = 10  # samples
 _QUEUED_SHARE = 0.3  # of the time, for throughput
-#: Frameworks keep threads of their own, which go on spinning when a call is over: for some 5 ms
-#: after a turn of another one, code ran up to 2.5 times slower (two CPUs, four frameworks).
+#: A framework's threads go on spinning, and stay where they were put, when a call is over: after a
+#: turn of NumPy products of PyTorch took twice as long for 60-120 ms (two CPUs). So an arm that
+#: follows one of another framework makes calls until they are as fast as without it.
+_SETTLE_NS = 120_000_000
+_SETTLED = 1.05
 _TURN_NS = 20_000_000
+_PARTS = 4  # of a turn's calls, one of which shows whether they are as fast
 
 
 @dataclass
@@ -62,12 +66,15 @@ class Contender:
         failed: the error that ended it; empty where none did.
         value: of its first call.
         steady: makes its further calls; None where the first one failed.
+        alone: nanoseconds of a call before there were turns of other frameworks; 0 where all
+            arms are of one.
     """
 
     def __init__(self, entry: Entry, options: TimeOptions, muted: Muted) -> None:
         self.label = entry.label
         self.failed = ""
-        self._ahead = 0
+        self.alone = 0.0
+        self._few = 1
         self.value: Any = None
         self.steady: Steady | None = None
         self._binds = entry.snippet.binds
@@ -115,11 +122,14 @@ class Contender:
     def warm_up(self, nanoseconds: float, *, alone: bool) -> None:
         """Until nothing changes any more; ``alone`` where no other framework has turns."""
         with self._making_calls() as steady:
+            if not alone:
+                self._settle(steady)
             steady.warm_up(steady.calls.clock.wall() + int(nanoseconds))
-            if not alone and not steady.calls.one_by_one:
-                each = stats.median([probe.waited for probe in steady.samples.settled_probes()])
-                steady.number = max(steady.number, math.ceil(_TURN_NS / max(each, 1)))
-                self._ahead = steady.number
+            if not alone:
+                self.alone = steady.samples.probed
+                if not steady.calls.one_by_one:
+                    steady.number = max(steady.number, math.ceil(_TURN_NS / max(self.alone, 1)))
+                self._few = math.ceil(steady.number / _PARTS)
 
     def sample(self) -> None:
         """Take one sample."""
@@ -127,8 +137,25 @@ class Contender:
             rounds = steady.samples.rounds
             if not rounds or rounds[-1] == PER_ROUND:
                 rounds.append(0)
-            ahead = self._ahead or steady.ahead
-            steady.samples.take(steady.calls, steady.number, ahead=ahead)
+            if self.alone:
+                self._settle(steady)
+            steady.samples.take(steady.calls, steady.number, ahead=steady.ahead)
+
+    def _settle(self, steady: Steady) -> None:
+        """Make calls until they are as fast as they are without other arms, or a while."""
+        wall = steady.calls.clock.wall
+        end = wall() + _SETTLE_NS
+        while wall() < end:
+            taken, _ = steady.calls.sample(self._few)
+            if taken <= _SETTLED * self.alone * self._few:
+                return
+
+    @property
+    def slowed(self) -> float:
+        """How many times as long a call takes in turns with others as without them."""
+        if not self.alone or self.steady is None or not self.steady.samples.batches:
+            return 1.0
+        return self.steady.samples.per_call / self.alone
 
     def look(self, spent: int) -> None:
         """Look at queued calls, for a share of the time at most."""

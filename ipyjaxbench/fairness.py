@@ -15,6 +15,7 @@ from ipyjaxbench.scene import Scene
 
 _PLAIN = (numbers.Number, str, bytes)
 _EQUAL = "outputs equal"
+_NO_NUMBERS = "its numbers cannot be read"
 _LARGE = 2**30  # bytes of an arm's results from which on they are not moved and compared
 
 
@@ -88,9 +89,9 @@ def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
     for label, found_off in differences.items():
         if found_off.matters:
             yield notes.other_result(label, base, found_off.how)
-    unseen = [label for label, each in differences.items() if not each.compared]
+    unseen = {label: each.unseen for label, each in differences.items() if each.unseen}
     if unseen:
-        yield notes.not_compared(", ".join((base, *unseen)))
+        yield notes.not_compared(", ".join((base, *unseen)), next(iter(unseen.values())))
     elif not any(each.matters for each in differences.values()):
         allowed = max(each.allowed for each in differences.values())
         exact = not any(each.off for each in differences.values())
@@ -108,7 +109,7 @@ def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
     """Numbers and strings; what else there is cannot be compared without running its code."""
     (base, first), *others = ((label, seen.value) for label, seen in arms.items())
     if not all(isinstance(seen.value, _PLAIN) for seen in arms.values()):
-        yield notes.not_compared(", ".join(arms))
+        yield notes.not_compared(", ".join(arms), _NO_NUMBERS)
         return
     wrong = [label for label, value in others if not _same(value, first)]
     yield from (notes.other_result(label, base, "") for label in wrong)
@@ -134,13 +135,13 @@ class _Difference:
         off: the largest difference, relative to the largest number.
         allowed: what rounding explains.
         why: another reason why they differ, in words; empty where there is none.
-        compared: whether the numbers of all of them could be looked at.
+        unseen: why numbers of some of them were not looked at, in words; empty where all were.
     """
 
     off: float = 0.0
     allowed: float = 0.0
     why: str = ""
-    compared: bool = True
+    unseen: str = ""
 
     @property
     def matters(self) -> bool:
@@ -156,7 +157,7 @@ def _difference(one: Sequence[Found], other: Sequence[Found]) -> _Difference:
 
     if len(one) != len(other):
         return _Difference(why=f": {units.count(len(other), 'array')} and not {len(one)}")
-    worst, allowed, compared = 0.0, 0.0, True
+    worst, allowed, unseen = 0.0, 0.0, ""
     for mine, theirs in zip(one, other, strict=True):
         places = [each.framework.placement(each.array) for each in (mine, theirs)]
         if places[0].shape != places[1].shape:
@@ -165,11 +166,11 @@ def _difference(one: Sequence[Found], other: Sequence[Found]) -> _Difference:
         small = max(place.nbytes for place in places) <= _LARGE
         hosts = [_host(each) if small else None for each in (mine, theirs)]
         if any(host is None for host in hosts):
-            compared = False
+            unseen = _NO_NUMBERS if small else f"it is over {units.size(_LARGE)}"
             continue
         allowed = max(allowed, tolerance(*(place.dtype for place in places)))
         worst = max(worst, difference(*hosts))
-    return _Difference(worst, allowed, compared=compared)
+    return _Difference(worst, allowed, unseen=unseen)
 
 
 def _host(found: Found) -> Any | None:

@@ -282,7 +282,8 @@ def _one_line_errors() -> Iterator[None]:
     except IpyJaxBenchError as error:
         raise UsageError(str(error)) from None
     except SyntaxError as error:
-        text = error.text or linecache.getline(error.filename or "", error.lineno or 0)
+        # The line as it was typed: that of the error may be one that stands for it.
+        text = linecache.getline(error.filename or "", error.lineno or 0) or error.text or ""
         shown = text.strip()
         raise UsageError(f"SyntaxError in line {error.lineno}, {shown!r}: {error.msg}") from None
 

@@ -17,8 +17,8 @@ from ipyjaxbench.errors import OptionError
 
 _NUMBER = re.compile(r"\.?\d")
 _WORD = re.compile(r'\s*("[^"]*"|\S+)')
-#: Aim -> relative half width of the interval, and seconds to spend on reaching it.
 _EACH_ARM = 2.2  # seconds
+#: Aim -> relative half width of the interval, and seconds to spend on reaching it.
 _AIMS = {"quick": (0.05, 0.5), "usual": (0.02, 2.0), "precise": (0.005, 10.0)}
 
 
@@ -115,9 +115,12 @@ class CompareOptions:
             _checked("-b", str(self.budget), _seconds)
 
     def check(self, labels: Sequence[str]) -> None:
-        """Refuse a baseline that is no arm, and fewer than two arms."""
+        """Refuse a baseline that is no arm, the same arm twice, and fewer than two arms."""
         if len(labels) < 2:
             raise OptionError("a comparison needs two arms")
+        twice = [label for label in labels if labels.count(label) > 1]
+        if twice:
+            raise OptionError(f"{twice[0]!r} stands there twice: a comparison needs two arms")
         if self.baseline is not None and self.baseline not in labels:
             raise OptionError(f"--baseline {self.baseline}: the arms are {', '.join(labels)}")
 

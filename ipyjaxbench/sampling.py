@@ -69,6 +69,11 @@ class Samples:
         """The calls of the warm-up but the first, which may find cold caches."""
         return self.probes[1:] or self.probes
 
+    @property
+    def probed(self) -> float:
+        """Nanoseconds of a call in the middle of the warm-up."""
+        return stats.median([probe.waited for probe in self.settled_probes()])
+
     def adopt_probes(self) -> None:
         """Count the calls of the warm-up as samples, where calls are too slow to waste any."""
         for probe, compiled in zip(self.probes, self.probes_compiled, strict=True):

@@ -10,11 +10,12 @@ from typing import Any
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.pace import Told
 from ipyjaxbench.snippet import Namespace, Snippet
-from ipyjaxbench.swept import Point, Skipped, Sweep
+from ipyjaxbench.swept import Point, Skipped, Sweep, number
 from ipyjaxbench.timer import nobody
 from ipyjaxbench.turns import compare_snippets
 
@@ -126,8 +127,10 @@ def sweep_snippets(
             found.append(Point(tuple(map(_shown, values)), compared))
             if any(note.code == "interrupted" for note in compared.notes):
                 break
-            for late in _too_slow(compared, found[-1].values, each):
-                skipped[late.label] = late
+            left_out = [*_too_slow(compared, found[-1].values, each)]
+            if len(found) < len(points):
+                left_out += _too_large(tuple(swept), found, points[len(found)])
+            skipped |= {one.label: one for one in left_out if one.label not in skipped}
     except KeyboardInterrupt:
         if not found:
             raise
@@ -157,6 +160,28 @@ def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> I
             yield Skipped(side.label, values, side.failed)
         elif m is not None and m.median > budget:
             yield Skipped(side.label, values, "", m.median, budget)
+
+
+def _too_large(
+    names: tuple[str, ...], found: Sequence[Point], following: Sequence[object]
+) -> Iterator[Skipped]:
+    """Arms whose arrays would not fit at the next point, growing as they did up to here."""
+    so_far = Sweep(names, (), tuple(found))
+    sides = found[-1].compared.sides
+    value = number(str(following[0])) if len(names) == 1 else math.nan
+    for side in sides:
+        sizes = so_far.sizes(side.label)[-2:]
+        if len(sizes) < 2 or side.measured is None:
+            continue
+        (x1, before), (x2, now) = sizes
+        if not (x1 < x2 < value and 0 < before < now):
+            continue
+        power = math.log(now / before) / math.log(x2 / x1)
+        needed = now * (value / x2) ** power
+        mine = [f for f in loaded()[0] if f.name in side.measured.frameworks]
+        free = min((f.free_memory() for f in mine), default=math.inf)
+        if needed * len(sides) > free:
+            yield Skipped(side.label, found[-1].values, needed=int(needed), free=int(free))
 
 
 def _put_back(names: Namespace, before: Mapping[str, object]) -> None:

@@ -41,7 +41,7 @@ def _headline(s: "Sweep") -> Headline:
 def _spans(s: "Sweep") -> list[tuple[str, str, str]]:
     """Runs of points with the same fastest arm: it, the first, and the last point."""
     spans = []
-    fastest = [(point.fastest, ", ".join(point.values)) for point in s.points]
+    fastest = [(s.fastest(point), ", ".join(point.values)) for point in s.points]
     for label, run in itertools.groupby(fastest, key=lambda each: each[0]):
         values = [value for _, value in run]
         spans.append((label, values[0], values[-1]))
@@ -71,7 +71,7 @@ def _table(s: "Sweep") -> Table:
                 if m and side and not side.failed
                 else ("failed" if side else "")
             )
-        rows.append((", ".join(point.values), *cells, point.fastest or _TIE))
+        rows.append((", ".join(point.values), *cells, s.fastest(point) or _TIE))
     return Table("", (", ".join(s.names), *s.labels, "fastest"), tuple(rows), folded=False)
 
 
@@ -109,6 +109,9 @@ def _left_out(s: "Sweep", each: "Skipped") -> str:
     where = f"{each.label} after {', '.join(s.names)} = {', '.join(each.after)}"
     if each.failed:
         return f"{where}: {each.failed}"
+    if each.needed:
+        needed, free = units.size(each.needed), units.size(each.free)
+        return f"{where}: its arrays would take {needed} at the next point, and {free} are free"
     taken, budget = units.duration(each.per_call, 2), units.duration(each.budget, 2)
     return f"{where}: a call took {taken}, and a point has {budget} in all"
 

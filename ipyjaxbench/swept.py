@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ipyjaxbench import exports, ratios, stats, sweep_report
 from ipyjaxbench.comparison import Comparison
+from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
 
@@ -22,17 +23,6 @@ class Point:
     values: tuple[str, ...]
     compared: Comparison
 
-    @property
-    def fastest(self) -> str:
-        """The arm that all others are slower than; "" where two cannot be told apart."""
-        known = [(m.median, side.label, m) for side in self.compared.sides
-                 if (m := side.measured) and m.batches and not side.failed]  # fmt: skip
-        if len(known) < 2:
-            return known[0][1] if known else ""
-        (_, best, first), (_, _, second), *_ = sorted(known, key=lambda each: each[0])
-        found = ratios.ratio(ratios.log_ratios(first.samples, second.samples), len(known) - 1)
-        return best if found is not None and found.verdict == "SLOWER" else ""
-
 
 @dataclass(frozen=True)
 class Skipped:
@@ -41,9 +31,11 @@ class Skipped:
     Attributes:
         label: its name.
         after: the last point that it took part in.
-        failed: the error that it failed with; empty where it was too slow.
-        per_call: seconds of one call there.
+        failed: the error that it failed with; empty where it was too slow or too large.
+        per_call: seconds of one call there; 0 where it was not too slow.
         budget: seconds of a point.
+        needed: bytes that its arrays would take at the next point; 0 where it was not too large.
+        free: bytes of memory that were free.
     """
 
     label: str
@@ -51,6 +43,8 @@ class Skipped:
     failed: str = ""
     per_call: float = 0.0
     budget: float = 0.0
+    needed: int = 0
+    free: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,14 +69,36 @@ class Sweep(Result):
 
     def times(self, label: str) -> list[tuple[float, float]]:
         """For an arm the numbers that the name took, with seconds per call; empty where none."""
+        return [(x, m.median) for x, m in self._measured(label)]
+
+    def sizes(self, label: str) -> list[tuple[float, int]]:
+        """For an arm the numbers that the name took, with the bytes of what it reads and gives."""
+        measured = self._measured(label)
+        return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
+
+    def _measured(self, label: str) -> list[tuple[float, Measurement]]:
         found = []
         for point in self.points:
-            x = _number(point.values[0]) if len(self.names) == 1 else math.nan
+            x = number(point.values[0]) if len(self.names) == 1 else math.nan
             sides = {side.label: side.measured for side in point.compared.sides}
             m = sides.get(label)
             if m is not None and m.batches and x > 0:
-                found.append((x, m.median))
+                found.append((x, m))
         return found
+
+    def fastest(self, point: Point) -> str:
+        """The arm that all others are slower than at a point; "" where two cannot be told apart."""
+        sides = point.compared.sides
+        known = [(m.median, side.label, m) for side in sides
+                 if (m := side.measured) and m.batches and not side.failed]  # fmt: skip
+        if len(known) < 2:
+            return known[0][1] if known else ""
+        (_, best, first), (_, _, second), *_ = sorted(known, key=lambda each: each[0])
+        # One answer for each point: a row of them is to be right, not each for itself.
+        asked = (len(known) - 1) * max(self.planned, 1)
+        found = ratios.ratio(ratios.log_ratios(first.samples, second.samples), asked)
+        clear = found is not None and math.log(found.value) > 2 * point.compared.floor
+        return best if clear and found and found.verdict == "SLOWER" else ""
 
     def growth(self, label: str) -> float | None:
         """The exponent p of time ~ value**p: the median slope of all pairs of points.
@@ -147,7 +163,8 @@ class Sweep(Result):
         return sweep_report.report(self)
 
 
-def _number(text: str) -> float:
+def number(text: str) -> float:
+    """The number that a value is; NaN for all else."""
     try:
         return float(text)
     except ValueError:

@@ -20,6 +20,7 @@ from ipyjaxbench.steady import gc_paused
 from ipyjaxbench.timer import nobody
 
 _WARM_SHARE = 0.2  # of an arm's share of the budget
+_SLOWED = 1.2  # by less, noise may explain it
 _SEED = 20260101
 
 
@@ -76,6 +77,7 @@ def compare_snippets(
             sides = tuple(arm.side(conditions) for arm in arms)
             _put_back(names, before)
             randomness.restore(frameworks)
+        said += [notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED]
         checked = fairness.checked({arm.label: arm.seen() for arm in arms if arm.steady})
     said += checked.notes
     return Comparison(sides, baseline, elapsed=elapsed, equal=checked.equal, notes=tuple(said))

@@ -63,7 +63,7 @@ def test_each_arm_is_measured_at_each_value() -> None:
     assert [x for x, _ in found.times("line")] == [100, 400, 1600]
     assert 0.7 < (found.growth("line") or 0) < 1.2
     assert 1.6 < (found.growth("square") or 0) < 2.3
-    assert found.points[-1].fastest == "line"
+    assert found.fastest(found.points[-1]) == "line"
     assert "n" not in names
 
 

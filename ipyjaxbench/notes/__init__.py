@@ -15,6 +15,7 @@ from ipyjaxbench.notes.arms import other_device as other_device
 from ipyjaxbench.notes.arms import other_dtype as other_dtype
 from ipyjaxbench.notes.arms import other_result as other_result
 from ipyjaxbench.notes.arms import other_threads as other_threads
+from ipyjaxbench.notes.arms import slowed_by_others as slowed_by_others
 from ipyjaxbench.notes.run import below_clock as below_clock
 from ipyjaxbench.notes.run import compiled_late as compiled_late
 from ipyjaxbench.notes.run import earlier_work as earlier_work

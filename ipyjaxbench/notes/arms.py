@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from ipyjaxbench import units
 from ipyjaxbench.notes._note import CHANGES_MEANING, Note
 
 
@@ -10,9 +11,9 @@ def arm_failed(label: str, error: str) -> Note:
     return Note("arm-failed", f"{label} failed: {error}.", mark=CHANGES_MEANING)
 
 
-def not_compared(labels: str) -> Note:
+def not_compared(labels: str, why: str) -> Note:
     """The results are nothing that can be compared."""
-    return Note("not-compared", f"What {labels} give was not compared: its numbers cannot be read.")
+    return Note("not-compared", f"What {labels} give was not compared: {why}.")
 
 
 def other_result(label: str, base: str, how: str) -> Note:
@@ -56,6 +57,17 @@ def other_threads(groups: Mapping[str, Sequence[str]]) -> Note:
 
 def _words(groups: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{value}: {', '.join(labels)}" for value, labels in groups.items())
+
+
+def slowed_by_others(label: str, factor: float) -> Note:
+    """An arm is slower in turns than alone."""
+    return Note(
+        "slowed-by-others",
+        f"{label} takes {units.times(factor)} as long in turns with the others as alone: their"
+        " threads go on for a while after their calls.",
+        "time it alone with %fwtime --name, and compare what was kept",
+        CHANGES_MEANING,
+    )
 
 
 def eager_beside_compiled(eager: Sequence[str], compiled: Sequence[str]) -> Note:
