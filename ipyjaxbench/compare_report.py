@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ipyjaxbench.comparison import Comparison
 
 _QUEUED = 0.9  # a throughput below this share of the latency is told
-_HALF = 0.5  # ratios beyond a factor of two are told the other way round too
+_HALF = 0.5  # smaller ratios are told the other way round too
 _WORTH_WAITING = 3600.0  # seconds
 
 
@@ -37,9 +37,8 @@ def _headline(c: "Comparison") -> Headline:
     detail = _interval(found)
     if set(told.values()) == {"SLOWER"} and len(told) > 1:
         detail += f", and {c.baseline} is the fastest of all"
-    if not _HALF <= found.value <= 1 / _HALF:
-        detail += f", {units.times(max(found.value, 1 / found.value))} as "
-        detail += "fast" if found.value < 1 else "long"
+    if found.value < _HALF:
+        detail += f", {units.times(1 / found.value)} as fast"
     return Headline(title, figure, detail, word, ratios.EXPLAINED[word])
 
 

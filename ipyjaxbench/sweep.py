@@ -115,12 +115,12 @@ def sweep_snippets(
     skipped: dict[str, Skipped] = {}
     try:
         for values in points:
-            names.update(zip(swept, values, strict=True))
-            if setup is not None:
-                setup.run()
             going = [entry for entry in entries if entry.label not in skipped]
             if len(going) < 2:
                 break
+            names.update(zip(swept, values, strict=True))
+            if setup is not None:
+                setup.run()
             base = options.baseline if options.baseline not in skipped else None
             at = dataclasses.replace(options, baseline=base)
             compared = compare_snippets(going, at, muted=muted(), told=told)

@@ -6,11 +6,17 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.bench import Bench
 from tests.trees import Tree
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from tests.shell import Shell
 
 
 def _state() -> dict[str, object]:
@@ -47,3 +53,23 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 def tree(tmp_path: Path) -> Tree:
     """An empty tree of files."""
     return Tree(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def _one_shell() -> "InteractiveShell":
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "ipyjaxbench")
+    return shell
+
+
+@pytest.fixture
+def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
+    """A shell with the magics; names that a test binds in it are gone afterwards."""
+    from tests.shell import Shell
+
+    before = dict(_one_shell.user_ns)
+    yield Shell(_one_shell)
+    _one_shell.user_ns.clear()
+    _one_shell.user_ns.update(before)

@@ -1,52 +1,14 @@
 """`%fwtime` in a real IPython shell."""
 
-import re
 import time
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 from IPython.core.error import UsageError
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import RichOutput, capture_output
 
 from ipyjaxbench import Measurement
 from ipyjaxbench.result import MIME
-
-
-class Shell:
-    """A shell that keeps what a cell shows and raises what it raises."""
-
-    def __init__(self, shell: InteractiveShell) -> None:
-        self.shell = shell
-        self.names: dict[str, Any] = shell.user_ns
-        self.text = ""
-        self.shown: list[RichOutput] = []
-
-    def run(self, cell: str) -> Any:
-        with capture_output() as captured:
-            done = self.shell.run_cell(cell, store_history=False)
-        self.text = re.sub(r"\x1b\[[\d;]*m", "", captured.stdout + captured.stderr)
-        self.shown = captured.outputs
-        done.raise_error()
-        return done.result
-
-
-@pytest.fixture(scope="session")
-def _one_shell() -> InteractiveShell:
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "ipyjaxbench")
-    return shell
-
-
-@pytest.fixture
-def shell(_one_shell: InteractiveShell) -> Iterator[Shell]:
-    before = dict(_one_shell.user_ns)
-    yield Shell(_one_shell)
-    _one_shell.user_ns.clear()
-    _one_shell.user_ns.update(before)
-
+from tests.shell import Shell
 
 QUICK = "-b 0.02"
 

@@ -100,6 +100,26 @@ def test_an_arm_that_takes_too_long_is_left_out_from_there_on() -> None:
     assert "slow after n = 2000000: a call took" in " ".join(str(found).split())
 
 
+def test_an_arm_whose_arrays_would_not_fit_is_left_out_before_they_are_made() -> None:
+    import numpy as np
+
+    made: list[int] = []
+
+    def zeros(n: int) -> np.ndarray:  # of memory that is only promised until it is written to
+        made.append(n)
+        return np.zeros(n)
+
+    arms = {"a": "x[:9] + 1", "b": "x[:9] * 2"}
+    sizes = [10**6, 10**8, 10**13]
+    found = run({"zeros": zeros}, {"n": sizes}, arms, setup="x = zeros(n)")
+    assert made == sizes[:2]
+    assert [(each.label, each.needed) for each in found.skipped] == [
+        ("a", pytest.approx(8e13, rel=0.01)),
+        ("b", pytest.approx(8e13, rel=0.01)),
+    ]
+    assert "its arrays would take 72.8 TiB at the next point" in " ".join(str(found).split())
+
+
 def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
     def stop(n: int) -> None:
         if n == 3:

@@ -1,0 +1,25 @@
+"""A real IPython shell for tests."""
+
+import re
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import RichOutput, capture_output
+
+
+class Shell:
+    """A shell that keeps what a cell shows and raises what it raises."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.names: dict[str, Any] = shell.user_ns
+        self.text = ""
+        self.shown: list[RichOutput] = []
+
+    def run(self, cell: str) -> Any:
+        with capture_output() as captured:
+            done = self.shell.run_cell(cell, store_history=False)
+        self.text = re.sub(r"\x1b\[[\d;]*m", "", captured.stdout + captured.stderr)
+        self.shown = captured.outputs
+        done.raise_error()
+        return done.result
