@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ipyjaxbench import fairness, user_errors
+from ipyjaxbench import fairness, stats, user_errors
 from ipyjaxbench.calls import First
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Side
@@ -28,6 +28,7 @@ _QUEUED_SHARE = 0.3  # of the time, for throughput
 _SETTLE_NS = 120_000_000
 _SETTLED = 1.05
 _TURN_NS = 20_000_000
+_SAMPLES = 5  # that say how long a call takes without others
 _PARTS = 4  # of a turn's calls, one of which shows whether they are as fast
 
 
@@ -126,7 +127,7 @@ class Contender:
                 self._settle(steady)
             steady.warm_up(steady.calls.clock.wall() + int(nanoseconds))
             if not alone:
-                self.alone = steady.samples.probed
+                self.alone = _per_call(steady)
                 if not steady.calls.one_by_one:
                     steady.number = max(steady.number, math.ceil(_TURN_NS / max(self.alone, 1)))
                 self._few = math.ceil(steady.number / _PARTS)
@@ -174,8 +175,8 @@ class Contender:
 
     def seen(self) -> fairness.Seen:
         """What fairness is judged by."""
-        copies = [note for note in self.timing.said() if note.code == "copies"]
-        return fairness.Seen(self.timing.scene, self.timing.outputs, self.value, copies)
+        timing = self.timing
+        return fairness.Seen(timing.scene, timing.outputs, self.value, timing.said())
 
     def side(self, conditions: Conditions | None) -> Side:
         """What was found."""
@@ -187,3 +188,11 @@ class Contender:
             self.timing.put_back()
             self.timing.look_back()
         return Side(self.label, self.timing.measurement(0.0), self.failed)
+
+
+def _per_call(steady: Steady) -> float:
+    """Nanoseconds of a call after the warm-up; of several at once where they are short."""
+    if steady.number == 1:
+        return steady.samples.probed
+    taken = [steady.calls.sample(steady.number)[0] for _ in range(_SAMPLES)]
+    return stats.median(taken) / steady.number

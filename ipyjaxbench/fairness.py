@@ -27,13 +27,13 @@ class Seen:
         scene: its code and what that reads.
         outputs: where the values live that it gave.
         value: what its first call gave.
-        copies: what it copies in every call, as Notes.
+        notes: on what its calls do.
     """
 
     scene: Scene
     outputs: Sequence[Placement]
     value: Any
-    copies: Sequence[Note] = ()
+    notes: Sequence[Note] = ()
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def checked(arms: Mapping[str, Seen]) -> Checked:
     # Arms may read the same data in another order, and then give the same.
     if not any(isinstance(each, str) for each in found):
         found += _inputs(arms, frameworks)
-    for check in (_dtypes, _devices, _threads, _compiled, _copies):
+    for check in (_dtypes, _devices, _threads, _compiled, _alone):
         found += check(arms, frameworks)
     equal = tuple(each for each in found if isinstance(each, str))
     return Checked(equal, tuple(each for each in found if isinstance(each, Note)))
@@ -235,12 +235,16 @@ def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Fou
             yield notes.eager_beside_compiled(eager, [n for n in mine if n not in eager])
 
 
-def _copies(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
-    """Copies that not all arms make."""
-    if all(seen.copies for seen in arms.values()):
-        return
-    for label, seen in arms.items():
-        yield from (notes.copies_alone(label, note.text) for note in seen.copies)
+#: Notes on what an arm does that are fair where all arms do it, and what is said where not.
+_FAIR_IF_ALL = {"copies": notes.copies_alone, "half-product": notes.half_alone}
+
+
+def _alone(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+    """What not all arms do."""
+    for code, told in _FAIR_IF_ALL.items():
+        mine = {label: [n for n in seen.notes if n.code == code] for label, seen in arms.items()}
+        if not all(mine.values()):
+            yield from (told(label, note) for label, these in mine.items() for note in these)
 
 
 def _compared(

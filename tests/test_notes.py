@@ -308,10 +308,6 @@ EXAMPLES: list[tuple[Note, Note]] = [
         Note("arm-failed", "jax failed: ValueError: no.", mark=MEANING),
     ),
     (
-        notes.not_compared("a, b"),
-        Note("not-compared", "What a, b give was not compared: its numbers cannot be read."),
-    ),
-    (
         notes.other_result("jax", "numpy", " by 30 %"),
         Note(
             "other-result",
@@ -356,10 +352,41 @@ EXAMPLES: list[tuple[Note, Note]] = [
         Note("eager-beside-compiled", "b, c are compiled, and a not."),
     ),
     (
-        notes.copies_alone("jax", "In every call x may go from the host to jax cpu:0 (12 B)."),
+        notes.not_compared("a, b", "it is over 1.00 GiB"),
+        Note("not-compared", "What a, b give was not compared: it is over 1.00 GiB."),
+    ),
+    (
+        notes.half_product("x"),
+        Note(
+            "half-product",
+            "NumPy computes half of x times its own transpose, and mirrors that.",
+            "multiply by x.T.copy(), made above, for the time of a whole product",
+        ),
+    ),
+    (
+        notes.half_alone("numpy", Note("half-product", "It computes half.", "copy it")),
+        Note(
+            "half-alone",
+            "numpy alone does half of the work: It computes half.",
+            "copy it",
+            MEANING,
+        ),
+    ),
+    (
+        notes.slowed_by_others("jax", 1.5),
+        Note(
+            "slowed-by-others",
+            "jax takes 1.5× as long in turns with the others as alone: their threads go on for a"
+            " while after their calls.",
+            "time it alone with %fwtime --name, and compare what was kept",
+            MEANING,
+        ),
+    ),
+    (
+        notes.copies_alone("jax", Note("copies", "In every call x may go to jax cpu:0 (12 B).")),
         Note(
             "copies-alone",
-            "jax alone copies: in every call x may go from the host to jax cpu:0 (12 B).",
+            "jax alone copies: in every call x may go to jax cpu:0 (12 B).",
             "make the copy above, and compare without it",
             MEANING,
         ),

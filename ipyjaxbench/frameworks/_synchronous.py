@@ -84,7 +84,6 @@ class Synchronous(Framework):
         """No memory is given away."""
         return True
 
-    @final
     def cautions(self, seen: Seen) -> Iterable[Note]:  # noqa: ARG002
         """It has no such settings."""
         return ()

@@ -1,15 +1,19 @@
 """NumPy: arrays in host memory, computed when they exist."""
 
+import ast
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
+from ipyjaxbench import notes
 from ipyjaxbench.frameworks._base import Restore, of_kind
+from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._synchronous import Synchronous
+from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 
 
@@ -54,6 +58,17 @@ class NumPy(Synchronous):
         limits: AbstractContextManager[object] = _pools().threadpool_limits(threads, "blas")
         return limits
 
+    def cautions(self, seen: Seen) -> Iterator[Note]:
+        """Products of which only half is computed."""
+        matrices = {
+            place.name
+            for place in seen.inputs
+            if place.framework == self.name and len(place.shape or ()) == 2 and place.dtype in _BLAS
+        }
+        for name in dict.fromkeys(_times_own_transpose(seen.statements)):
+            if name in matrices:
+                yield notes.half_product(name)
+
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002
         """The legacy global state, and that of generators among the values."""
         if "numpy.random" not in sys.modules:  # it is loaded on demand: leave it so
@@ -73,6 +88,24 @@ class NumPy(Synchronous):
                 generator.set_state(before)
 
         return restore
+
+
+_BLAS = ("float32", "float64", "complex64", "complex128")
+_PRODUCTS = ("dot", "matmul")
+
+
+def _times_own_transpose(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """Names of matrices that are multiplied by their own transpose, which BLAS's syrk does."""
+    for node in ast.walk(ast.Module([*statements], [])):
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            sides = [node.left, node.right]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _PRODUCTS:
+            sides = node.args if len(node.args) == 2 else [node.func.value, *node.args]  # type: ignore[attr-defined]
+        turned = {ast.unparse(side.value) for side in sides
+                  if isinstance(side, ast.Attribute) and side.attr == "T"}  # fmt: skip
+        straight = {side.id for side in sides if isinstance(side, ast.Name)}
+        yield from sorted(turned & straight)
 
 
 def _pools() -> Any:

@@ -9,6 +9,7 @@ from ipyjaxbench.notes._note import Note as Note
 from ipyjaxbench.notes.arms import arm_failed as arm_failed
 from ipyjaxbench.notes.arms import copies_alone as copies_alone
 from ipyjaxbench.notes.arms import eager_beside_compiled as eager_beside_compiled
+from ipyjaxbench.notes.arms import half_alone as half_alone
 from ipyjaxbench.notes.arms import not_compared as not_compared
 from ipyjaxbench.notes.arms import other_data as other_data
 from ipyjaxbench.notes.arms import other_device as other_device
@@ -46,6 +47,7 @@ from ipyjaxbench.notes.work import compiles_too as compiles_too
 from ipyjaxbench.notes.work import constant_folded as constant_folded
 from ipyjaxbench.notes.work import copies as copies
 from ipyjaxbench.notes.work import copy_kept as copy_kept
+from ipyjaxbench.notes.work import half_product as half_product
 from ipyjaxbench.notes.work import impossible_speed as impossible_speed
 from ipyjaxbench.notes.work import lazy as lazy
 from ipyjaxbench.notes.work import no_work as no_work
@@ -82,6 +84,7 @@ CODES = (
     "processes",
     "recorded",
     "compiles-too",
+    "half-product",
     "lazy",
     "built-each-call",
     "constant-folded",
@@ -103,4 +106,6 @@ CODES = (
     "other-threads",
     "eager-beside-compiled",
     "copies-alone",
+    "half-alone",
+    "slowed-by-others",
 )

@@ -79,11 +79,21 @@ def eager_beside_compiled(eager: Sequence[str], compiled: Sequence[str]) -> Note
     )
 
 
-def copies_alone(label: str, text: str) -> Note:
+def half_alone(label: str, half: Note) -> Note:
+    """An arm computes less than others, to the same result."""
+    return Note(
+        "half-alone",
+        f"{label} alone does half of the work: {half.text}",
+        half.advice,
+        CHANGES_MEANING,
+    )
+
+
+def copies_alone(label: str, copied: Note) -> Note:
     """An arm copies data that others have where they need it."""
     return Note(
         "copies-alone",
-        f"{label} alone copies: {text[0].lower()}{text[1:]}",
+        f"{label} alone copies: {copied.text[0].lower()}{copied.text[1:]}",
         "make the copy above, and compare without it",
         CHANGES_MEANING,
     )

@@ -11,7 +11,7 @@ from ipyjaxbench import Comparison
 from tests.test_compare import run
 
 UNFAIR = {"other-result", "other-data", "other-dtype", "other-device", "other-threads",
-          "eager-beside-compiled", "copies-alone", "not-compared"}  # fmt: skip
+          "eager-beside-compiled", "copies-alone", "half-alone", "not-compared"}  # fmt: skip
 RNG = np.random.default_rng(0)
 X = RNG.random((200, 200), np.float32)
 
@@ -34,7 +34,8 @@ def told(found: Comparison) -> dict[str, str]:
 @pytest.mark.parametrize(
     "arms",
     [
-        {"numpy": "np.dot(x, x.T)", "jax": "jnp.dot(xj, xj.T)"},
+        {"numpy": "np.dot(x, x)", "jax": "jnp.dot(xj, xj)"},
+        {"one": "np.dot(x, x.T)", "two": "x @ x.T"},
         {"numpy": "np.tanh(x @ x)", "jax": "f(xj)"},
         {"a": "g(xj)", "b": "g(xj)"},
         {"a": "both(xj)", "b": "both(xj)"},
@@ -69,6 +70,11 @@ def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any])
             {"jax": "jnp.dot(xj, xj)", "from numpy": "jnp.dot(x, x)"},
             "copies-alone",
             "from numpy alone copies: in every call x may go from the host to jax cpu:0",
+        ),
+        (
+            {"numpy": "x @ x.T", "jax": "xj @ xj.T"},
+            "half-alone",
+            "numpy alone does half of the work: NumPy computes half of x times its own transpose",
         ),
         ({"eager": "f(xj)", "jitted": "g(xj)"}, "eager-beside-compiled",
          "jitted is compiled, and eager not."),

@@ -50,6 +50,41 @@ def test_work_in_place_is_told_with_its_number_of_calls() -> None:
     assert note.text.startswith("a advanced by 10 calls, not one")
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("x @ x.T", True),
+        ("x.T @ x", True),
+        ("np.dot(x, x.T)", True),
+        ("np.matmul(x.T, x)", True),
+        ("x.T.dot(x)", True),
+        ("x.dot(x.T)", True),
+        ("y = 1 + np.tanh(x @ x.T)", True),
+        ("x @ x", False),
+        ("x @ other.T", False),
+        ("whole @ whole.T", False),
+        ("row @ row.T", False),
+        ("np.add(x, x.T)", False),
+    ],
+)
+def test_a_product_of_which_half_is_computed_is_told(code: str, told: bool) -> None:
+    """Whole numbers and single rows go another way in NumPy."""
+    x = np.random.default_rng(0).random((40, 40))
+    names = {"np": np, "x": x, "other": x + 1, "whole": x.astype(int), "row": x[0]}
+    found = ipyjaxbench.measure_code(code, names, budget=0.02)
+    assert ("half-product" in [note.code for note in found.notes]) is told
+
+
+def test_half_a_product_takes_clearly_less_than_a_whole_one() -> None:
+    """What the note says of NumPy is so: were it not, the note would have to go."""
+    x = np.random.default_rng(0).random((600, 600), np.float32)
+    arms = {"half": lambda: x @ x.T, "whole": lambda: x @ copy}
+    copy = x.T.copy()
+    ratio = ipyjaxbench.compare(arms, budget=1).ratio("whole")
+    assert ratio is not None
+    assert ratio.value > 1.15
+
+
 def test_what_is_rebound_is_set_back_before_each_call() -> None:
     names = {"np": np, "a": np.ones(4)}
     result = ipyjaxbench.measure_code("a = np.concatenate([a, a])", names, number=40, repeat=2)
