@@ -8,9 +8,20 @@ from tests.accuracy.sections.peers import PEERS
 from tests.accuracy.sections.precision import PRECISION
 from tests.accuracy.sections.speed import SPEED
 from tests.accuracy.sections.truth import TRUTH
+from tests.accuracy.sections.turns import TURNS
 from tests.accuracy.sections.verdicts import VERDICTS
 
 SECTIONS: dict[str, Section] = {
     section.name: section
-    for section in (TRUTH, PEERS, SPEED, PRECISION, COVERAGE, VERDICTS, OVERHEAD, LOADING)
+    for section in (
+        TRUTH,
+        PEERS,
+        SPEED,
+        PRECISION,
+        COVERAGE,
+        VERDICTS,
+        TURNS,
+        OVERHEAD,
+        LOADING,
+    )
 }
