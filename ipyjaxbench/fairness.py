@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipyjaxbench import notes, units
-from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded
+from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded, package_of
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placement import Placement
 from ipyjaxbench.scene import Scene
@@ -226,7 +226,10 @@ def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Fou
     """Whether a framework's arms differ in being compiled."""
     for framework in frameworks:
         mine = {
-            label: any(framework.compiles(f) for f in seen.scene.compiled)
+            label: any(
+                framework.compiles(f) and package_of(f) != framework.module  # not one of its own
+                for f in seen.scene.compiled
+            )
             for label, seen in arms.items()
             if framework in seen.scene.in_play(frameworks, seen.outputs)
         }

@@ -144,7 +144,7 @@ def test_arrays_of_any_dtype_are_compared(name: str) -> None:
     ("one", "other"),
     [
         ("strings", "strings[::-1]"),
-        ("dates", "dates + 1"),
+        ("dates", "dates + np.timedelta64(1, 'D')"),
         ("large", "large + 1"),
         ("np.array([1.0, 2.0])", "np.array([1.0, np.inf])"),
     ],
