@@ -8,6 +8,7 @@ from typing import Any
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
+from ipyjaxbench.errors import OptionError
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import CompareOptions, TimeOptions
 from ipyjaxbench.snippet import Namespace, Snippet, Source
@@ -118,8 +119,7 @@ def compare(
         The comparison: ``.ratio(label)``, ``.verdict(label)``, and a measurement by ``[label]``.
 
     Raises:
-        OptionError: a value breaks a rule.
-        SnippetError: there are fewer than two functions.
+        OptionError: a value breaks a rule, or there are fewer than two functions.
 
     Example:
         >>> found = compare({"small": sum, "large": sorted}, [3, 1, 2], budget=0.1)
@@ -128,6 +128,11 @@ def compare(
     """
     __tracebackhide__ = True
     options = CompareOptions(baseline=baseline, budget=budget)
+    if not isinstance(functions, Mapping):
+        raise OptionError(
+            f"compare takes functions by label, not a {type(functions).__name__}: write"
+            ' compare({"a": f, "b": g}, x)'
+        )
     options.check(list(functions))
     given = {f"arg{i}": value for i, value in enumerate(args)}
     called = {label: _identifier(label, f"arm{i}") for i, label in enumerate(functions)}

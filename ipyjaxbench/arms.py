@@ -5,6 +5,7 @@ block, and strings and line numbers stay as they were typed.
 """
 
 import ast
+import builtins
 import keyword
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.snippet import Source
 
-_LABEL = re.compile(r"([^\W\d][^:#'\"()\[\]{}=,;\\]*?)\s*:(?=\s|$)")
+_LABEL = re.compile(r"(\w[^:#'\"\[\]{}=,;\\]*?)\s*:(?!=)")
+_ESCAPED = ("!", "%")  # what IPython alone understands
 _BLOCK = "if 1"
 _SETUP = "setup"
 #: Code with the name of its file and its compiler flags -> its tree.
@@ -71,8 +73,17 @@ def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
     """
     lines = text.splitlines(keepends=True)
     labelled = [i for i, line in enumerate(lines) if _label(line)]
-    first = labelled[0] if labelled else len(lines)
-    above = parse("".join(lines[:first]))
+    above = parse("")
+    while True:
+        first = labelled[0] if labelled else len(lines)
+        try:
+            above = parse("".join(lines[:first]))
+            break
+        except SyntaxError as error:
+            # What looks like the first label may stand in a string or a dictionary.
+            if not labelled or not _is_unfinished(error):
+                raise
+            del labelled[0]
     common = [*above.body]
     sources: dict[str, Source] = {}
     setups: dict[str, Source] = {}
@@ -84,6 +95,7 @@ def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
             common += tree.body
             continue
         mine, name = (setups, of.strip()) if kind == _SETUP else (sources, label)
+        _refuse_annotation(label, tree)
         if name in mine:
             raise SnippetError(f"two parts are called {label!r}: give each a name of its own")
         mine[name] = source
@@ -91,6 +103,28 @@ def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
     arms = tuple(Arm(name, source, setups.get(name)) for name, source in sources.items())
     setup = Source(ast.Module(common, []), "", filename, flags) if common else None
     return Cell(arms, setup)
+
+
+def transformed(text: str, transform: Callable[[str], str]) -> str:
+    """The cell with shell commands and magics behind a label as IPython spells them in Python."""
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if _label(line):
+            head, colon, code = line.partition(":")
+            if code.strip().startswith(_ESCAPED):
+                lines[number] = f"{head}{colon} {transform(code.strip())}"
+    return "".join(lines)
+
+
+def _refuse_annotation(label: str, tree: ast.Module) -> None:
+    """``n: int = 3`` would be an arm that binds ``int``."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        for target in targets:
+            if isinstance(target, ast.Name) and isinstance(getattr(builtins, target.id, 0), type):
+                raise SnippetError(
+                    f"'{label}: {ast.unparse(node)}' reads as an arm: write it without {target.id}"
+                )
 
 
 def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
@@ -113,7 +147,8 @@ def _label(line: str) -> str:
         return ""
     first, *more = found[1].split()
     is_code = keyword.iskeyword(first) or (more and keyword.issoftkeyword(first))
-    return "" if is_code else " ".join([first, *more])
+    balanced = found[1].count("(") == found[1].count(")")
+    return "" if is_code or "lambda" in more or not balanced else " ".join([first, *more])
 
 
 def _chunks(

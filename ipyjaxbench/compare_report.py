@@ -10,11 +10,12 @@ from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.report import Bars, Block, Facts, Headline, Notes, Report, Table
 
 if TYPE_CHECKING:
-    from ipyjaxbench.comparison import Comparison
+    from ipyjaxbench.comparison import Comparison, Side
 
 _QUEUED = 0.9  # a throughput below this share of the latency is told
 _HALF = 0.5  # smaller ratios are told the other way round too
 _WORTH_WAITING = 3600.0  # seconds
+_WIDE = 0.1  # a control so wide hides what people look for
 
 
 def report(c: "Comparison") -> Report:
@@ -29,7 +30,7 @@ def _headline(c: "Comparison") -> Headline:
     title = "compared"
     told = {side.label: c.verdict(side.label) for side in c.sides if c.ratio(side.label)}
     if not told:
-        return Headline(title, "no ratio", "fewer than two arms were measured", "FAILED", "")
+        return Headline(title, "no ratio", *_why_none(c), "")
     name, word = _first(c, told)
     found = c.ratio(name)
     assert found is not None
@@ -40,6 +41,27 @@ def _headline(c: "Comparison") -> Headline:
     if found.value < _HALF:
         detail += f", {units.times(1 / found.value)} as fast"
     return Headline(title, figure, detail, word, ratios.EXPLAINED[word])
+
+
+def _why_none(c: "Comparison") -> tuple[str, str]:
+    """Why there is nothing to compare, and the word for it."""
+    sampled = [side.label for side in c.sides if side.measured and side.measured.batches]
+    if any(note.code == "interrupted" for note in c.notes):
+        return "interrupted before two arms were sampled", "INTERRUPTED"
+    if sampled and c.baseline not in sampled and len(sampled) > 1:
+        return f"the baseline {c.baseline} failed: type --baseline {sampled[0]}", "FAILED"
+    return "fewer than two arms were measured", "FAILED"
+
+
+def per_call(side: "Side") -> str:
+    """The time of a call of an arm with how sure it is; a word where there is none."""
+    m = side.measured
+    if m is None:
+        return "failed" if side.failed else "not run"
+    if not m.batches:
+        return "first only"
+    width = units.percent(m.half_width) if m.half_width <= 1 else "over 100 %"
+    return f"{units.duration(m.median, m.precision)} ± {width}"
 
 
 def _first(c: "Comparison", told: dict[str, str]) -> tuple[str, str]:
@@ -61,16 +83,15 @@ def _table(c: "Comparison") -> Table:
     for side in c.sides:
         m, found = side.measured, c.ratio(side.label)
         if m is None:
-            rows.append((side.label, "failed" if side.failed else "not run", "", "", ""))
+            rows.append((side.label, per_call(side), "", "", ""))
             continue
-        width = f" ± {units.percent(m.half_width)}" if m.half_width <= 1 else ""
         against = "1" if side.label == c.baseline else ""
         if found is not None:
             against = f"{_digits(found.value, found)} {_interval(found)}"
         rows.append(
             (
                 side.label,
-                units.duration(m.median, m.precision) + width,
+                per_call(side),
                 units.duration(m.first_call, m.precision),
                 against,
                 "baseline" if side.label == c.baseline else c.verdict(side.label),
@@ -81,7 +102,7 @@ def _table(c: "Comparison") -> Table:
 
 
 def _bars(c: "Comparison") -> Iterator[Bars]:
-    measured = [(side.label, m) for side in c.sides if (m := side.measured)]
+    measured = [(side.label, m) for side in c.sides if (m := side.measured) and m.batches]
     if len(measured) > 1:
         yield Bars(tuple((n, m.median, units.duration(m.median, m.precision)) for n, m in measured))
 
@@ -105,7 +126,8 @@ def _rows(c: "Comparison") -> Iterator[tuple[str, str]]:
         yield "fair", " · ".join(c.equal)
     yield from _pairs(c)
     versions = {name: version for _, m in measured for name, version in m.frameworks.items()}
-    yield "with", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    if versions:
+        yield "with", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
 
 
 def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
@@ -122,7 +144,9 @@ def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
     itself = c.against_itself
     if itself is not None:
         as_it_should = "as it should be" if itself.covers_one() else "where 1 was to be found"
-        shown = f"{_digits(itself.value, itself)} {_interval(itself)}, {as_it_should}"
+        if itself.covers_one() and c.floor > _WIDE:
+            as_it_should = "too wide to see small differences"
+        shown = f"{_digits(itself.value, itself, 1)} {_interval(itself, 1)}, {as_it_should}"
         yield "control", f"{c.baseline} against itself: {shown}"
     if open_ends:
         need = max(open_ends)
@@ -132,11 +156,13 @@ def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
             yield "to tell", f"about {units.duration(need, 2)} are needed: -b {math.ceil(need)}"
 
 
-def _interval(found: Ratio) -> str:
-    return f"[{_digits(found.low, found)}, {_digits(found.high, found)}]"
+def _interval(found: Ratio, more: int = 0) -> str:
+    return f"[{_digits(found.low, found, more)}, {_digits(found.high, found, more)}]"
 
 
-def _digits(value: float, found: Ratio) -> str:
-    """So many decimals as the interval gives reason for: 0.958, or 12."""
+def _digits(value: float, found: Ratio, more: int = 0) -> str:
+    """So many decimals as the interval gives reason for: 0.958, or 12; never nothing but zeros."""
     half = max((found.high - found.low) / 2, 1e-4 * found.value)
-    return f"{value:.{min(max(-math.floor(math.log10(half)), 0), 9)}f}"
+    decimals = -math.floor(math.log10(half)) + more
+    decimals = max(decimals, -math.floor(math.log10(min(found.low, value))))
+    return f"{value:.{min(max(decimals, 0), 9)}f}"

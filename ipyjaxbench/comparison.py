@@ -15,6 +15,8 @@ from ipyjaxbench.result import Result
 
 #: Notes of an arm that say nothing about the comparison.
 _NOT_TOLD = {"unsynchronised"}
+#: Others that say something about it, though they do not change what a figure means.
+_TOLD = {"output-hidden"}
 #: Verdicts on an arm that leave nothing to compare.
 _NO_FIGURE = ("INVALID", "ONCE")
 
@@ -79,9 +81,9 @@ class Comparison(Result):
 
     @property
     def floor(self) -> float:
-        """The largest difference, as a logarithm, that code shows against itself; 0 where none."""
+        """The largest difference, as a logarithm, that code may show against itself."""
         itself = self.against_itself
-        return 0.0 if itself is None or itself.covers_one() else abs(math.log(itself.value))
+        return 0.0 if itself is None else ratios.floor(itself)
 
     def verdict(self, label: str) -> str:
         """FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE of an arm without a figure.
@@ -96,8 +98,8 @@ class Comparison(Result):
             return ""
         if own[self.baseline] in _NO_FIGURE:
             return "CAN'T TELL"
-        if self.floor and abs(math.log(found.value)) < 2 * self.floor:
-            return "CAN'T TELL"  # code against itself shows a difference of this size
+        if found.verdict != "SAME" and abs(math.log(found.value)) < self.floor:
+            return "CAN'T TELL"  # code against itself may show a difference of this size
         return found.verdict
 
     def told(self) -> list[Note]:
@@ -105,7 +107,8 @@ class Comparison(Result):
         by_note: dict[Note, list[str]] = {}
         for side in self.sides:
             for note in side.measured.notes if side.measured else ():
-                if note.mark == CHANGES_MEANING and note.code not in _NOT_TOLD:
+                important = note.mark == CHANGES_MEANING or note.code in _TOLD
+                if important and note.code not in _NOT_TOLD:
                     by_note.setdefault(note, []).append(side.label)
         of_arms = [
             dataclasses.replace(note, text=f"{', '.join(labels)}: {note.text}")

@@ -15,7 +15,8 @@ from ipyjaxbench.scene import Scene
 
 _PLAIN = (numbers.Number, str, bytes)
 _EQUAL = "outputs equal"
-_NO_NUMBERS = "its numbers cannot be read"
+_NO_NUMBERS = "there are no numbers in it that can be read"
+_TINY = 1e-5  # a tolerance that need not be told
 _LARGE = 2**30  # bytes of an arm's results from which on they are not moved and compared
 
 
@@ -82,8 +83,7 @@ def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
         yield from _plain_outputs(arms)
         return
     for label, seen in arms.items():
-        if isinstance(seen.value, numbers.Number):
-            found[label] = _as_array(seen.value)
+        found[label] = found[label] or _numbers(seen.value)
     (base, first), *others = found.items()
     differences = {label: _difference(first, theirs) for label, theirs in others}
     for label, found_off in differences.items():
@@ -91,25 +91,35 @@ def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
             yield notes.other_result(label, base, found_off.how)
     unseen = {label: each.unseen for label, each in differences.items() if each.unseen}
     if unseen:
-        yield notes.not_compared(", ".join((base, *unseen)), next(iter(unseen.values())))
+        yield notes.not_compared(_and((base, *unseen)), next(iter(unseen.values())))
     elif not any(each.matters for each in differences.values()):
         allowed = max(each.allowed for each in differences.values())
         exact = not any(each.off for each in differences.values())
-        yield _EQUAL if exact else f"{_EQUAL} to {units.percent(allowed)}"
+        within = f"to {units.percent(allowed)}" if allowed > _TINY else "but for rounding"
+        yield _EQUAL if exact else f"{_EQUAL} {within}"
 
 
-def _as_array(value: numbers.Number) -> list[Found]:
-    """A number of one arm where others give arrays."""
+def _and(labels: Sequence[str]) -> str:
+    *first, last = labels
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _numbers(value: Any) -> list[Found]:
+    """A number, or a list of them, of one arm where others give arrays."""
     from ipyjaxbench.frameworks.numpy import NumPy, array_of
 
-    return [Found(NumPy(), array_of(value))]
+    listed = value if isinstance(value, list | tuple) else [value]
+    plain = bool(listed) and all(isinstance(each, numbers.Number) for each in listed)
+    return [Found(NumPy(), array_of(value))] if plain else []
 
 
 def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
     """Numbers and strings; what else there is cannot be compared without running its code."""
     (base, first), *others = ((label, seen.value) for label, seen in arms.items())
+    if all(seen.value is None for seen in arms.values()):
+        return
     if not all(isinstance(seen.value, _PLAIN) for seen in arms.values()):
-        yield notes.not_compared(", ".join(arms), _NO_NUMBERS)
+        yield notes.not_compared(_and(tuple(arms)), _NO_NUMBERS)
         return
     wrong = [label for label, value in others if not _same(value, first)]
     yield from (notes.other_result(label, base, "") for label in wrong)
@@ -119,7 +129,7 @@ def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, numbers.Real) and isinstance(other, numbers.Real):
-        return not _difference(_as_array(one), _as_array(other)).matters
+        return not _difference(_numbers(one), _numbers(other)).matters
     return bool(one == other)
 
 
@@ -155,6 +165,8 @@ class _Difference:
 def _difference(one: Sequence[Found], other: Sequence[Found]) -> _Difference:
     from ipyjaxbench.frameworks.numpy import difference, tolerance
 
+    if not one or not other:
+        return _Difference(unseen="not all of them give arrays or numbers")
     if len(one) != len(other):
         return _Difference(why=f": {units.count(len(other), 'array')} and not {len(one)}")
     worst, allowed, unseen = 0.0, 0.0, ""

@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import dis
 import linecache
+import shlex
 import sys
 import uuid
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.progress import Progress
 from ipyjaxbench.result import Result
-from ipyjaxbench.snippet import Namespace, Snippet, Source
+from ipyjaxbench.snippet import Namespace, Snippet, Source, restored
 from ipyjaxbench.sweep import sweep_snippets, values_of
 from ipyjaxbench.swept import Sweep
 from ipyjaxbench.timer import time_snippet
@@ -103,22 +104,29 @@ class IpyJaxBench(Magics):
     ) -> Comparison | Sweep | None:
         """Compare labelled lines of code side by side, in turns and on the same data."""
         __tracebackhide__ = True
+        use = _use_of_result()
         with _one_line_errors():
             chosen, rest = options.split_compare(line)
+            returned = chosen.returned or use == "used"
+            shown = not chosen.quiet and not (returned and use == "shown")
             if cell is None:
-                result: Comparison | Sweep = self._of_kept(rest.split(), chosen)
+                result: Comparison | Sweep = self._of_kept(rest, chosen)
             elif rest:
                 raise SnippetError(f"{rest!r} stands where options stand: write code below")
         if cell is not None:
-            result = self._in_turns(cell, chosen, _namespace(self.shell, local_ns))
-        elif not chosen.quiet:
+            names = _namespace(self.shell, local_ns)
+            result = self._in_turns(cell, chosen, names, shown=shown)
+        elif shown:
             display(result)
         if chosen.variable:
             self.shell.user_ns[chosen.variable] = result
-        return result if chosen.returned else None
+        return result if returned else None
 
-    def _of_kept(self, labels: list[str], chosen: CompareOptions) -> Comparison:
+    def _of_kept(self, text: str, chosen: CompareOptions) -> Comparison:
         """Measurements that ``%fwtime --name`` kept, one against the others."""
+        if chosen.sweep or chosen.align or chosen.budget is not None:
+            raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
+        labels = shlex.split(text)
         for label in labels:
             if label not in self._kept:
                 known = ", ".join(self._kept) or "none yet"
@@ -127,7 +135,9 @@ class IpyJaxBench(Magics):
         sides = tuple(Side(label, self._kept[label]) for label in labels)
         return Comparison(sides, chosen.baseline or labels[0], interleaved=False)
 
-    def _in_turns(self, cell: str, chosen: CompareOptions, names: Namespace) -> Comparison | Sweep:
+    def _in_turns(
+        self, cell: str, chosen: CompareOptions, names: Namespace, *, shown: bool
+    ) -> Comparison | Sweep:
         """The arms of a cell, at each value of what is swept."""
         __tracebackhide__ = True
         with _one_line_errors():
@@ -135,7 +145,7 @@ class IpyJaxBench(Magics):
             chosen.check([entry.label for entry in entries])
             swept = {n: values_of(n, text, names) for n, text in chosen.sweep}
         result: Comparison | Sweep
-        with _Screen(self.shell, active=not chosen.quiet) as screen, _one_line_errors():
+        with _Screen(self.shell, active=shown) as screen, _one_line_errors(), restored(names):
             told = Progress(screen.show, Clock.elapsed())
             if swept:
                 result = sweep_snippets(
@@ -146,7 +156,7 @@ class IpyJaxBench(Magics):
                     setup.run()
                 muted = _MutedShell(self.shell)
                 result = compare_snippets(entries, chosen, muted=muted, told=told)
-            if not chosen.quiet:
+            if shown:
                 screen.replace(result)
         return result
 
@@ -157,7 +167,7 @@ def _entries(
     """What a comparison's cell holds: what runs before all, and the arms."""
     caller = _caller()
     above = caller.f_lineno if caller is not None else 0
-    text = shell.transform_cell(cell)
+    text = shell.transform_cell(arms.transformed(cell, shell.transform_cell))
     filename = _filename(shell, "\n" * above + text, caller)
 
     def parse(code: str) -> ast.Module:

@@ -18,6 +18,7 @@ from ipyjaxbench.errors import OptionError
 _NUMBER = re.compile(r"\.?\d")
 _WORD = re.compile(r'\s*("[^"]*"|\S+)')
 _EACH_ARM = 2.2  # seconds
+_LONGEST_LABEL = 24  # so that a table of arms fits into 80 columns
 #: Aim -> relative half width of the interval, and seconds to spend on reaching it.
 _AIMS = {"quick": (0.05, 0.5), "usual": (0.02, 2.0), "precise": (0.005, 10.0)}
 
@@ -121,6 +122,9 @@ class CompareOptions:
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
             raise OptionError(f"{twice[0]!r} stands there twice: a comparison needs two arms")
+        long = next((label for label in labels if len(label) > _LONGEST_LABEL), None)
+        if long is not None:
+            raise OptionError(f"{long!r}: a label has {_LONGEST_LABEL} characters at most")
         if self.baseline is not None and self.baseline not in labels:
             raise OptionError(f"--baseline {self.baseline}: the arms are {', '.join(labels)}")
 
@@ -342,7 +346,9 @@ def _options_in(word: str, arity: dict[str, bool], magic: str) -> list[tuple[str
     if word.startswith("--"):
         near = difflib.get_close_matches(name, arity, 1, 0.7)
         hint = f"did you mean {near[0]}?" if near else f"{magic}? lists the options."
-        raise OptionError(f"unknown option {name}; {hint} (Code that starts with -- goes after --)")
+        if magic == "%fwtime":
+            hint += " (Code that starts with -- goes after --)"
+        raise OptionError(f"unknown option {name}; {hint}")
     found: list[tuple[str, str | None]] = []
     for end, letter in enumerate(word[1:], start=2):
         flag, rest = f"-{letter}", word[end:]

@@ -62,4 +62,4 @@ def _widest(arms: Sequence[Contender]) -> float:
     for other in others:
         logs = ratios.log_ratios(base.seconds, other.seconds)
         widths.append(stats.half_width([math.exp(x) for x in logs], [1] * len(logs)))
-    return max(widths)
+    return max(widths, default=0.0)

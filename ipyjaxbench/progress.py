@@ -36,5 +36,5 @@ class Progress:
             return
         self._next = now + _EVERY_NS
         found = "warming up" if math.isinf(known) else f"± {units.percent(known)} so far"
-        rest = f", {units.duration(left * 1e-9, 2)} left at most" if left < _LONG_NS else ""
+        rest = f", {units.duration(left * 1e-9, 2)} left at most" if 0 < left < _LONG_NS else ""
         self._show(f"measuring: {found}{rest}")

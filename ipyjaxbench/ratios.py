@@ -137,6 +137,19 @@ def against_itself(samples: Sequence[float]) -> Ratio | None:
     return ratio(log_ratios(samples[:-1:2], samples[1::2]))
 
 
+def floor(itself: Ratio) -> float:
+    """The largest difference, as a logarithm, that code may show against itself.
+
+    Args:
+        itself: from `against_itself`.
+
+    Returns:
+        Half the width of the interval, or twice the difference where it does not cover 1.
+    """
+    half = (math.log(itself.high) - math.log(itself.low)) / 2
+    return half if itself.covers_one() else max(half, 2 * abs(math.log(itself.value)))
+
+
 def apart(base: tuple[float, float], other: tuple[float, float], pairs: int) -> Ratio:
     """The ratio of two figures that were not measured side by side: as sure as both together.
 

@@ -9,6 +9,7 @@ import dis
 import itertools
 import linecache
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from textwrap import shorten
 from types import CodeType, FunctionType
@@ -57,6 +58,18 @@ class Source:
         filename = f"<fwtime {next(_numbers)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         return cls(ast.parse(text, filename), text, filename)
+
+
+@contextmanager
+def restored(names: Namespace) -> Iterator[None]:
+    """Put back afterwards what names stand for, and remove those that are new."""
+    before = dict(names)
+    try:
+        yield
+    finally:
+        for name in [name for name in names if name not in before]:
+            del names[name]
+        names.update({n: v for n, v in before.items() if n not in names or names[n] is not v})
 
 
 class Snippet:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ipyjaxbench import user_errors
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import OptionError
@@ -14,7 +15,7 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.pace import Told
-from ipyjaxbench.snippet import Namespace, Snippet
+from ipyjaxbench.snippet import Namespace, Snippet, restored
 from ipyjaxbench.swept import Point, Skipped, Sweep, number
 from ipyjaxbench.timer import nobody
 from ipyjaxbench.turns import compare_snippets
@@ -22,7 +23,6 @@ from ipyjaxbench.turns import compare_snippets
 _MOST_POINTS = 200
 _TO = ".."
 _EACH_ARM = 1.1  # seconds at each point
-_MISSING = object()
 
 
 def values_of(name: str, text: str, names: Namespace) -> list[Any]:
@@ -109,35 +109,48 @@ def sweep_snippets(
     points = list(itertools.product(*swept.values()))
     each = _EACH_ARM * len(entries) if options.budget is None else options.budget / len(points)
     options = dataclasses.replace(options, budget=each)
-    bound = ["__builtins__", *swept, *(setup.binds if setup is not None else ())]
-    before = {name: names.get(name, _MISSING) for name in bound}
     found: list[Point] = []
     skipped: dict[str, Skipped] = {}
-    try:
-        for values in points:
-            going = [entry for entry in entries if entry.label not in skipped]
-            if len(going) < 2:
-                break
-            names.update(zip(swept, values, strict=True))
-            if setup is not None:
-                setup.run()
-            base = options.baseline if options.baseline not in skipped else None
-            at = dataclasses.replace(options, baseline=base)
-            compared = compare_snippets(going, at, muted=muted(), told=told)
-            found.append(Point(tuple(map(_shown, values)), compared))
-            if any(note.code == "interrupted" for note in compared.notes):
-                break
-            left_out = [*_too_slow(compared, found[-1].values, each)]
-            if len(found) < len(points):
-                left_out += _too_large(tuple(swept), found, points[len(found)])
-            skipped |= {one.label: one for one in left_out if one.label not in skipped}
-    except KeyboardInterrupt:
-        if not found:
-            raise
-    finally:
-        _put_back(names, before)
+    failed: dict[str, Exception] = {}
+    with restored(names):
+        try:
+            for number, values in enumerate(points, start=1):
+                going = [entry for entry in entries if entry.label not in skipped]
+                if len(going) < 2:
+                    break
+                names.update(zip(swept, values, strict=True))
+                shown = tuple(map(_shown, values))
+                if (error := _prepared(setup)) is not None:
+                    failed[", ".join(shown)] = error
+                    continue
+                base = options.baseline if options.baseline not in skipped else None
+                at = dataclasses.replace(options, baseline=base)
+                compared = compare_snippets(going, at, muted=muted(), told=told)
+                found.append(Point(shown, compared))
+                if any(note.code == "interrupted" for note in compared.notes):
+                    break
+                left_out = [*_too_slow(compared, shown, each)]
+                if number < len(points):
+                    left_out += _too_large(tuple(swept), found, points[number])
+                skipped |= {one.label: one for one in left_out if one.label not in skipped}
+        except KeyboardInterrupt:
+            if not found:
+                raise
+    if failed and not found:
+        raise next(iter(failed.values()))
     labels = tuple(entry.label for entry in entries)
-    return Sweep(tuple(swept), labels, tuple(found), tuple(skipped.values()), len(points))
+    unmade = {at: user_errors.one_line(error) for at, error in failed.items()}
+    return Sweep(tuple(swept), labels, tuple(found), tuple(skipped.values()), len(points), unmade)
+
+
+def _prepared(setup: Snippet | None) -> Exception | None:
+    """Run the set-up; the error with which it failed, since it may go well at other values."""
+    try:
+        if setup is not None:
+            setup.run()
+    except Exception as error:  # noqa: BLE001
+        return error
+    return None
 
 
 def _refuse(
@@ -156,10 +169,8 @@ def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> I
     """Arms of which the next point would pass the budget."""
     for side in compared.sides:
         m = side.measured
-        if side.failed:
-            yield Skipped(side.label, values, side.failed)
-        elif m is not None and m.median > budget:
-            yield Skipped(side.label, values, "", m.median, budget)
+        if m is not None and m.median > budget:
+            yield Skipped(side.label, values, m.median, budget)
 
 
 def _too_large(
@@ -182,14 +193,6 @@ def _too_large(
         free = min((f.free_memory() for f in mine), default=math.inf)
         if needed * len(sides) > free:
             yield Skipped(side.label, found[-1].values, needed=int(needed), free=int(free))
-
-
-def _put_back(names: Namespace, before: Mapping[str, object]) -> None:
-    for name, value in before.items():
-        if value is not _MISSING:
-            names[name] = value
-        else:
-            names.pop(name, None)
 
 
 def _shown(value: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
+from ipyjaxbench.compare_report import per_call
 from ipyjaxbench.notes import CHANGES_MEANING, Note
 from ipyjaxbench.report import Block, Chart, Facts, Headline, Notes, Report, Series, Table
 
@@ -29,13 +30,23 @@ def _headline(s: "Sweep") -> Headline:
     spans = _spans(s)
     winners = [label for label, _, _ in spans if label]
     figure = "; ".join(_words(s, span) for span in spans if span[0]) or "no arm is the fastest"
-    word = "CHANGES" if len(set(winners)) > 1 else ("FASTEST" if winners else "CAN'T TELL")
+    word = "CHANGES" if len(set(winners)) > 1 else ("FASTEST" if winners else _without_winner(s))
     explained = {
         "CHANGES": "which arm is the fastest depends on the value",
         "FASTEST": "one arm is the fastest where there is a difference",
+        "SAME": "all arms are within 3 % of each other",
+        "FAILED": "fewer than two arms were measured anywhere",
         "CAN'T TELL": "no two arms can be told apart",
     }
     return Headline(title, figure, "", word, explained[word])
+
+
+def _without_winner(s: "Sweep") -> str:
+    compared = [point.compared for point in s.points]
+    told = {c.verdict(side.label) for c in compared for side in c.sides if c.ratio(side.label)}
+    if not told:
+        return "FAILED"
+    return "SAME" if told == {"SAME"} else "CAN'T TELL"
 
 
 def _spans(s: "Sweep") -> list[tuple[str, str, str]]:
@@ -64,13 +75,7 @@ def _table(s: "Sweep") -> Table:
         cells = []
         for label in s.labels:
             side = sides.get(label)
-            m = side.measured if side else None
-            width = f" ± {units.percent(m.half_width)}" if m and m.half_width <= 1 else ""
-            cells.append(
-                units.duration(m.median, m.precision) + width
-                if m and side and not side.failed
-                else ("failed" if side else "")
-            )
+            cells.append(per_call(side) if side else "")
         rows.append((", ".join(point.values), *cells, s.fastest(point) or _TIE))
     return Table("", (", ".join(s.names), *s.labels, "fastest"), tuple(rows), folded=False)
 
@@ -93,22 +98,24 @@ def _chart(s: "Sweep") -> Iterator[Chart]:
 
 def _rows(s: "Sweep") -> Iterator[tuple[str, str]]:
     grown = [(label, s.growth(label)) for label in s.labels]
-    told = [f"{label} {s.names[0]}^{p:.1f}" for label, p in grown if p is not None]
+    told = [f"{label} {s.names[0]}^{abs(p) if abs(p) < 0.05 else p:.1f}"
+            for label, p in grown if p is not None]  # fmt: skip
     if told:
         yield "growth", f"the time of a call grows as {', '.join(told)}"
     for each in s.skipped:
         yield "left out", _left_out(s, each)
+    for values, error in s.unmade.items():
+        yield "set-up", f"it failed at {', '.join(s.names)} = {values}: {error}"
     if s.planned > len(s.points):
-        yield "points", f"{len(s.points)} of {s.planned} were reached"
+        yield "points", f"{len(s.points)} of {s.planned} were measured"
     versions = {n: v for point in s.points for side in point.compared.sides if side.measured
                 for n, v in side.measured.frameworks.items()}  # fmt: skip
-    yield "with", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    if versions:
+        yield "with", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
 
 
 def _left_out(s: "Sweep", each: "Skipped") -> str:
     where = f"{each.label} after {', '.join(s.names)} = {', '.join(each.after)}"
-    if each.failed:
-        return f"{where}: {each.failed}"
     if each.needed:
         needed, free = units.size(each.needed), units.size(each.free)
         return f"{where}: its arrays would take {needed} at the next point, and {free} are free"

@@ -1,7 +1,7 @@
 """The result of comparing arms at many points."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ipyjaxbench import exports, ratios, stats, sweep_report
@@ -31,7 +31,6 @@ class Skipped:
     Attributes:
         label: its name.
         after: the last point that it took part in.
-        failed: the error that it failed with; empty where it was too slow or too large.
         per_call: seconds of one call there; 0 where it was not too slow.
         budget: seconds of a point.
         needed: bytes that its arrays would take at the next point; 0 where it was not too large.
@@ -40,7 +39,6 @@ class Skipped:
 
     label: str
     after: tuple[str, ...]
-    failed: str = ""
     per_call: float = 0.0
     budget: float = 0.0
     needed: int = 0
@@ -57,6 +55,7 @@ class Sweep(Result):
         points: those that were reached, in order.
         skipped: arms that were left out.
         planned: how many points there were to be.
+        unmade: values at which the set-up failed, with the error.
     """
 
     kind: ClassVar[str] = "sweep"
@@ -66,6 +65,7 @@ class Sweep(Result):
     points: tuple[Point, ...]
     skipped: tuple[Skipped, ...] = ()
     planned: int = 0
+    unmade: dict[str, str] = field(default_factory=dict)
 
     def times(self, label: str) -> list[tuple[float, float]]:
         """For an arm the numbers that the name took, with seconds per call; empty where none."""
@@ -82,7 +82,7 @@ class Sweep(Result):
             x = number(point.values[0]) if len(self.names) == 1 else math.nan
             sides = {side.label: side.measured for side in point.compared.sides}
             m = sides.get(label)
-            if m is not None and m.batches and x > 0:
+            if m is not None and m.batches and 0 < x < math.inf:
                 found.append((x, m))
         return found
 
@@ -97,7 +97,7 @@ class Sweep(Result):
         # One answer for each point: a row of them is to be right, not each for itself.
         asked = (len(known) - 1) * max(self.planned, 1)
         found = ratios.ratio(ratios.log_ratios(first.samples, second.samples), asked)
-        clear = found is not None and math.log(found.value) > 2 * point.compared.floor
+        clear = found is not None and math.log(found.value) > point.compared.floor
         return best if clear and found and found.verdict == "SLOWER" else ""
 
     def growth(self, label: str) -> float | None:

@@ -14,7 +14,7 @@ from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import CompareOptions, TimeOptions
 from ipyjaxbench.pace import Pace, Told
-from ipyjaxbench.snippet import Namespace
+from ipyjaxbench.snippet import restored
 from ipyjaxbench.state import Snapshot
 from ipyjaxbench.steady import gc_paused
 from ipyjaxbench.timer import nobody
@@ -45,11 +45,10 @@ def compare_snippets(
     __tracebackhide__ = True
     clock, muted = Clock.elapsed(), muted or Muted()
     names, baseline = entries[0].snippet.names, options.baseline or entries[0].label
-    before = dict(names)
     randomness = Snapshot(names, (), loaded()[0], later=False)
     said: list[Note] = []
     conditions = None
-    with ExitStack() as watching:
+    with restored(names), ExitStack() as watching:
         if options.align:
             for framework in loaded()[0]:
                 watching.enter_context(framework.aligned(usable_cpus()))
@@ -75,18 +74,11 @@ def compare_snippets(
             elapsed = (clock.wall() - begun) * 1e-9
             said += _leave_out_compiled(arms)
             sides = tuple(arm.side(conditions) for arm in arms)
-            _put_back(names, before)
             randomness.restore(frameworks)
         said += [notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED]
         checked = fairness.checked({arm.label: arm.seen() for arm in arms if arm.steady})
     said += checked.notes
     return Comparison(sides, baseline, elapsed=elapsed, equal=checked.equal, notes=tuple(said))
-
-
-def _put_back(names: Namespace, before: Namespace) -> None:
-    for name in [name for name in names if name not in before]:
-        del names[name]
-    names.update({n: value for n, value in before.items() if names.get(n) is not value})
 
 
 def _in_turns(arms: Sequence[Contender], pace: Pace, baseline: str) -> None:
@@ -97,7 +89,7 @@ def _in_turns(arms: Sequence[Contender], pace: Pace, baseline: str) -> None:
             arm.warm_up(_WARM_SHARE * pace.budget / len(arms), alone=alone)
     pace.begin()
     rng = random.Random(_SEED)
-    while len(going := [arm for arm in arms if arm.going]) > 1:
+    while going := [arm for arm in arms if arm.going]:
         for arm in rng.sample(going, len(going)):
             arm.sample()
         # What is known is known of ratios to the baseline, so it is asked for first.

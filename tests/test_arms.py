@@ -28,9 +28,28 @@ def test_an_indented_block_below_a_label_is_an_arm() -> None:
     assert [ast.unparse(arm.source.tree) for arm in found.arms] == ["y = f(x)\ny + 1", "g(x)"]
 
 
-@pytest.mark.parametrize("label", ["numpy", "torch compiled", "jax.jit", "n-1", "größer", "match"])
+@pytest.mark.parametrize(
+    "label",
+    ["numpy", "torch compiled", "jax.jit", "n-1", "größer", "match", "eager (no jit)", "2x2"],
+)
 def test_labels_may_hold_more_than_one_word(label: str) -> None:
     assert list(arms(f"{label}: f()\nother: g()")) == [label, "other"]
+
+
+def test_no_blank_is_needed_behind_the_colon() -> None:
+    assert arms("a:X@w\nb:log('b')\n") == {"a": "X@w", "b": "log('b')"}
+
+
+@pytest.mark.parametrize("above", ["d = {\na: 1,\n}", "s = '''\na: 1\n'''"])
+def test_what_looks_like_a_label_in_unfinished_code_above_is_none(above: str) -> None:
+    found = cell(f"{above}\none: f()\ntwo: g()")
+    assert [arm.label for arm in found.arms] == ["one", "two"]
+
+
+def test_an_annotation_in_the_set_up_is_not_taken_for_an_arm() -> None:
+    with pytest.raises(SnippetError) as caught:
+        cell("y: int = 3\na: f(y)\nb: g(y)")
+    assert str(caught.value) == "'y: int = 3' reads as an arm: write it without int"
 
 
 def test_strings_of_many_lines_stay_as_they_are() -> None:
@@ -73,7 +92,9 @@ def test_a_statement_of_python_is_no_arm(statement: str) -> None:
         arms(f"{statement}\nonly: f()")
 
 
-@pytest.mark.parametrize("line", ["x[1:2]", "{'a': 1}", "f(a=1)", "'a: b'", "# a: b"])
+@pytest.mark.parametrize(
+    "line", ["x[1:2]", "{'a': 1}", "f(a=1)", "'a: b'", "# a: b", "f(lambda: 3)"]
+)
 def test_a_colon_alone_makes_no_arm(line: str) -> None:
     found = cell(f"{line}\na: f()\nb: g()")
     assert [arm.label for arm in found.arms] == ["a", "b"]

@@ -94,6 +94,56 @@ def test_an_arm_that_raises_is_a_row_and_the_others_go_on() -> None:
         found["bad"]
 
 
+def test_an_arm_goes_on_alone_where_all_others_fail() -> None:
+    found = run({"a": "work(999)", "bad": "1 / 0"}, {"work": work})
+    assert len(found["a"].batches) >= 20
+    assert found.ratio("a") is None
+
+
+def test_where_the_baseline_fails_another_one_is_named() -> None:
+    found = run({"bad": "1 / 0", "a": "work(999)", "b": "work(999)"}, {"work": work})
+    assert "the baseline bad failed: type --baseline a" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("plain", "other", "told"),
+    [
+        ("x + 1", "with np.errstate(): x + 1", "not-compared"),
+        ("np.sort(x)", "sorted(values)", ""),
+        ("np.sort(x)", "sorted(values[1:])", "other-result"),
+        ("values.sort()", "None", ""),
+    ],
+)
+def test_results_of_other_kinds_are_compared_where_they_hold_numbers(
+    plain: str, other: str, told: str
+) -> None:
+    import numpy as np
+
+    values = [3.0, 1.0, 2.0]
+    found = run({"a": plain, "b": other}, {"np": np, "x": np.array(values), "values": values})
+    codes = {note.code for note in found.notes} & {"not-compared", "other-result"}
+    assert codes == ({told} if told else set())
+
+
+def test_a_control_too_wide_leaves_no_winner() -> None:
+    from ipyjaxbench.comparison import Side
+    from tests.results import measured
+
+    noisy = [1_000_000 * (1 + 9 * (i * 7919 % 5 == 0)) * (1 + i * 104729 % 3) for i in range(60)]
+    less = [round(0.8 * t) for t in noisy]
+    found = Comparison((Side("a", measured(noisy)), Side("b", measured(less))), "a")
+    ratio = found.ratio("b")
+    assert ratio is not None
+    assert ratio.verdict == "FASTER"
+    assert found.floor > abs(math.log(ratio.value))
+    assert found.verdict("b") == "CAN'T TELL"
+
+
+def test_output_that_was_kept_back_is_told() -> None:
+    found = run({"loud": "print('x')", "b": "1 + 1"}, {})
+    assert "output-hidden" in [note.code for note in found.told()]
+
+
 def test_an_arm_that_raises_later_ends_alone() -> None:
     calls = iter(range(50))
     names = {"work": work, "calls": calls}
@@ -168,6 +218,7 @@ def test_functions_are_compared_with_the_same_arguments() -> None:
     ("functions", "options", "message"),
     [
         ({"a": work}, {}, "a comparison needs two arms"),
+        ([work, work], {}, "compare takes functions by label, not a list: write compare({"),
         ({"a": work, "b": work}, {"baseline": "c"}, "--baseline c: the arms are a, b"),
         ({"a": work, "b": work}, {"budget": -1}, "-b -1: -b takes a number of seconds from 0 up"),
     ],
@@ -201,6 +252,6 @@ def test_code_that_differs_from_itself_leaves_no_winner() -> None:
     itself = found.against_itself
     assert itself is not None
     assert not itself.covers_one()
-    assert found.floor == pytest.approx(math.log(1.06), abs=1e-3)
+    assert found.floor == pytest.approx(2 * math.log(1.06), abs=1e-3)
     assert found.verdict("b") == "CAN'T TELL"
     assert "where 1 was to be found" in str(found)

@@ -18,11 +18,39 @@ def test_a_cell_is_compared_and_shown_once_in_three_forms(shell: Shell) -> None:
     assert Comparison.from_dict(output.data[MIME]).verdict("b") == "SLOWER"
 
 
-def test_the_set_up_above_the_arms_runs_once_and_stays(shell: Shell) -> None:
-    shell.run(f"%%fwcompare -q -v found -b 0.1\nruns = globals().get('runs', 0) + 1\n{ARMS}")
-    assert shell.names["runs"] == 1
+def test_the_set_up_above_the_arms_runs_once_and_its_names_go(shell: Shell) -> None:
+    shell.run("runs, kept = [], 'mine'")
+    setup = "runs.append(1)\nkept = 'other'\nimport decimal"
+    shell.run(f"%%fwcompare -q -v found -b 0.1\n{setup}\n{ARMS}")
+    assert shell.names["runs"] == [1]
+    assert shell.names["kept"] == "mine"
+    assert "decimal" not in shell.names
     assert shell.names["found"].verdict("b") == "SLOWER"
     assert shell.shown == []
+
+
+def test_assigned_and_returned_results_are_shown_once_at_most(shell: Shell) -> None:
+    for name in ("one", "two"):
+        shell.run(f"%fwtime -q -b 0.05 --name {name} sum(range(100))")
+    shell.run("r = %fwcompare one two")
+    assert isinstance(shell.names["r"], Comparison)
+    assert len(shell.shown) == 1
+    found = shell.run("%fwcompare -o one two")
+    assert isinstance(found, Comparison)
+    assert shell.shown == []
+    assert shell.text.count("compared") == 1
+
+
+def test_kept_names_may_have_spaces(shell: Shell) -> None:
+    shell.run('%fwtime -q -b 0.05 --name "be fore" sum(range(100))')
+    shell.run("%fwtime -q -b 0.05 --name after sum(range(100))")
+    shell.run('r = %fwcompare -q "be fore" after')
+    assert [side.label for side in shell.names["r"].sides] == ["be fore", "after"]
+
+
+def test_shell_commands_and_magics_may_stand_behind_a_label(shell: Shell) -> None:
+    shell.run("%%fwcompare -q -v r -b 0.1\nsh: !true\nmagic: %precision 3\n")
+    assert [side.failed for side in shell.names["r"].sides] == ["", ""]
 
 
 def test_names_and_numbers_are_swept(shell: Shell) -> None:
@@ -64,7 +92,11 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
             "%%fwcompare\na: 1\nb: foo(\nc: 2",
             "SyntaxError in line 3, 'b: foo(': '(' was never closed",
         ),
-        ("%fwcompare one two", "'one' was not kept by %fwtime --name; kept are: "),
+        ("%fwcompare -b 3 one two", "--sweep, --align and -b go with a cell of arms"),
+        ("%%fwcompare\ny: int = 3\na: 1\nb: 2", "'y: int = 3' reads as an arm: write it without"),
+        (f"%%fwcompare\na: 1\n{'b' * 25}: 2", f"'{'b' * 25}': a label has 24 characters at most"),
+        ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo; %%fwcompare? lists the options."),
+        ("%fwcompare nope two", "'nope' was not kept by %fwtime --name; kept are: "),
     ],
 )
 def test_bad_input_is_one_line(cell: str, message: str, shell: Shell) -> None:

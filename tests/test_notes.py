@@ -353,7 +353,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
     ),
     (
         notes.not_compared("a, b", "it is over 1.00 GiB"),
-        Note("not-compared", "What a, b give was not compared: it is over 1.00 GiB."),
+        Note("not-compared", "What a, b give could not be compared: it is over 1.00 GiB."),
     ),
     (
         notes.half_product("x"),
@@ -376,8 +376,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.slowed_by_others("jax", 1.5),
         Note(
             "slowed-by-others",
-            "jax takes 1.5× as long in turns with the others as alone: their threads go on for a"
-            " while after their calls.",
+            "jax takes 1.5× as long in turns with the others as alone: the others' threads, or"
+            " other programs, take time from it.",
             "time it alone with %fwtime --name, and compare what was kept",
             MEANING,
         ),

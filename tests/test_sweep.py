@@ -120,6 +120,37 @@ def test_an_arm_whose_arrays_would_not_fit_is_left_out_before_they_are_made() ->
     assert "its arrays would take 72.8 TiB at the next point" in " ".join(str(found).split())
 
 
+@pytest.mark.parametrize("values", [[10**6, 10**400], [1, float("inf")]])
+def test_values_that_cannot_be_drawn_are_left_out_of_the_picture(values: list) -> None:
+    found = run({}, {"n": values}, {"a": "n + 1", "b": "n + 2"})
+    assert len(found.points) == 2
+    assert "growth" not in str(found)
+
+
+def test_a_set_up_or_an_arm_that_fails_at_one_value_leaves_the_others() -> None:
+    found = run({}, {"n": [1, 0, 2]}, {"a": "1 / n", "b": "n * 2"})
+    assert [point.values for point in found.points] == [("1",), ("0",), ("2",)]
+    assert found.points[1].compared.sides[0].failed.startswith("ZeroDivisionError")
+    found = run({}, {"n": [1, 0, 2]}, {"a": "k + 1", "b": "k * 2"}, setup="k = 1 / n")
+    assert [point.values for point in found.points] == [("1",), ("2",)]
+    assert found.unmade == {"0": "ZeroDivisionError: division by zero"}
+    assert "it failed at n = 0: ZeroDivisionError: division by zero" in str(found)
+
+
+def test_a_set_up_that_fails_at_every_value_raises_its_error() -> None:
+    with pytest.raises(ZeroDivisionError):
+        run({}, {"n": [1, 2]}, {"a": "k + n", "b": "k * 2"}, setup="k = 1 / 0")
+
+
+def test_arms_that_are_the_same_everywhere_are_called_so() -> None:
+    code = "for i in range(n): pass"
+    found = run({}, {"n": [20000, 40000]}, {"a": code, "b": code}, budget=2)
+    headline = found.report().blocks[0]
+    assert isinstance(headline, Headline)
+    verdicts = {point.compared.verdict("b") for point in found.points}
+    assert headline.verdict == ("SAME" if verdicts == {"SAME"} else "CAN'T TELL")
+
+
 def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
     def stop(n: int) -> None:
         if n == 3:
@@ -128,7 +159,7 @@ def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
     found = run({"stop": stop}, {"n": [1, 2, 3, 4]}, {"a": "stop(n)", "b": "n"})
     assert [point.values for point in found.points][:2] == [("1",), ("2",)]
     assert len(found.points) <= 3
-    assert "of 4 were reached" in str(found)
+    assert "of 4 were measured" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ def arm_failed(label: str, error: str) -> Note:
 
 def not_compared(labels: str, why: str) -> Note:
     """The results are nothing that can be compared."""
-    return Note("not-compared", f"What {labels} give was not compared: {why}.")
+    return Note("not-compared", f"What {labels} give could not be compared: {why}.")
 
 
 def other_result(label: str, base: str, how: str) -> Note:
@@ -63,8 +63,8 @@ def slowed_by_others(label: str, factor: float) -> Note:
     """An arm is slower in turns than alone."""
     return Note(
         "slowed-by-others",
-        f"{label} takes {units.times(factor)} as long in turns with the others as alone: their"
-        " threads go on for a while after their calls.",
+        f"{label} takes {units.times(factor)} as long in turns with the others as alone: the"
+        " others' threads, or other programs, take time from it.",
         "time it alone with %fwtime --name, and compare what was kept",
         CHANGES_MEANING,
     )

@@ -16,6 +16,7 @@ _COLUMNS, _LINES = 58, 12
 _WIDE, _HIGH, _LEFT, _BELOW, _RIGHT = 560, 240, 70, 34, 110  # pixels
 #: Mid-tones that can be told apart on white and on black, by most who see colours differently too.
 _COLOURS = ("#3b82c4", "#d9822b", "#3a9d6a", "#c2559b", "#8a6fd1", "#9a8b2f", "#c0504d", "#5f8f9f")
+_LEAST = 2.0  # times as high as the lower end
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 
 
@@ -41,11 +42,11 @@ def draw(console: "Console", chart: Chart, say: Callable[[str], str]) -> None:
             column = round(across(x) * (_COLUMNS - 1))
             row = grid[_LINES - 1 - round(up(y) * (_LINES - 1))]
             row[column] = "*" if row[column] not in (" ", sign) else sign
-    low, high = _ends(chart, 1)
+    low, high = _heights(chart)
     labels = {0: units.duration(high, 2), _LINES - 1: units.duration(low, 2)}
     for number, line in enumerate(grid):
         console.print(Text(say(f"{labels.get(number, ''):>10} | {''.join(line).rstrip()}")))
-    first, last = (f"{end:g}" for end in _ends(chart, 0))
+    first, last = map(_plain, _ends(chart, 0))
     gap = " " * (_COLUMNS - len(first) - len(last))
     console.print(Text(say(f"{'':>10}   {first}{gap}{last}")))
     named = ", ".join(
@@ -72,7 +73,8 @@ def picture(chart: Chart) -> str:
             f' stroke-dasharray="{dashes}"/>'
         )
         for x, y, low, high in each.points:
-            ends = f"{at(x, max(low, _ends(chart, 1)[0]))} {at(x, min(high, _ends(chart, 1)[1]))}"
+            least, most = _heights(chart)
+            ends = f"{at(x, max(low, least))} {at(x, min(high, most))}"
             parts.append(f'<polyline points="{ends}" stroke="{colour}" stroke-width="1.5"/>')
             cx, cy = at(x, y).split(",")
             parts.append(f'<circle cx="{cx}" cy="{cy}" r="3" fill="{colour}"/>')
@@ -99,12 +101,12 @@ def _names(chart: Chart, at: Callable[[float, float], str]) -> list[str]:
         below = max(height, below + 13)
         where = f'x="{_LEFT + _WIDE + 6}" y="{below:.1f}"'
         placed.append(f'<text {where} fill="{colour}">{label}</text>')
-    (left, right), (low, high) = _ends(chart, 0), _ends(chart, 1)
+    (left, right), (low, high) = _ends(chart, 0), _heights(chart)
     foot, middle = 8 + _HIGH + 16, _LEFT + _WIDE / 2
     return [
         *placed,
-        f'<text x="{_LEFT}" y="{foot}">{left:g}</text>',
-        f'<text x="{_LEFT + _WIDE}" y="{foot}" text-anchor="end">{right:g}</text>',
+        f'<text x="{_LEFT}" y="{foot}">{_plain(left)}</text>',
+        f'<text x="{_LEFT + _WIDE}" y="{foot}" text-anchor="end">{_plain(right)}</text>',
         f'<text x="{middle}" y="{foot + 12}" text-anchor="middle">{_escaped(chart.across)}</text>',
         f'<text x="{_LEFT - 6}" y="18" text-anchor="end">{units.duration(high, 2)}</text>',
         f'<text x="{_LEFT - 6}" y="{8 + _HIGH}" text-anchor="end">{units.duration(low, 2)}</text>',
@@ -120,9 +122,20 @@ def _ends(chart: Chart, which: int) -> tuple[float, float]:
     return min(values), max(values)
 
 
+def _heights(chart: Chart) -> tuple[float, float]:
+    """The ends of the vertical scale: a factor of two at least, lest noise looks like hills."""
+    low, high = _ends(chart, 1)
+    more = max(math.sqrt(_LEAST * low / high), 1.0)
+    return low / more, high * more
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
+
+
 def _scales(chart: Chart) -> tuple[Callable[[float], float], Callable[[float], float]]:
     def scale(low: float, high: float) -> Callable[[float], float]:
         span = math.log(high / low) or 1.0
         return lambda value: math.log(value / low) / span
 
-    return scale(*_ends(chart, 0)), scale(*_ends(chart, 1))
+    return scale(*_ends(chart, 0)), scale(*_heights(chart))

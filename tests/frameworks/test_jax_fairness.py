@@ -86,7 +86,7 @@ def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any])
         ({"one": "jnp.dot(xj, xj)", "two": "both(xj)"}, "other-result",
          "two gives another result than one: 2 arrays and not 1."),
         ({"a": "(lambda: 1)", "b": "(lambda: 2)"}, "not-compared",
-         "What a, b give was not compared: its numbers cannot be read."),
+         "What a and b give could not be compared: there are no numbers in it that can be read."),
         ({"a": "1 + 1", "b": "3"}, "other-result", "b gives another result than a."),
     ],
 )  # fmt: skip
@@ -157,7 +157,8 @@ def test_arrays_that_differ_are_told_whatever_they_are_of(one: str, other: str) 
 def test_what_cannot_be_looked_at_is_not_called_equal() -> None:
     found = run({"a": "key", "b": "(key,)[0]"}, {"key": jax.random.key(0)}, budget=0.02)
     assert told(found) == {
-        "not-compared": "What a, b give was not compared: its numbers cannot be read."
+        "not-compared": "What a and b give could not be compared: there are no numbers in it"
+        " that can be read."
     }
     assert not any(word.startswith("outputs") for word in found.equal)
 

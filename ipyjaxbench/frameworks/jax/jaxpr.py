@@ -134,7 +134,7 @@ class Tally:
                 yield outer
 
     def _add(self, step: Any, turns: float, *, live: bool, constant: bool) -> None:
-        operations = _operations(step)
+        operations = operations_of(step)
         self.flops += turns * operations
         self.written += operations
         if not live:
@@ -165,7 +165,8 @@ def _called(step: Any) -> Any | None:
     return None
 
 
-def _operations(step: Any) -> float:
+def operations_of(step: Any) -> float:
+    """Floating-point operations of one equation without inner programs."""
     name, params = step.primitive.name, step.params
     if name == "dot_general":
         ((left, _), _) = params["dimension_numbers"]

@@ -33,8 +33,10 @@ _SETUP = {
 
 
 def _ours(base: Sequence[float], other: Sequence[float]) -> bool:
-    found = ratios.ratio(ratios.log_ratios(base, other))
-    return found is not None and found.verdict in ("FASTER", "SLOWER")
+    found, itself = ratios.ratio(ratios.log_ratios(base, other)), ratios.against_itself(base)
+    if found is None or itself is None or found.verdict not in ("FASTER", "SLOWER"):
+        return False
+    return abs(math.log(found.value)) >= ratios.floor(itself)
 
 
 def _disjoint(base: Sequence[float], other: Sequence[float]) -> bool:
