@@ -9,6 +9,7 @@ In a notebook::
 from typing import TYPE_CHECKING
 
 from ipyjaxbench.api import compare as compare
+from ipyjaxbench.api import graph as graph
 from ipyjaxbench.api import measure as measure
 from ipyjaxbench.api import measure_code as measure_code
 from ipyjaxbench.comparison import Comparison as Comparison
@@ -18,6 +19,7 @@ from ipyjaxbench.errors import OptionError as OptionError
 from ipyjaxbench.errors import RecordError as RecordError
 from ipyjaxbench.errors import SnippetError as SnippetError
 from ipyjaxbench.frameworks import Framework as Framework
+from ipyjaxbench.graph import Graph as Graph
 from ipyjaxbench.measurement import Measurement as Measurement
 from ipyjaxbench.notes import Note as Note
 from ipyjaxbench.placement import Placement as Placement
@@ -39,5 +41,5 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
     """Remove the magics; IPython calls this for ``%unload_ext ipyjaxbench``."""
     for kind in ("line", "cell"):
-        for name in ("fwtime", "fwcompare"):
+        for name in ("fwtime", "fwcompare", "jaxpr"):
             shell.magics_manager.magics[kind].pop(name, None)

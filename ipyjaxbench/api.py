@@ -9,8 +9,11 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.expression import Call
+from ipyjaxbench.graph import Graph
+from ipyjaxbench.inspecting import inspect_call
 from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.options import CompareOptions, TimeOptions
+from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions
 from ipyjaxbench.snippet import Namespace, Snippet, Source
 from ipyjaxbench.timer import time_snippet
 from ipyjaxbench.turns import compare_snippets
@@ -140,6 +143,32 @@ def compare(
     codes = {label: f"{name}({', '.join(given)})" for label, name in called.items()}
     arms = [Entry(label, Snippet(Source.plain(code), names)) for label, code in codes.items()]
     return compare_snippets(arms, options)
+
+
+def graph(
+    function: Callable[..., Any], /, *args: Any, stage: str = "jaxpr", **kwargs: Any
+) -> Graph:
+    """Show the program that a call is, as ``%jaxpr function(...)`` does; nothing is computed.
+
+    Args:
+        function: what would be called.
+        *args: its positional arguments: arrays, their shapes, numbers, anything.
+        stage: "jaxpr", "stablehlo", "hlo" or "optimized".
+        **kwargs: its keyword arguments.
+
+    Returns:
+        The graph; its ``jaxpr`` is JAX's own object.
+
+    Raises:
+        OptionError: the stage is none of these.
+        SnippetError: no framework makes a program of it.
+        Exception: what tracing raised.
+
+    Example:
+        >>> # graph(jnp.dot, x, x.T).flops
+    """
+    __tracebackhide__ = True
+    return inspect_call(Call.of(function, *args, **kwargs), GraphOptions(stage=stage))
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:

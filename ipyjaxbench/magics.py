@@ -29,6 +29,8 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison, Side
 from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import IpyJaxBenchError, OptionError, SnippetError
+from ipyjaxbench.graph import Graph
+from ipyjaxbench.inspecting import inspect_code
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
@@ -122,6 +124,31 @@ class IpyJaxBench(Magics):
             self.shell.user_ns[chosen.variable] = result
         return result if returned else None
 
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def jaxpr(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Graph | None:
+        """Show the program that a call is: nothing is computed, no cache of yours changes."""
+        __tracebackhide__ = True
+        use = _use_of_result()
+        names = _namespace(self.shell, local_ns)
+        with _one_line_errors():
+            chosen, code = options.split_graph(line)
+            if cell is not None and code:
+                raise SnippetError(f"{code!r} stands where options stand: write code below")
+            caller = _caller()
+            above = caller.f_lineno - (cell is None) if caller is not None else 0
+            source = _source(self.shell, code if cell is None else cell, above, caller)
+            result = inspect_code(source, names, chosen)
+        returned = chosen.returned or use == "used"
+        if not chosen.quiet and not (returned and use == "shown"):
+            display(result)
+        if chosen.variable:
+            self.shell.user_ns[chosen.variable] = result
+        return result if returned else None
+
     def _of_kept(self, text: str, chosen: CompareOptions) -> Comparison:
         """Measurements that ``%fwtime --name`` kept, one against the others."""
         if chosen.sweep or chosen.align or chosen.budget is not None:
@@ -199,6 +226,7 @@ def _kept_in_function(
 
 # The help that `%fwtime?` shows is the option table's.
 IpyJaxBench.fwtime.__doc__ = f"{IpyJaxBench.fwtime.__doc__}\n\n{options.usage()}"
+IpyJaxBench.jaxpr.__doc__ = f"{IpyJaxBench.jaxpr.__doc__}\n\n{options.graph_usage()}"
 IpyJaxBench.fwcompare.__doc__ = f"{IpyJaxBench.fwcompare.__doc__}\n\n{options.compare_usage()}"
 
 

@@ -17,6 +17,9 @@ from ipyjaxbench.errors import OptionError
 
 _NUMBER = re.compile(r"\.?\d")
 _WORD = re.compile(r'\s*("[^"]*"|\S+)')
+#: Forms of a program, in the order in which a compiler makes them.
+STAGES = ("jaxpr", "stablehlo", "hlo", "optimized")
+PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 _EACH_ARM = 2.2  # seconds
 _LONGEST_LABEL = 24  # so that a table of arms fits into 80 columns
 #: Aim -> relative half width of the interval, and seconds to spend on reaching it.
@@ -133,6 +136,38 @@ class CompareOptions:
         return _EACH_ARM * arms if self.budget is None else self.budget
 
 
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions:
+    """Which form of a program is to be shown, and how much of it.
+
+    Attributes:
+        stage: "jaxpr", "stablehlo", "hlo" or "optimized" (``--stage``).
+        platform: for which it is lowered (``--platform``); None takes the default device's.
+        depth: levels of inner programs that a long text shows (``--depth``); None shows all.
+        find: show only lines with this text (``--find``).
+        quiet: show nothing.
+        returned: return the result object.
+        variable: name that gets the result object.
+    """
+
+    stage: str = "jaxpr"
+    platform: str | None = None
+    depth: int | None = 1
+    find: str | None = None
+    quiet: bool = False
+    returned: bool = False
+    variable: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        if self.stage not in STAGES:
+            raise OptionError(f"--stage {self.stage}: it is one of {', '.join(STAGES)}")
+        if self.platform is not None and self.platform not in PLATFORMS:
+            raise OptionError(f"--platform {self.platform}: it is one of {', '.join(PLATFORMS)}")
+        if self.platform is not None and self.stage not in ("stablehlo", "hlo"):
+            raise OptionError("--platform goes with --stage stablehlo or --stage hlo")
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse that raises instead of ending the process."""
 
@@ -156,6 +191,7 @@ def _rule(low: float, high: float, kind: type, words: str) -> Callable[[str], fl
 _MOST = 10**12
 _whole = _rule(1, _MOST, int, "a whole number from 1 up; leave it out to have it chosen")
 _seconds = _rule(0, _MOST, float, "a number of seconds from 0 up, as in -b 5")
+_levels = _rule(0, _MOST, int, "a whole number from 0 up, as in --depth 2")
 _digits = _rule(1, 15, int, "a number of digits from 1 to 15, as in -p 4")
 
 
@@ -210,6 +246,17 @@ _COMPARE_ROWS: _Rows = (
     (("-v", "--variable"), "variable", _name, "save the result object under this name"),
 )
 
+_GRAPH_ROWS: _Rows = (
+    (("--stage",), "stage", str, "jaxpr, stablehlo, hlo, or optimized: what the compiler makes"),
+    (("--platform",), "platform", str, "lower for cpu, cuda, rocm or tpu, with stablehlo or hlo"),
+    (("--depth",), "depth", _levels, "levels of inner programs that a long text shows (1)"),
+    (("--flat",), "depth", None, "show all of a long text"),
+    (("--find",), "find", str, "show only lines with this text, as in --find dot_general"),
+    (("-q", "--quiet"), "quiet", True, "show nothing"),
+    (("-o", "--return"), "returned", True, "return the result object"),
+    (("-v", "--variable"), "variable", _name, "save the result object under this name"),
+)
+
 
 _TIME_EXAMPLES = """
 examples:
@@ -241,6 +288,18 @@ examples:
 
 from Python:
   ipyjaxbench.compare({"eager": f, "jitted": jax.jit(f)}, x)
+"""
+
+
+_GRAPH_EXAMPLES = """
+examples:
+  %jaxpr f(x, y)                        the program that this call is; nothing is computed
+  %jaxpr x @ y + 1                      an expression that is no call
+  %jaxpr --stage optimized f(x)         what the compiler makes of it
+  g = %jaxpr -q f(x)                    g.flops, g.static_argnames, g.jaxpr
+
+from Python:
+  ipyjaxbench.graph(f, x, y)
 """
 
 
@@ -292,6 +351,18 @@ def split_compare(line: str) -> tuple[CompareOptions, str]:
     return CompareOptions(**values), rest  # type: ignore[arg-type]
 
 
+def split_graph(line: str) -> tuple[GraphOptions, str]:
+    """Take the options of ``%jaxpr`` off ``line``, as `split` does.
+
+    Example:
+        >>> options, code = split_graph("--stage hlo f(x)")
+        >>> options.stage, code
+        ('hlo', 'f(x)')
+    """
+    values, code = _taken_off(line, _GRAPH_ROWS, "%jaxpr")
+    return GraphOptions(**values), code  # type: ignore[arg-type]
+
+
 def _taken_off(line: str, rows: _Rows, magic: str) -> tuple[dict[str, object], str]:
     arity = {flag: callable(rule) for flags, _, rule, _ in rows for flag in flags}
     rules = {flag: (dest, rule) for flags, dest, rule, _ in rows for flag in flags}
@@ -329,6 +400,9 @@ _SAMPLES = {
     "--baseline": "numpy",
     "--sweep": "n=100,300",
     "--name": "before",
+    "--stage": "hlo",
+    "--platform": "tpu",
+    "--find": "dot_general",
 }
 
 
@@ -363,12 +437,18 @@ def _options_in(word: str, arity: dict[str, bool], magic: str) -> list[tuple[str
 
 
 _TIME_USAGE = "%(prog)s [options] code\n       %%%(prog)s [options] [set-up]   (above a cell)"
+_GRAPH_USAGE = "%(prog)s [options] call\n       %%%(prog)s [options]   (above a cell)"
 _COMPARE_USAGE = "%%%(prog)s [options]   (above a cell)\n       %(prog)s [options] name name"
 
 
 def usage() -> str:
     """The help text of ``%fwtime``: usage, options from the table, examples, the Python call."""
     return _build("%fwtime", _TIME_ROWS, _TIME_USAGE).format_help() + _TIME_EXAMPLES
+
+
+def graph_usage() -> str:
+    """The help text of ``%jaxpr``, like that of ``%fwtime``."""
+    return _build("%jaxpr", _GRAPH_ROWS, _GRAPH_USAGE).format_help() + _GRAPH_EXAMPLES
 
 
 def compare_usage() -> str:

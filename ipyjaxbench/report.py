@@ -113,7 +113,20 @@ class Chart:
     series: tuple[Series, ...]
 
 
-Block = Headline | Facts | Distribution | Notes | Table | Bars | Chart
+@dataclass(frozen=True)
+class Code:
+    """The text of a program.
+
+    Attributes:
+        language: what it is written in.
+        text: its lines.
+    """
+
+    language: str
+    text: str
+
+
+Block = Headline | Facts | Distribution | Notes | Table | Bars | Chart | Code
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ ROWS: dict[str, Row] = {
                   "theirs spent": 2.0, "repetitions": 9},
     "coverage": {"middle": 1e-3, "runs": 21, "covered": 20, "half width": 0.01, "off": 0.005},
     "verdicts": {"name": "ours", "trials": 36, "false": 1, "found": 36},
+    "turns": {"name": "jax 512", "size": 512, "alone": 1e-3, "off": 1.02, "spent": 8.9},
     "overhead": {"typed": "f()", "truth": 30.0, "ours": 40.0, "extra": 10.0, "low": 1.0,
                  "high": 20.0},
     "loading": {"import": 20.0, "load": 3.0, "heavy": "none"},
@@ -56,6 +57,7 @@ OURS = (
     "- ours: 1 of 36 equal pairs called different, 3%; a tenth more found in 36, 100%."
     " At most 3% and at least 95% wanted: reached."
 )
+TURNS = "- Four arms of about 1 ms: 8.9 s. At most 10 s wanted: reached."
 EXPECTED = {
     "truth": ("| jax: step: `f(x)` | 1000.000 | 1.01 | 1.00-1.02 | 0.90-1.10 | ok |",
               "- 1 of 1 figures are inside of the bars."),
@@ -68,6 +70,7 @@ EXPECTED = {
     "coverage": ("| jax: step | 1000.00 | 1.0% | 0.5% | 20 of 21 | 95% |",
                  "- All together 20 of 21, 95%; 80% wanted: reached."),
     "verdicts": ("| jax: ours | 36 | 1 (3%) | 36 (100%) |", OURS),
+    "turns": ("| jax: jax 512 | 1.000 ms | 1.02 | 8.9 s |", TURNS),
     "overhead": ("| jax: step: `f()` | f() | 30.0 | 40.0 | 10.0 | 1.0 to 20.0 |",
                  "- At most 10 ns, jax: step; under 100 wanted: reached."),
     "loading": ("| jax: step | 20.0 | 3.0 | none |", "- Together 23.0 ms."),

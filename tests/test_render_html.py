@@ -21,7 +21,7 @@ from ipyjaxbench.report import Report
 
 # What JupyterLab's sanitiser keeps of a notebook that is not trusted, as far as reports may use it.
 TAGS = {"div", "span", "b", "code", "br", "img", "details", "summary", "meter", "progress"}
-TAGS |= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+TAGS |= {"pre", "table", "caption", "thead", "tbody", "tr", "th", "td"}
 ATTRIBUTES = {"style", "title", "scope", "colspan", "rowspan", "open", "alt", "src", "value", "max"}
 LENGTH = r"(0|-?[\d.]+(px|em|ex|%))"
 SPACING = rf"{LENGTH}( {LENGTH}){{0,3}}"

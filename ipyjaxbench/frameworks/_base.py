@@ -19,8 +19,11 @@ from typing import Any
 
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.device_time import Profile
+from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
+from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placement import Placement
 
 Wait = Callable[[Any], object]
@@ -282,6 +285,21 @@ class Framework(ABC):
         Returns:
             The work; None where it is not told.
         """
+
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:  # noqa: ARG002
+        """The program that a call is; nothing is computed, and no cache of the user's changes.
+
+        Args:
+            call: what is called, with what.
+            options: which form of it, and how much.
+
+        Returns:
+            The graph; None where the framework makes none.
+
+        Raises:
+            UntraceableError: the call cannot be traced.
+        """
+        return None
 
 
 def usable_cpus() -> int:

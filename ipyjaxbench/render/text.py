@@ -14,6 +14,7 @@ from ipyjaxbench.report import (
     Bars,
     Block,
     Chart,
+    Code,
     Distribution,
     Facts,
     Headline,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WIDTH = 80
+_LONGEST = 200  # columns of a line of code
 _Say = Callable[[str], str]
 #: A title up to this long stands beside the figure, a longer one above it.
 _SHORT_TITLE = 22
@@ -93,6 +95,8 @@ def _print(console: "Console", block: Block, labels: int, say: _Say) -> None:
             _print_table(console, block, say)
         case Bars(rows):
             _print_bars(console, rows, say)
+        case Code():
+            _print_code(console, say(block.text))
         case Chart():
             chart.draw(console, block, say)
         case _:
@@ -120,6 +124,14 @@ def _print_rows(
     for label, text in rows:
         grid.add_row(_joined(say(label)), _joined(say(text)))
     console.print(grid)
+
+
+def _print_code(console: "Console", code: str) -> None:
+    """Lines as they are; a terminal may break them, and what is copied stays whole."""
+    from rich.text import Text
+
+    for line in code.splitlines():
+        console.print(Text(line[:_LONGEST]), soft_wrap=True)
 
 
 def _bars(counts: Sequence[int]) -> str:

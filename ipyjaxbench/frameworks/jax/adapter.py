@@ -13,6 +13,7 @@ from jax._src import xla_bridge
 
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.device_time import Profile
+from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import (
     Framework,
     Fresh,
@@ -25,10 +26,13 @@ from ipyjaxbench.frameworks._base import (
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.jax import fresh
 from ipyjaxbench.frameworks.jax.cautions import Cautions
+from ipyjaxbench.frameworks.jax.graph import graph
 from ipyjaxbench.frameworks.jax.profile import profile
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 from ipyjaxbench.frameworks.jax.work import Works
+from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
+from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placement import Placement
 
 _CONVERTED = 5
@@ -199,6 +203,10 @@ class Jax(Framework):
         """Precision alone: XLA's threads are set when it starts."""
         context: AbstractContextManager[object] = jax.default_matmul_precision("highest")
         return context
+
+    def graph(self, call: Call, options: GraphOptions) -> Graph:
+        """Its jaxpr, or what is lowered and compiled of it."""
+        return graph(call, options)
 
     def conversion(self, array: Any) -> tuple[float, float] | None:
         """The fastest of a few new arrays; one on a single CPU device shares its memory."""

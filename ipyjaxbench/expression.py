@@ -1,0 +1,160 @@
+"""User code read as one call: what is called, with which arguments, and how they are named."""
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+from typing import Any
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.snippet import Namespace, Source
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, not made yet.
+
+    Attributes:
+        text: what the user typed.
+        function: what is called.
+        args: its positional arguments.
+        kwargs: its keyword arguments.
+        labels: for each positional argument the name of the parameter that takes it.
+    """
+
+    text: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "Call":
+        """A call from Python.
+
+        Example:
+            >>> Call.of(max, 3, 4).labels
+            ('arg0', 'arg1')
+        """
+        name = getattr(function, "__name__", type(function).__name__)
+        return cls(f"{name}(...)", function, args, kwargs, labels(function, args, kwargs))
+
+
+def labels(
+    function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[str, ...]:
+    """For each positional argument the name of the parameter that takes it.
+
+    Example:
+        >>> labels(lambda x, *rest: 0, (1, 2, 3), {})
+        ('x', 'rest[0]', 'rest[1]')
+    """
+    unknown = tuple(f"arg{index}" for index in range(len(args)))
+    try:
+        signature = inspect.signature(function)
+        signature.bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return unknown
+    found: list[str] = []
+    for parameter in signature.parameters.values():
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            found.append(parameter.name)
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            found += [f"{parameter.name}[{i}]" for i in range(len(args) - len(found))]
+    return tuple(found[: len(args)])
+
+
+def read(source: Source, names: Namespace, is_data: Callable[[object], bool]) -> Call:
+    """Read the last expression of some code as a call; what stands before it is run.
+
+    Args:
+        source: the code.
+        names: the namespace in which it is evaluated, and in which its statements bind names.
+        is_data: whether a value holds arrays, so that the program is to take it as an input.
+
+    Returns:
+        The call. An expression that is no call, such as ``x @ y + 1``, becomes that of a
+        function of the names in it that hold arrays.
+
+    Raises:
+        SnippetError: the code does not end with an expression.
+        Exception: what evaluating the function or its arguments raised.
+    """
+    __tracebackhide__ = True
+    body = source.tree.body
+    if not body or not isinstance(body[-1], ast.Expr):
+        raise SnippetError(
+            "there is no expression to look at: end with a call, as in  f(x)  or  x @ y + 1"
+        )
+    if body[:-1]:
+        exec(_compiled(ast.Module(body[:-1], []), "exec", source), names)  # noqa: S102
+    expression = body[-1].value
+    text = source.text.strip()
+    if isinstance(expression, ast.Call):
+        call = _of_call(expression, source, names, is_data)
+        if call is not None:
+            return call
+    return _of_names(expression, text, source, names, is_data)
+
+
+def _of_call(
+    node: ast.Call, source: Source, names: Namespace, is_data: Callable[[object], bool]
+) -> Call | None:
+    """A call of something that is no method of an array, and no class."""
+    __tracebackhide__ = True
+
+    def value_of(part: ast.expr) -> Any:
+        __tracebackhide__ = True
+        return eval(_compiled(ast.Expression(part), "eval", source), names)
+
+    if isinstance(node.func, ast.Attribute):
+        owner = value_of(node.func.value)
+        if is_data(owner) and not callable(owner) and not _has_own_code(owner, node.func.attr):
+            return None
+        function = getattr(owner, node.func.attr)
+    else:
+        function = value_of(node.func)
+    if isinstance(function, type) or not callable(function):
+        return None
+    args: list[Any] = []
+    for part in node.args:
+        if isinstance(part, ast.Starred):
+            args += value_of(part.value)
+        else:
+            args.append(value_of(part))
+    kwargs: dict[str, Any] = {}
+    for keyword in node.keywords:
+        value = value_of(keyword.value)
+        kwargs |= value if keyword.arg is None else {keyword.arg: value}
+    found = labels(function, args, kwargs)
+    return Call(source.text.strip(), function, tuple(args), kwargs, found)
+
+
+def _has_own_code(owner: object, name: str) -> bool:
+    """Whether a method was written in Python by the user or a library, as a model's are."""
+    method = inspect.getattr_static(type(owner), name, None)
+    return isinstance(method, FunctionType) and not hasattr(owner, "__array__")
+
+
+def _of_names(
+    node: ast.expr,
+    text: str,
+    source: Source,
+    names: Namespace,
+    is_data: Callable[[object], bool],
+) -> Call:
+    """A function of the names in an expression that hold arrays."""
+    read_names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    used = [n for n in dict.fromkeys(read_names) if n in names and is_data(names[n])]
+    arguments = ast.arguments([], [ast.arg(name) for name in used], None, [], [], None, [])
+    made = ast.Expression(ast.Lambda(arguments, node))
+    ast.copy_location(made.body, node)
+    ast.fix_missing_locations(made)
+    function = eval(_compiled(made, "eval", source), names)
+    return Call(text, function, tuple(names[name] for name in used), {}, tuple(used))
+
+
+def _compiled(tree: ast.Module | ast.Expression, mode: str, source: Source) -> CodeType:
+    code: CodeType = compile(tree, source.filename, mode, source.flags, dont_inherit=True)
+    return code

@@ -1,0 +1,68 @@
+"""The graph of a call in JAX: its jaxpr, and what is counted in it."""
+
+import jax
+
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.jax import program, tracing
+from ipyjaxbench.graph import Graph
+from ipyjaxbench.options import GraphOptions
+
+_SHORT = 100  # equations up to which JAX's own text is shown
+_CLOCK = Clock.elapsed()
+
+
+def graph(call: Call, options: GraphOptions) -> Graph:
+    """Trace a call and tell what its program is.
+
+    Args:
+        call: it is not made.
+        options: which form of the program, and how much of it.
+
+    Returns:
+        The graph.
+
+    Raises:
+        Exception: what tracing raised, where no choice of static arguments helps.
+    """
+    __tracebackhide__ = True
+    start = _CLOCK.now()
+    try:
+        traced = tracing.trace(call)
+    except tracing.UntraceableError as failed:
+        raise failed.error from None
+    seconds = (_CLOCK.now() - start) * 1e-9
+    counted = program.Counted(traced.closed)
+    depth = None if counted.operations <= _SHORT else options.depth
+    if options.stage == "jaxpr":
+        text = program.text_of(traced.closed, depth)
+    else:
+        text = tracing.lowered(traced, options.stage, options.platform)
+    found = Graph(
+        code=call.text,
+        framework="jax",
+        frameworks={"jax": jax.__version__},
+        form=options.stage,
+        program=_only(text, options.find),
+        inputs=program.values_of(traced.closed.in_avals, traced.names),
+        outputs=program.values_of(traced.closed.out_avals),
+        constants=program.constants_of(traced.closed),
+        operations=counted.operations,
+        flops=counted.flops,
+        uncounted=tuple(counted.uncounted),
+        primitives=counted.primitives(),
+        lines=counted.lines(),
+        static_argnames=traced.static,
+        fixed=traced.untraceable,
+        tries=traced.tries,
+        seconds=seconds,
+    )
+    object.__setattr__(found, "_jaxpr", traced.closed)
+    return found
+
+
+def _only(text: str, wanted: str | None) -> str:
+    if wanted is None:
+        return text
+    lines = [line.strip() for line in text.splitlines() if wanted in line]
+    return "\n".join(lines) or f"no line has {wanted!r}"

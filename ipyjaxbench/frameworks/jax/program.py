@@ -1,0 +1,228 @@
+"""What a jaxpr computes, counted equation by equation, and its text, folded where it is long."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+from jax.extend import source_info_util
+
+from ipyjaxbench.frameworks.jax.jaxpr import operations_of
+from ipyjaxbench.graph import Count, Value
+
+_WIDTH = 78
+_PARAMETER = 40  # characters of a parameter that are shown where a program is folded
+_FIRST, _LAST = 40, 10  # equations that are shown at each level
+_UNKNOWN_TURNS = "the turns of a while loop are not known: one was counted"
+_ONE_BRANCH = "one branch of a cond was counted, the costliest"
+
+
+def values_of(avals: Any, names: Any = ()) -> tuple[Value, ...]:
+    """Arrays by their types."""
+    named = [*names, *("" for _ in range(len(avals) - len(names)))]
+    return tuple(_value(name, aval) for name, aval in zip(named, avals, strict=True))
+
+
+def constants_of(closed: Any) -> tuple[Value, ...]:
+    """Arrays that are part of the program and of the programs in it, the largest first."""
+    found = {id(c): c for each in _closed_in(closed) for c in each.consts}
+    values = [_value("", jax.typeof(c) if hasattr(jax, "typeof") else jax.core.get_aval(c))
+              for c in found.values()]  # fmt: skip
+    return tuple(sorted(values, key=lambda each: -each.nbytes))
+
+
+class Counted:
+    """How much a program computes.
+
+    Attributes:
+        operations: equations, those of inner programs among them.
+        flops: floating-point operations, with every turn of each `scan`.
+        uncounted: what is not known, in words.
+    """
+
+    def __init__(self, closed: Any, *, lines: bool = True) -> None:
+        self.operations = 0
+        self.uncounted: dict[str, None] = {}
+        self._with_lines = lines
+        self._times: Counter[str] = Counter()
+        self._flops: defaultdict[str, float] = defaultdict(float)
+        self._lines: dict[str, list[Any]] = {}
+        self._places: dict[int, str] = {}
+        self.flops = self._program(closed.jaxpr, 1.0)
+
+    def primitives(self) -> tuple[Count, ...]:
+        """How often each primitive is computed, the costliest first."""
+        ranked = sorted(self._times, key=lambda n: (-self._flops[n], -self._times[n], n))
+        return tuple(Count(n, self._times[n], self._flops[n]) for n in ranked)
+
+    def lines(self) -> tuple[Count, ...]:
+        """How much each line of code computes, file by file and in order."""
+        found = []
+        for place, (times, flops, names) in self._lines.items():
+            file, _, number = place.rpartition(":")
+            found.append(Count(file, times, flops, int(number), tuple(dict.fromkeys(names))))
+        return tuple(sorted(found, key=lambda each: (each.name, each.line)))
+
+    def _program(self, jaxpr: Any, turns: float) -> float:
+        return math.fsum(self._equation(equation, turns) for equation in jaxpr.eqns)
+
+    def _equation(self, equation: Any, turns: float) -> float:
+        name, inner = equation.primitive.name, [*programs_in(equation)]
+        if not inner:
+            flops = turns * operations_of(equation)
+            self.operations += 1
+            self._times[name] += 1
+            self._flops[name] += flops
+            if self._with_lines:
+                self._note_line(equation, name, flops)
+            return flops
+        self.operations += 1
+        self._times[name] += 1
+        if name == "scan":
+            return self._program(inner[0], turns * equation.params["length"])
+        if name == "while":
+            self.uncounted[_UNKNOWN_TURNS] = None
+        costs = [self._program(program, turns) for program in inner]
+        if name == "cond":
+            self.uncounted[_ONE_BRANCH] = None
+            return max(costs)
+        # A function with its own derivative holds that too: what runs comes first.
+        return math.fsum(costs) if name == "while" else costs[0]
+
+    def _note_line(self, equation: Any, name: str, flops: float) -> None:
+        place = self._place(equation.source_info)
+        if place:
+            known = self._lines.setdefault(place, [0, 0.0, []])
+            known[0] += 1
+            known[1] += flops
+            known[2].append(name)
+
+    def _place(self, info: Any) -> str:
+        """``file:line`` of the user's code."""
+        key = id(info.traceback)
+        if key not in self._places:
+            told = source_info_util.summarize(info).partition(" (")[0]
+            parts = told.split(":")
+            while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
+                parts.pop()  # the column
+            whole = ":".join(parts)
+            self._places[key] = whole if parts[-1].isdigit() else ""
+        return self._places[key]
+
+
+def text_of(closed: Any, depth: int | None) -> str:
+    """The program as JAX prints it; where that is long, in our own shorter form.
+
+    Args:
+        closed: the jaxpr.
+        depth: levels of inner programs to show; None shows all, in JAX's own form.
+    """
+    if depth is None:
+        return str(closed.pretty_print(width=_WIDTH))
+    return "\n".join(_Listing(depth).lines(closed.jaxpr, 0))
+
+
+class _Listing:
+    """A line for each equation, inner programs folded below a depth."""
+
+    def __init__(self, depth: int) -> None:
+        self._depth = depth
+        self._names: dict[Any, str] = {}
+
+    def lines(self, jaxpr: Any, level: int) -> Iterator[str]:
+        pad = "  " * level
+        given = " ".join(map(self._typed, jaxpr.invars))
+        yield f"{pad}{{ lambda {given}. let".replace("lambda .", "lambda.")
+        equations = jaxpr.eqns
+        hidden = range(_FIRST, len(equations) - _LAST)
+        for number, equation in enumerate(equations):
+            if number not in hidden:
+                yield from self._equation(equation, level, pad)
+                continue
+            if number == _FIRST:
+                yield f"{pad}    ... {len(hidden):,} more equations ..."
+            for variable in equation.outvars:  # names are those of the whole program
+                self._name(variable)
+        yield f"{pad}  in ({', '.join(map(self._name, jaxpr.outvars))}) }}"
+
+    def _equation(self, equation: Any, level: int, pad: str) -> Iterator[str]:
+        inner = [*programs_in(equation)]
+        given = " ".join(map(self._name, equation.invars))
+        gives = " ".join(map(self._typed, equation.outvars))
+        called = equation.primitive.name + _shown_parameters(equation)
+        if inner and level + 1 > self._depth:
+            count = sum(_count(program) for program in inner)
+            called += f" (... {count:,} equations)"
+        yield f"{pad}    {gives} = {called} {given}"[: 4 * _WIDTH]
+        if inner and level + 1 <= self._depth:
+            for program in inner:
+                yield from self.lines(program, level + 2)
+
+    def _name(self, variable: Any) -> str:
+        if not hasattr(variable, "count") and hasattr(variable, "val"):
+            return str(variable.val)
+        if type(variable).__name__ == "DropVar":
+            return "_"
+        if variable not in self._names:
+            self._names[variable] = _letters(len(self._names))
+        return self._names[variable]
+
+    def _typed(self, variable: Any) -> str:
+        return f"{self._name(variable)}:{variable.aval.str_short(short_dtypes=True)}"
+
+
+def programs_in(equation: Any) -> Iterator[Any]:
+    """The jaxprs among an equation's parameters, without their constants."""
+    for parameter in equation.params.values():
+        for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
+            opened = getattr(each, "jaxpr", each)
+            if hasattr(opened, "eqns"):
+                yield opened
+
+
+def count(closed: Any) -> int:
+    """Equations of a program and of those in it."""
+    return _count(closed.jaxpr)
+
+
+def _count(jaxpr: Any) -> int:
+    return sum(1 + sum(map(_count, programs_in(equation))) for equation in jaxpr.eqns)
+
+
+def _closed_in(closed: Any) -> Iterator[Any]:
+    yield closed
+    for equation in closed.jaxpr.eqns:
+        for parameter in equation.params.values():
+            for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
+                if hasattr(each, "consts") and hasattr(each, "jaxpr"):
+                    yield from _closed_in(each)
+
+
+def _shown_parameters(equation: Any) -> str:
+    name = equation.params.get("name")
+    shown = [str(name)] if isinstance(name, str) and name else []
+    for key, value in equation.params.items():
+        if key in ("name", "jaxpr") or value is None or hasattr(value, "eqns"):
+            continue
+        plain = isinstance(value, int | float | str | tuple) and not isinstance(value, bool)
+        if plain and value != () and len(str(value)) <= _PARAMETER and not [*programs_in(equation)]:
+            shown.append(f"{key}={value}")
+    return f"[{' '.join(shown)}]" if shown else ""
+
+
+def _value(name: str, aval: Any) -> Value:
+    shape = tuple(int(n) if isinstance(n, int) else -1 for n in getattr(aval, "shape", ()))
+    dtype = getattr(aval, "dtype", None)
+    size = getattr(dtype, "itemsize", 0) * math.prod(shape)
+    return Value(name, str(dtype), shape, max(size, 0), bool(getattr(aval, "weak_type", False)))
+
+
+def _letters(number: int) -> str:
+    """a, b, ... z, aa, ab, ..."""
+    found = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        found = chr(ord("a") + rest) + found
+    return found
