@@ -231,6 +231,14 @@ def test_the_page_says_what_was_left_out_and_why() -> None:
     assert list(sentences(SECTIONS["truth"], rows)) == []
 
 
+def test_sections_that_were_not_measured_stay_on_the_page() -> None:
+    old = "# Head\n\n## One\n\nfirst\n\n## Two\n\nsecond\n"
+    new = "# New head\n\n## Two\n\nrenewed\n\n## Three\n\nthird\n"
+    assert markdown.renewed(old, new) == (
+        "# New head\n\n## One\n\nfirst\n\n## Two\n\nrenewed\n\n## Three\n\nthird\n"
+    )
+
+
 def test_the_page_names_no_machine_and_no_folder() -> None:
     page = markdown.page(found(), SECTIONS, [], 3)
     assert platform.node() not in page

@@ -43,7 +43,7 @@ def page(
         *_conditions(found, missing, rounds),
     ]
     for name, rows in found.items():
-        lines += ["", *_part(sections[name], rows)]
+        lines += ["", *_part(sections[name], rows, rounds)]
     return "\n".join(lines) + "\n"
 
 
@@ -51,7 +51,6 @@ def _conditions(
     found: Mapping[str, Sequence[Row]], missing: Sequence[str], rounds: int
 ) -> Iterator[str]:
     places = {row["place"]: None for rows in found.values() for row in rows if "place" in row}
-    yield f"- Date: {datetime.datetime.now(datetime.UTC).date()}; rounds: {rounds}"
     yield f"- Machine: {_processor()}, {len(os.sched_getaffinity(0))} cores, {platform.system()}"
     if places:
         yield f"- Devices that computed: {', '.join(places)}"
@@ -76,10 +75,11 @@ def _versions() -> Iterator[str]:
             continue
 
 
-def _part(section: Section, rows: Sequence[Row]) -> Iterator[str]:
+def _part(section: Section, rows: Sequence[Row], rounds: int) -> Iterator[str]:
     yield f"## {section.title}"
     yield ""
-    yield section.method
+    today = datetime.datetime.now(datetime.UTC).date()
+    yield f"{section.method} Measured on {today} in {rounds} rounds."
     yield ""
     for column in section.columns:
         yield f"- **{column.title}**: {column.meaning}."
@@ -100,7 +100,17 @@ def _expression(row: Row) -> str:
     return f"{label(row)}: `{row['typed']}`" if "typed" in row else label(row)
 
 
+def renewed(old: str, new: str) -> str:
+    """The old page with the sections of the new one in place of those of the same title."""
+    parts = {}
+    for page_text in (old, new):
+        head, *sections = re.split(r"^(?=## )", page_text, flags=re.MULTILINE)
+        parts |= {text.partition("\n")[0]: text.rstrip() for text in sections}
+    return "\n\n".join([head.rstrip(), *parts.values()]) + "\n"
+
+
 def write(text: str) -> None:
-    """Put the page where the examples are."""
-    PAGE.write_text(text, encoding="utf-8")
+    """Put the page where the examples are; sections that were not measured stay."""
+    old = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    PAGE.write_text(renewed(old, text), encoding="utf-8")
     print(f"\nwritten: {PAGE.relative_to(PAGE.parents[1])}", file=sys.stderr)
