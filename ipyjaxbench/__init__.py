@@ -13,6 +13,8 @@ from ipyjaxbench.api import graph as graph
 from ipyjaxbench.api import measure as measure
 from ipyjaxbench.api import measure_code as measure_code
 from ipyjaxbench.comparison import Comparison as Comparison
+from ipyjaxbench.diagnosis import Diagnosis as Diagnosis
+from ipyjaxbench.diagnosis import UntraceableError as UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError as IpyJaxBenchError
 from ipyjaxbench.errors import MissingLibraryError as MissingLibraryError
 from ipyjaxbench.errors import OptionError as OptionError
@@ -20,6 +22,7 @@ from ipyjaxbench.errors import RecordError as RecordError
 from ipyjaxbench.errors import SnippetError as SnippetError
 from ipyjaxbench.frameworks import Framework as Framework
 from ipyjaxbench.graph import Graph as Graph
+from ipyjaxbench.inspecting import explain as explain
 from ipyjaxbench.measurement import Measurement as Measurement
 from ipyjaxbench.notes import Note as Note
 from ipyjaxbench.placement import Placement as Placement
@@ -41,5 +44,5 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
     """Remove the magics; IPython calls this for ``%unload_ext ipyjaxbench``."""
     for kind in ("line", "cell"):
-        for name in ("fwtime", "fwcompare", "jaxpr"):
+        for name in ("fwtime", "fwcompare", "jaxpr", "fxgraph", "tfgraph", "explain"):
             shell.magics_manager.magics[kind].pop(name, None)

@@ -24,7 +24,7 @@ def report(g: "Graph") -> Report:
 
 
 def _headline(g: "Graph") -> Headline:
-    figure = units.count(g.operations, "equation")
+    figure = units.count(g.operations, "equation" if g.framework == "jax" else "operation")
     cost = [units.flops(g.flops)] if g.flops else []
     cost.append(f"{units.size(sum(v.nbytes for v in g.inputs))} in")
     cost.append(f"{units.size(sum(v.nbytes for v in g.outputs))} out")

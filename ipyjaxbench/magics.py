@@ -18,6 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import (
     Magics,
     line_cell_magic,
+    line_magic,
     magics_class,
     needs_local_scope,
     no_var_expand,
@@ -28,9 +29,10 @@ from ipyjaxbench import arms, notes, options, units
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison, Side
 from ipyjaxbench.contender import Entry
+from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError, OptionError, SnippetError
 from ipyjaxbench.graph import Graph
-from ipyjaxbench.inspecting import inspect_code
+from ipyjaxbench.inspecting import explain, inspect_code
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
@@ -132,6 +134,37 @@ class IpyJaxBench(Magics):
     ) -> Graph | None:
         """Show the program that a call is: nothing is computed, no cache of yours changes."""
         __tracebackhide__ = True
+        return self._graph(line, cell, local_ns)
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def fxgraph(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Graph | None:
+        """Show the ATen operations that a call in PyTorch is, as %jaxpr does for any framework."""
+        __tracebackhide__ = True
+        return self._graph(line, cell, local_ns, "torch")
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def tfgraph(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Graph | None:
+        """Show the graph that a call in TensorFlow is, as %jaxpr does for any framework."""
+        __tracebackhide__ = True
+        return self._graph(line, cell, local_ns, "tensorflow")
+
+    def _graph(
+        self,
+        line: str,
+        cell: str | None,
+        local_ns: Namespace | None,
+        framework: str | None = None,
+    ) -> Graph | None:
+        """The program of a line or a cell, shown and returned as the options say."""
+        __tracebackhide__ = True
         use = _use_of_result()
         names = _namespace(self.shell, local_ns)
         with _one_line_errors():
@@ -141,13 +174,28 @@ class IpyJaxBench(Magics):
             caller = _caller()
             above = caller.f_lineno - (cell is None) if caller is not None else 0
             source = _source(self.shell, code if cell is None else cell, above, caller)
-            result = inspect_code(source, names, chosen)
+            with _diagnosis_shown(whole=chosen.tb):
+                result = inspect_code(source, names, chosen, framework)
         returned = chosen.returned or use == "used"
         if not chosen.quiet and not (returned and use == "shown"):
             display(result)
         if chosen.variable:
             self.shell.user_ns[chosen.variable] = result
         return result if returned else None
+
+    @line_magic
+    def explain(self, line: str) -> None:
+        """Say why the last cell that failed would not trace: the line, the argument, a fix."""
+        __tracebackhide__ = True
+        with _one_line_errors():
+            if line.strip():
+                raise OptionError(
+                    f"{line.strip()!r}: %explain takes nothing: it looks at the last error"
+                )
+            error = getattr(sys, "last_value", None)
+            if error is None:
+                raise SnippetError("no cell has failed yet")
+            display(explain(error, self.shell.user_ns))
 
     def _of_kept(self, text: str, chosen: CompareOptions) -> Comparison:
         """Measurements that ``%fwtime --name`` kept, one against the others."""
@@ -226,6 +274,8 @@ def _kept_in_function(
 
 # The help that `%fwtime?` shows is the option table's.
 IpyJaxBench.fwtime.__doc__ = f"{IpyJaxBench.fwtime.__doc__}\n\n{options.usage()}"
+IpyJaxBench.fxgraph.__doc__ = f"{IpyJaxBench.fxgraph.__doc__}\n\n{options.graph_usage()}"
+IpyJaxBench.tfgraph.__doc__ = f"{IpyJaxBench.tfgraph.__doc__}\n\n{options.graph_usage()}"
 IpyJaxBench.jaxpr.__doc__ = f"{IpyJaxBench.jaxpr.__doc__}\n\n{options.graph_usage()}"
 IpyJaxBench.fwcompare.__doc__ = f"{IpyJaxBench.fwcompare.__doc__}\n\n{options.compare_usage()}"
 
@@ -309,6 +359,20 @@ class _Unseen(DisplayPublisher):
 
     def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002
         """Nothing was shown."""
+
+
+@contextmanager
+def _diagnosis_shown(*, whole: bool) -> Iterator[None]:
+    """Where a call does not trace, why; the notebook still stops, with one line or all of them."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except UntraceableError as failed:
+        display(failed.diagnosis)
+        if whole:
+            raise failed.error from None
+        words = f"{failed}\n(--tb shows the whole traceback)"
+        raise UsageError(words) from None
 
 
 @contextmanager

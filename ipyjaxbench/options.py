@@ -145,6 +145,7 @@ class GraphOptions:
         platform: for which it is lowered (``--platform``); None takes the default device's.
         depth: levels of inner programs that a long text shows (``--depth``); None shows all.
         find: show only lines with this text (``--find``).
+        tb: show the whole traceback where tracing fails (``--tb``).
         quiet: show nothing.
         returned: return the result object.
         variable: name that gets the result object.
@@ -154,6 +155,7 @@ class GraphOptions:
     platform: str | None = None
     depth: int | None = 1
     find: str | None = None
+    tb: bool = False
     quiet: bool = False
     returned: bool = False
     variable: str | None = None
@@ -252,6 +254,7 @@ _GRAPH_ROWS: _Rows = (
     (("--depth",), "depth", _levels, "levels of inner programs that a long text shows (1)"),
     (("--flat",), "depth", None, "show all of a long text"),
     (("--find",), "find", str, "show only lines with this text, as in --find dot_general"),
+    (("--tb",), "tb", True, "show the whole traceback where tracing fails"),
     (("-q", "--quiet"), "quiet", True, "show nothing"),
     (("-o", "--return"), "returned", True, "return the result object"),
     (("-v", "--variable"), "variable", _name, "save the result object under this name"),

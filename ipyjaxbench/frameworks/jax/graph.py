@@ -3,8 +3,9 @@
 import jax
 
 from ipyjaxbench.clock import Clock
+from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import program, tracing
+from ipyjaxbench.frameworks.jax import pitfalls, program, tracing
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.options import GraphOptions
 
@@ -23,14 +24,15 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         The graph.
 
     Raises:
-        Exception: what tracing raised, where no choice of static arguments helps.
+        UntraceableError: no choice of static arguments helps; it holds the diagnosis.
     """
     __tracebackhide__ = True
     start = _CLOCK.now()
     try:
         traced = tracing.trace(call)
-    except tracing.UntraceableError as failed:
-        raise failed.error from None
+    except tracing.NoChoiceError as failed:
+        diagnosis = pitfalls.diagnose(call, failed)
+        raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9
     counted = program.Counted(traced.closed)
     depth = None if counted.operations <= _SHORT else options.depth

@@ -102,13 +102,17 @@ class Counted:
         """``file:line`` of the user's code."""
         key = id(info.traceback)
         if key not in self._places:
-            told = source_info_util.summarize(info).partition(" (")[0]
-            parts = told.split(":")
-            while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
-                parts.pop()  # the column
-            whole = ":".join(parts)
-            self._places[key] = whole if parts[-1].isdigit() else ""
+            file, line = place_of(info)
+            self._places[key] = f"{file}:{line}" if line else ""
         return self._places[key]
+
+
+def place_of(info: Any) -> tuple[str, int]:
+    """File and line of the user's code that an equation comes from; 0 where it is not known."""
+    parts = source_info_util.summarize(info).partition(" (")[0].split(":")
+    while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
+        parts.pop()  # the column
+    return (":".join(parts[:-1]), int(parts[-1])) if parts[-1].isdigit() else ("", 0)
 
 
 def text_of(closed: Any, depth: int | None) -> str:

@@ -6,15 +6,17 @@ import inspect
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any
 
 import jax
+import jax.extend
 import numpy as np
 
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.jax import program
 
 _HOLE = None  # what stands in a tree where a static leaf was
 _MOST_TRIES = 32
@@ -52,7 +54,7 @@ class Traced:
     printed: str
 
 
-class UntraceableError(Exception):
+class NoChoiceError(Exception):
     """No choice of static arguments makes a call traceable.
 
     Attributes:
@@ -85,7 +87,7 @@ def trace(call: Call) -> Traced:
         The program.
 
     Raises:
-        UntraceableError: none of the choices that were tried helps.
+        NoChoiceError: none of the choices that were tried helps.
     """
     __tracebackhide__ = True
     call = _with_self(call)
@@ -108,7 +110,17 @@ def trace(call: Call) -> Traced:
             return attempt(static)
         except Exception:  # noqa: BLE001  the first error is the one to tell
             continue
-    raise UntraceableError(first, blamed(first), tries) from first
+    raise NoChoiceError(first, blamed(first), tries) from first
+
+
+def traces(call: Call, fixed: Collection[str]) -> bool:
+    """Whether a call traces, with some arguments as fixed values and no other made static."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            _traced(_with_self(call), frozenset(fixed), lambda: (1, ""))
+        except Exception:  # noqa: BLE001  the user's code may raise anything
+            return False
+    return True
 
 
 def lowered(traced: Traced, stage: str, platform: str | None) -> str:
@@ -160,6 +172,7 @@ def _traced(call: Call, static: frozenset[str], so_far: Callable[[], tuple[int, 
     _dress(wrapper, call.function)
     args, kwargs = [part.data for part in parts], {n: part.data for n, part in named.items()}
     closed, shapes = jax.make_jaxpr(wrapper, return_shape=True)(*args, **kwargs)
+    _refuse_leaks(closed)
     everything = [*parts, *named.values()]
     leaves = [leaf for part in everything for leaf in part.leaves()]
     tries, printed = so_far()
@@ -174,6 +187,17 @@ def _traced(call: Call, static: frozenset[str], so_far: Callable[[], tuple[int, 
         tries=tries,
         printed=printed,
     )
+
+
+def _refuse_leaks(closed: Any) -> None:
+    """Raise where a value of an earlier trace is used: `jax.make_jaxpr` takes it for a constant."""
+    variables = zip(closed.jaxpr.constvars, closed.consts, strict=True)
+    leaked = {variable for variable, value in variables if isinstance(value, jax.core.Tracer)}
+    for equation in closed.jaxpr.eqns:
+        if leaked.intersection(v for v in equation.invars if isinstance(v, jax.extend.core.Var)):
+            error = jax.errors.UnexpectedTracerError("a value of an earlier trace is used")
+            error.place = program.place_of(equation.source_info)
+            raise error
 
 
 def _dress(wrapper: Any, function: Any) -> None:

@@ -11,6 +11,7 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
 from ipyjaxbench.device_time import Profile
+from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import (
     Framework,
     Fresh,
@@ -23,9 +24,12 @@ from ipyjaxbench.frameworks._base import (
 )
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
+from ipyjaxbench.frameworks.tensorflow.graph import graph
 from ipyjaxbench.frameworks.tensorflow.profile import profile
 from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing_seconds
+from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
+from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placement import Placement
 
 
@@ -128,6 +132,10 @@ class TensorFlow(Framework):
             return None
         host = read()
         return host if host.dtype.kind in "biufc" else host.astype("float32")
+
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
+        """That of a new tf.function."""
+        return graph(call, options)
 
     def threads(self) -> int | None:
         """Those of one operation on the CPU, as far as they were set; else all CPUs."""

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.device_time import Profile
+from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import (
     Framework,
     Fresh,
@@ -20,8 +21,11 @@ from ipyjaxbench.frameworks._base import (
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.torch import compile as compiling
 from ipyjaxbench.frameworks.torch.cautions import Cautions
+from ipyjaxbench.frameworks.torch.graph import graph
 from ipyjaxbench.frameworks.torch.profile import profile
+from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
+from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placement import Placement
 
 _NOT_IN_NUMPY = {torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2}
@@ -124,6 +128,10 @@ class Torch(Framework):
             return None
         array = array.detach().cpu().resolve_conj().resolve_neg()
         return (array.float() if array.dtype in _NOT_IN_NUMPY else array).numpy()
+
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
+        """Its ATen operations, found with fake tensors."""
+        return graph(call, options)
 
     def threads(self) -> int:
         """Those of one operation on the CPU."""

@@ -1,0 +1,98 @@
+"""`%jaxpr` and `%explain` in a real IPython shell."""
+
+import jax  # changes the environment when it is loaded
+import pytest
+from IPython.core.error import UsageError
+
+from ipyjaxbench import Diagnosis, Graph
+from ipyjaxbench.result import MIME
+from tests.shell import Shell
+
+START = """
+import jax, jax.numpy as jnp
+x = jnp.arange(6.0)
+def negatives(x):
+    return x[x < 3]
+def scaled(x, double):
+    return x * 2 if double else x
+"""
+
+
+def test_a_program_is_shown_once_in_three_forms(shell: Shell) -> None:
+    shell.run(START)
+    assert shell.run("%jaxpr scaled(x, True)") is None
+    (output,) = shell.shown
+    assert set(output.data) == {"text/plain", "text/html", MIME}
+    assert Graph.from_dict(output.data[MIME]).static_argnames == ("double",)
+
+
+def test_an_assigned_program_is_the_object(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("g = %jaxpr -q x + 1\nn = len(g.jaxpr.eqns)")
+    assert shell.names["n"] == 1
+    assert shell.shown == []
+
+
+def test_a_cell_is_run_and_its_last_expression_is_shown(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("%%jaxpr -v g\ny = x * 2\nscaled(y, False)")
+    assert shell.names["y"].shape == (6,)
+    assert shell.names["g"].static_argnames == ("double",)
+
+
+def test_what_does_not_trace_is_explained_and_stops_the_cell(shell: Shell) -> None:
+    shell.run(START)
+    with pytest.raises(UsageError) as caught:
+        shell.run("%jaxpr negatives(x)\nafter = 1")
+    assert str(caught.value).startswith("NonConcreteBooleanIndexError: Array boolean indices")
+    assert "after" not in shell.names
+    (output,) = shell.shown
+    found = Diagnosis.from_dict(output.data[MIME])
+    assert (found.source, found.blamed) == ("return x[x < 3]", ("x",))
+
+
+def test_the_whole_traceback_is_shown_on_request(shell: Shell) -> None:
+    shell.run(START)
+    with pytest.raises(jax.errors.NonConcreteBooleanIndexError):
+        shell.run("%jaxpr --tb negatives(x)")
+
+
+@pytest.mark.parametrize(
+    ("cell", "fix"),
+    [
+        ("y = jax.jit(negatives)(x)", "jnp.where(x < 3, x, 0)"),
+        ("jax.jit(scaled)(x, True)", "jax.jit(scaled, static_argnames='double')"),
+        ("print(jax.jit(negatives)(x))", "jnp.where(x < 3, x, 0)"),
+    ],
+)
+def test_the_last_error_is_explained(cell: str, fix: str, shell: Shell) -> None:
+    shell.run(START)
+    with pytest.raises(Exception, match=r"indices|trace"):
+        shell.run(cell)
+    shell.run("%explain")
+    (output,) = shell.shown
+    assert fix in [each.code for each in Diagnosis.from_dict(output.data[MIME]).fixes]
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("%jaxpr y = 3", "there is no expression to look at: end with a call"),
+        ("%jaxpr --stage foo x", "--stage foo: it is one of jaxpr, stablehlo, hlo, optimized"),
+        ("%jaxpr --depht 3 x", "unknown option --depht; did you mean --depth?"),
+        ("%%jaxpr f(x)\nx", "'f(x)' stands where options stand: write code below"),
+        ("%fxgraph x + 1", "'x + 1' makes no program: it holds no arrays of torch"),
+        ("%explain x", "'x': %explain takes nothing"),
+    ],
+)
+def test_bad_input_is_one_line(cell: str, message: str, shell: Shell) -> None:
+    shell.run(START)
+    with pytest.raises(UsageError) as caught:
+        shell.run(cell)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_name_that_does_not_exist_is_a_name_error(shell: Shell) -> None:
+    shell.run(START)
+    with pytest.raises(NameError, match="nope"):
+        shell.run("%jaxpr nope(x)")

@@ -1,0 +1,220 @@
+"""Why a call in JAX does not trace: the line, the argument, and fixes that were tried."""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import Diagnosis, SnippetError, UntraceableError
+from ipyjaxbench.frameworks.jax import tracing
+
+X = jnp.arange(10.0) - 5
+THREE = jnp.array(3)
+
+
+def negatives(x: Any) -> Any:
+    return x[x < 0]
+
+
+def relu(x: Any) -> Any:
+    if x.sum() > 0:
+        return x
+    return 0 * x
+
+
+def chosen(x: Any, flag: Any) -> Any:
+    return -x if flag else x
+
+
+def assigned(x: Any, flag: Any) -> Any:
+    if flag:  # noqa: SIM108  as people write it
+        y = x + 1
+    else:
+        y = x - 1
+    return y * 2
+
+
+def flat(x: Any) -> Any:
+    return x.reshape(jnp.array(x.shape).prod())
+
+
+def first(x: Any, n: Any) -> Any:
+    return x[:n]
+
+
+def summed(x: Any, n: Any) -> Any:
+    for i in range(n):
+        x = x + i
+    return x
+
+
+def halved(x: Any) -> Any:
+    while x.sum() > 1:
+        x = x / 2
+    return x
+
+
+def scaled(x: Any) -> Any:
+    return x * int(x[0])
+
+
+def sine(x: Any) -> Any:
+    return np.sin(x) + 1
+
+
+def inner(x: Any) -> Any:
+    y = x[x > 1]
+    return y + 1
+
+
+def outer(x: Any) -> Any:
+    return inner(x) * 2
+
+
+def upto(x: Any) -> Any:
+    return jnp.arange(x.sum())
+
+
+def unique(x: Any) -> Any:
+    return jnp.unique(x)
+
+
+@jax.jit
+@partial(jax.jit, static_argnames=["neg"])
+def twice_jitted(x: Any, neg: Any) -> Any:
+    return -x if neg else x
+
+
+def endless(x: Any) -> Any:
+    return endless(x)
+
+
+def reused(key: Any) -> Any:
+    return jax.random.normal(key) + jax.random.normal(key)
+
+
+KEPT: list[Any] = []
+
+
+def keeps(x: Any) -> Any:
+    KEPT.append(x + 1)
+    return x
+
+
+def uses_kept(x: Any) -> Any:
+    return x + KEPT[0]
+
+
+def why(function: Callable[..., Any], *args: Any) -> Diagnosis:
+    with pytest.raises(UntraceableError) as caught:
+        ipyjaxbench.graph(function, *args)
+    return caught.value.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "blamed", "fix"),
+    [
+        (negatives, (X,), "x", "jnp.where(x < 0, x, 0)"),
+        (relu, (X,), "x", "return jnp.where(x.sum() > 0, x, 0 * x)"),
+        (chosen, (X, X[0] > 0), "flag", "jnp.where(flag, -x, x)"),
+        (assigned, (X, X[0] > 0), "flag", "y = jnp.where(flag, x + 1, x - 1)"),
+        (flat, (jnp.ones((2, 3)),), "", "x.reshape(np.array(x.shape).prod())"),
+        (first, (X, THREE), "n", "jnp.where(jnp.arange(len(x)) < n, x, 0)"),
+        (summed, (X, THREE), "n", "x = jax.lax.fori_loop(0, n, lambda i, x: x + i, x)"),
+        (halved, (X,), "x",
+         "x = jax.lax.while_loop(lambda x: x.sum() > 1, lambda x: x / 2, x)"),
+        (scaled, (X,), "x", "jnp.asarray(x[0], int)"),
+        (sine, (X,), "x", "jnp.sin(x)"),
+        (outer, (X,), "x", "jnp.where(x > 1, x, 0)"),
+        (twice_jitted, (X, True), "neg", "jax.jit(twice_jitted, static_argnames='neg')"),
+        (jax.jit(negatives), (X,), "x", "jnp.where(x < 0, x, 0)"),
+    ],
+)  # fmt: skip
+def test_the_line_the_argument_and_a_fix_are_told(
+    function: Callable[..., Any], args: tuple, blamed: str, fix: str
+) -> None:
+    found = why(function, *args)
+    assert ", ".join(found.blamed) == blamed
+    assert fix in [each.code for each in found.fixes]
+    plain = inner if function is outer else inspect.unwrap(function)
+    if function is not twice_jitted:
+        lines, start = inspect.getsourcelines(plain)
+        assert lines[found.line - start].strip() == found.source
+    assert fix in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (upto, "a Python number or a shape is made of a value"),
+        (unique, "a Python number or a shape is made of a value"),
+        (endless, "the function calls itself without an end"),
+    ],
+)
+def test_what_has_no_fix_that_could_be_tried_is_explained(
+    function: Callable[..., Any], words: str
+) -> None:
+    found = why(function, X)
+    assert found.because.startswith(words)
+    assert found.fixes == ()
+    assert "(not tried)" in " ".join(str(found).split())
+
+
+def test_a_value_kept_from_an_earlier_trace_is_told() -> None:
+    KEPT.clear()
+    jax.jit(keeps)(X)
+    found = why(uses_kept, X)
+    assert (found.error, found.source) == ("UnexpectedTracerError", "return x + KEPT[0]")
+    assert found.because.startswith("a value of an earlier trace was kept")
+
+
+def test_an_argument_whose_memory_was_given_away_is_told() -> None:
+    given = jnp.ones(3)
+    jax.jit(lambda p: p + 1, donate_argnums=0)(given)
+    found = why(lambda p: np.asarray(p) + jnp.asarray(p), given)
+    assert found.error
+
+
+def test_a_key_used_twice_is_told() -> None:
+    with jax.debug_key_reuse(True):
+        found = why(reused, jax.random.key(0))
+    assert found.because.startswith("a random key is used twice")
+
+
+def test_a_fix_that_does_not_trace_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "traces", lambda *_: False)
+    found = why(negatives, X)
+    assert found.fixes == ()
+    assert "jnp.where" not in str(found)
+
+
+def test_what_was_called_is_not_changed_by_trying_fixes() -> None:
+    code = negatives.__code__
+    why(negatives, X)
+    assert negatives.__code__ is code
+    assert "fix" not in str(negatives(X).shape)
+
+
+def test_an_error_is_explained_after_it_was_raised() -> None:
+    with pytest.raises(jax.errors.NonConcreteBooleanIndexError) as caught:
+        jax.jit(negatives)(X)
+    found = ipyjaxbench.explain(caught.value)
+    assert "jnp.where(x < 0, x, 0)" in [fix.code for fix in found.fixes]
+
+
+def test_an_error_that_has_nothing_to_do_with_tracing_is_called_so() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        1 / 0  # noqa: B018
+    with pytest.raises(SnippetError, match="ZeroDivisionError does not come from tracing"):
+        ipyjaxbench.explain(caught.value)
+
+
+def test_the_record_reads_back() -> None:
+    found = why(negatives, X)
+    assert Diagnosis.from_dict(found.to_dict()) == found

@@ -1,0 +1,84 @@
+"""The graph of a call in TensorFlow: of a new tf.function, so that none of the user's grows."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from ipyjaxbench import Graph, UntraceableError
+from ipyjaxbench.inspecting import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.snippet import Source
+
+X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 5)))
+
+
+@tf.function
+def scaled(x: Any) -> Any:
+    return tf.nn.relu(x @ W) * 2.0
+
+
+def activated(x: Any, mode: str = "relu") -> Any:
+    return tf.nn.relu(x) if mode == "relu" else tf.tanh(x)
+
+
+def sine(x: Any) -> Any:
+    return np.sin(x)
+
+
+NAMES = {"tf": tf, "x": X, "w": W, "scaled": scaled, "activated": activated, "sine": sine}
+
+
+def graph(code: str) -> Graph:
+    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions())
+
+
+@pytest.mark.parametrize(
+    ("code", "operations"),
+    [
+        ("scaled(x)", ["ReadVariableOp", "MatMul", "Relu", "Const", "Mul"]),
+        ("activated(x)", ["Relu"]),
+        ("activated(x, mode='tanh')", ["Tanh"]),
+        ("tf.tanh(x)", ["Tanh"]),
+        ("x @ w", ["ReadVariableOp", "MatMul"]),
+    ],
+)
+def test_a_call_is_shown_as_its_operations(code: str, operations: list[str]) -> None:
+    found = graph(code)
+    assert [line.split(" = ")[1].split("(")[0] for line in found.program.splitlines()] == operations
+    assert found.operations == len(operations)
+
+
+def test_inputs_outputs_and_work_are_told() -> None:
+    found = graph("x @ w")
+    assert [(v.name, v.dtype, v.shape) for v in found.inputs] == [
+        ("x", "float32", (3, 4)), ("w", "float32", (4, 5)),
+    ]  # fmt: skip
+    assert [(v.dtype, v.shape, v.nbytes) for v in found.outputs] == [("float32", (3, 5), 60)]
+    assert found.flops == 2 * 3 * 4 * 5
+
+
+def test_nothing_of_the_users_changes() -> None:
+    scaled(X)
+    traces = scaled.experimental_get_tracing_count()
+    tf.random.set_seed(3)
+    expected = tf.random.normal((4,)).numpy()
+    tf.random.set_seed(3)
+    graph("scaled(tf.ones((7, 4)))")
+    graph("tf.random.normal((3,)) + x[0, :3]")
+    assert scaled.experimental_get_tracing_count() == traces
+    assert np.array_equal(tf.random.normal((4,)).numpy(), expected)
+
+
+def test_why_a_call_cannot_be_traced_is_told() -> None:
+    with pytest.raises(UntraceableError) as caught:
+        graph("sine(x)")
+    found = caught.value.diagnosis
+    assert (found.error, found.source) == ("NotImplementedError", "return np.sin(x)")
+    assert found.because.startswith("NumPy asks for the numbers")
+
+
+def test_the_record_reads_back() -> None:
+    found = graph("scaled(x)")
+    assert Graph.from_dict(found.to_dict()) == found
