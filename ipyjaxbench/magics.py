@@ -1,18 +1,13 @@
-"""The magics: parse, call, show. The only file that knows IPython."""
+"""The magics: parse, call, show."""
 
 import ast
 import dataclasses
-import dis
 import linecache
 import shlex
 import sys
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Any
 
-from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import (
@@ -25,7 +20,7 @@ from IPython.core.magic import (
 )
 from IPython.display import display
 
-from ipyjaxbench import arms, notes, options, units
+from ipyjaxbench import arms, command_line, notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison, Side
 from ipyjaxbench.contender import Entry
@@ -34,24 +29,22 @@ from ipyjaxbench.errors import IpyJaxBenchError, OptionError, SnippetError
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.inspecting import explain, inspect_code
 from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.progress import Progress
-from ipyjaxbench.result import Result
-from ipyjaxbench.snippet import Namespace, Snippet, Source, restored
+from ipyjaxbench.screen import MutedShell, Screen
+from ipyjaxbench.snippet import Namespace, Snippet, restored
 from ipyjaxbench.sweep import sweep_snippets, values_of
 from ipyjaxbench.swept import Sweep
 from ipyjaxbench.timer import time_snippet
 from ipyjaxbench.turns import compare_snippets
-
-_ENTRY = ("run_line_magic", "run_cell_magic")
-#: What becomes of a call's value, by the instruction that follows it.
-_USES = {
-    "POP_TOP": "dropped",
-    "RETURN_VALUE": "dropped",
-    "PRINT_EXPR": "shown",
-    "CALL_INTRINSIC_1": "shown",
-}
+from ipyjaxbench.typed import (
+    calling_frame,
+    filename_of,
+    namespace_of,
+    snippets_of,
+    source_of,
+    use_of_result,
+)
 
 
 @magics_class
@@ -72,21 +65,21 @@ class IpyJaxBench(Magics):
     ) -> Measurement | None:
         """Time code right: asynchronous work is waited for, compilation is kept apart."""
         __tracebackhide__ = True
-        names = _namespace(self.shell, local_ns)
+        names = namespace_of(self.shell, local_ns)
         with _one_line_errors():
-            chosen, code = options.split(line)
+            chosen, code = command_line.split(line)
             start = Clock.elapsed().now()
-            snippet, setup = _snippets(self.shell, code, cell, names)
+            snippet, setup = snippets_of(self.shell, code, cell, names)
             compile_time = (Clock.elapsed().now() - start) * 1e-9
-        use = _use_of_result()
+        use = use_of_result()
         returned = chosen.returned or use == "used"
         shown = not chosen.quiet and not (returned and use == "shown")
-        with _Screen(self.shell, active=shown) as screen:
+        with Screen(self.shell, active=shown) as screen:
             result = time_snippet(
                 snippet,
                 chosen,
                 setup=setup,
-                muted=_MutedShell(self.shell),
+                muted=MutedShell(self.shell),
                 compile_time=compile_time,
                 told=Progress(screen.show, Clock.elapsed()),
             )
@@ -108,9 +101,9 @@ class IpyJaxBench(Magics):
     ) -> Comparison | Sweep | None:
         """Compare labelled lines of code side by side, in turns and on the same data."""
         __tracebackhide__ = True
-        use = _use_of_result()
+        use = use_of_result()
         with _one_line_errors():
-            chosen, rest = options.split_compare(line)
+            chosen, rest = command_line.split_compare(line)
             returned = chosen.returned or use == "used"
             shown = not chosen.quiet and not (returned and use == "shown")
             if cell is None:
@@ -118,7 +111,7 @@ class IpyJaxBench(Magics):
             elif rest:
                 raise SnippetError(f"{rest!r} stands where options stand: write code below")
         if cell is not None:
-            names = _namespace(self.shell, local_ns)
+            names = namespace_of(self.shell, local_ns)
             result = self._in_turns(cell, chosen, names, shown=shown)
         elif shown:
             display(result)
@@ -165,15 +158,15 @@ class IpyJaxBench(Magics):
     ) -> Graph | None:
         """The program of a line or a cell, shown and returned as the options say."""
         __tracebackhide__ = True
-        use = _use_of_result()
-        names = _namespace(self.shell, local_ns)
+        use = use_of_result()
+        names = namespace_of(self.shell, local_ns)
         with _one_line_errors():
-            chosen, code = options.split_graph(line)
+            chosen, code = command_line.split_graph(line)
             if cell is not None and code:
                 raise SnippetError(f"{code!r} stands where options stand: write code below")
-            caller = _caller()
+            caller = calling_frame()
             above = caller.f_lineno - (cell is None) if caller is not None else 0
-            source = _source(self.shell, code if cell is None else cell, above, caller)
+            source = source_of(self.shell, code if cell is None else cell, above, caller)
             with _diagnosis_shown(whole=chosen.tb):
                 result = inspect_code(source, names, chosen, framework)
         returned = chosen.returned or use == "used"
@@ -220,16 +213,16 @@ class IpyJaxBench(Magics):
             chosen.check([entry.label for entry in entries])
             swept = {n: values_of(n, text, names) for n, text in chosen.sweep}
         result: Comparison | Sweep
-        with _Screen(self.shell, active=shown) as screen, _one_line_errors(), restored(names):
+        with Screen(self.shell, active=shown) as screen, _one_line_errors(), restored(names):
             told = Progress(screen.show, Clock.elapsed())
             if swept:
                 result = sweep_snippets(
-                    setup, entries, swept, chosen, muted=lambda: _MutedShell(self.shell), told=told
+                    setup, entries, swept, chosen, muted=lambda: MutedShell(self.shell), told=told
                 )
             else:
                 if setup is not None:
                     setup.run()
-                muted = _MutedShell(self.shell)
+                muted = MutedShell(self.shell)
                 result = compare_snippets(entries, chosen, muted=muted, told=told)
             if shown:
                 screen.replace(result)
@@ -240,10 +233,10 @@ def _entries(
     shell: InteractiveShell, cell: str, names: Namespace
 ) -> tuple[Snippet | None, list[Entry]]:
     """What a comparison's cell holds: what runs before all, and the arms."""
-    caller = _caller()
+    caller = calling_frame()
     above = caller.f_lineno if caller is not None else 0
     text = shell.transform_cell(arms.transformed(cell, shell.transform_cell))
-    filename = _filename(shell, "\n" * above + text, caller)
+    filename = filename_of(shell, "\n" * above + text, caller)
 
     def parse(code: str) -> ast.Module:
         tree: ast.Module = shell.transform_ast(ast.parse("\n" * above + code, filename))
@@ -273,92 +266,11 @@ def _kept_in_function(
 
 
 # The help that `%fwtime?` shows is the option table's.
-IpyJaxBench.fwtime.__doc__ = f"{IpyJaxBench.fwtime.__doc__}\n\n{options.usage()}"
-IpyJaxBench.fxgraph.__doc__ = f"{IpyJaxBench.fxgraph.__doc__}\n\n{options.graph_usage()}"
-IpyJaxBench.tfgraph.__doc__ = f"{IpyJaxBench.tfgraph.__doc__}\n\n{options.graph_usage()}"
-IpyJaxBench.jaxpr.__doc__ = f"{IpyJaxBench.jaxpr.__doc__}\n\n{options.graph_usage()}"
-IpyJaxBench.fwcompare.__doc__ = f"{IpyJaxBench.fwcompare.__doc__}\n\n{options.compare_usage()}"
-
-
-class _Screen:
-    """One line of progress that the result replaces; none where output goes into a file.
-
-    Args:
-        shell: where to show it.
-        active: whether anything is to be shown.
-    """
-
-    def __init__(self, shell: InteractiveShell, *, active: bool) -> None:
-        self._publisher = shell.display_pub  # the real one: while calls are made it is muted
-        self._stream = sys.stdout
-        in_notebook = getattr(shell, "kernel", None) is not None
-        self._by_display = active and in_notebook
-        self._by_line = active and not in_notebook and self._stream.isatty()
-        self._handle: str | None = None
-        self._written = False
-
-    def __enter__(self) -> "_Screen":
-        return self
-
-    def __exit__(self, failed: object, *_: object) -> None:
-        if self._written:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
-        if failed and self._handle is not None:
-            self._publish("")
-
-    def show(self, line: str) -> None:
-        """Show the line in the place of the one before."""
-        if self._by_display:
-            self._publish(line)
-        elif self._by_line:
-            self._written = True
-            self._stream.write(f"\r{units.plain(line)}\x1b[K")
-            self._stream.flush()
-
-    def replace(self, result: Result) -> None:
-        """Show the result in the place of the line."""
-        if self._handle is None:
-            display(result)
-        else:
-            display(result, display_id=self._handle, update=True)
-
-    def _publish(self, line: str) -> None:
-        update = self._handle is not None
-        self._handle = self._handle or uuid.uuid4().hex
-        self._publisher.publish(
-            {"text/plain": line}, transient={"display_id": self._handle}, update=update
-        )
-
-
-class _MutedShell(Muted):
-    """Also keeps what later calls display from being shown."""
-
-    def __init__(self, shell: InteractiveShell) -> None:
-        super().__init__()
-        self._shell = shell
-
-    def __enter__(self) -> "_MutedShell":
-        self._publisher = self._shell.display_pub
-        self._shell.display_pub = _Unseen(self)
-        super().__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
-        self._shell.display_pub = self._publisher
-
-
-class _Unseen(DisplayPublisher):
-    def __init__(self, muted: Muted) -> None:
-        super().__init__()
-        self._muted = muted
-
-    def publish(self, *_: Any, **__: Any) -> None:
-        self._muted.writes += 1
-
-    def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002
-        """Nothing was shown."""
+IpyJaxBench.fwtime.__doc__ = f"{IpyJaxBench.fwtime.__doc__}\n\n{command_line.usage()}"
+IpyJaxBench.fxgraph.__doc__ = f"{IpyJaxBench.fxgraph.__doc__}\n\n{command_line.graph_usage()}"
+IpyJaxBench.tfgraph.__doc__ = f"{IpyJaxBench.tfgraph.__doc__}\n\n{command_line.graph_usage()}"
+IpyJaxBench.jaxpr.__doc__ = f"{IpyJaxBench.jaxpr.__doc__}\n\n{command_line.graph_usage()}"
+IpyJaxBench.fwcompare.__doc__ = f"{IpyJaxBench.fwcompare.__doc__}\n\n{command_line.compare_usage()}"
 
 
 @contextmanager
@@ -388,60 +300,3 @@ def _one_line_errors() -> Iterator[None]:
         text = linecache.getline(error.filename or "", error.lineno or 0) or error.text or ""
         shown = text.strip()
         raise UsageError(f"SyntaxError in line {error.lineno}, {shown!r}: {error.msg}") from None
-
-
-def _namespace(shell: InteractiveShell, local_ns: Namespace | None) -> Namespace:
-    """The names that code sees where the magic stands: a function's own come first."""
-    shared: Namespace = shell.user_ns
-    if local_ns is None or local_ns is shared:
-        return shared
-    return {**shared, **local_ns}
-
-
-def _snippets(
-    shell: InteractiveShell, line: str, cell: str | None, names: Namespace
-) -> tuple[Snippet, Snippet | None]:
-    """The code to time, and what a cell's first line sets up for it."""
-    caller = _caller()
-    above = caller.f_lineno - 1 if caller is not None else 0
-    of_line = _source(shell, line, above, caller)
-    if cell is None:
-        return Snippet(of_line, names), None
-    snippet = Snippet(_source(shell, cell, above + 1, caller), names)
-    return snippet, Snippet(of_line, names) if line else None
-
-
-def _source(shell: InteractiveShell, code: str, above: int, caller: FrameType | None) -> Source:
-    """User code by IPython's own transforms, with the line numbers that the editor shows."""
-    text = "\n" * above + shell.transform_cell(code)
-    filename = _filename(shell, text, caller)
-    tree = shell.transform_ast(ast.parse(text, filename))
-    return Source(tree, code, filename, shell.compile.flags)
-
-
-def _filename(shell: InteractiveShell, text: str, caller: FrameType | None) -> str:
-    """The name under which tracebacks find these lines."""
-    number = shell.execution_count
-    if caller is not None:
-        known = getattr(shell.compile, "_filename_map", {})  # cell numbers, from IPython 8 on
-        number = known.get(caller.f_code.co_filename, number)
-    filename: str = shell.compile.cache(text, number)
-    return filename
-
-
-def _caller() -> FrameType | None:
-    """The frame of the user's code that holds the magic."""
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code.co_name not in _ENTRY:
-        frame = frame.f_back
-    return frame.f_back if frame is not None else None
-
-
-def _use_of_result() -> str:
-    """What becomes of the magic's value: used (``r = %fwtime f(x)``), shown by IPython, dropped."""
-    frame = _caller()
-    if frame is None:
-        return "used"
-    following = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti)
-    real = (i.opname for i in following if i.opname not in ("CACHE", "EXTENDED_ARG", "NOP"))
-    return _USES.get(next(real, "POP_TOP"), "used")

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ipyjaxbench.command_line import split, usage
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.options import TimeOptions, split, usage
+from ipyjaxbench.options import TimeOptions
 
 WHOLE = "a whole number from 1 up; leave it out to have it chosen"
 SECONDS = "a number of seconds from 0 up, as in -b 5"

@@ -15,7 +15,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 import ipyjaxbench
-from ipyjaxbench import Measurement, notes, options, verdict
+from ipyjaxbench import Measurement, command_line, notes, verdict
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -82,7 +82,7 @@ def test_there_are_exactly_two_commands_of_one_line_each() -> None:
     assert commands[1].endswith('-e ".[test]" && .venv/bin/python -m tests\n')
 
 
-@pytest.mark.parametrize("row", options._TIME_ROWS, ids=lambda row: row[0][-1])
+@pytest.mark.parametrize("row", command_line._TIME_ROWS, ids=lambda row: row[0][-1])
 def test_every_option_is_in_the_table(row: tuple[tuple[str, ...], str, object, str]) -> None:
     flags, _, rule, _ = row
     value = r" [A-Z]+" if callable(rule) else ""
@@ -90,15 +90,21 @@ def test_every_option_is_in_the_table(row: tuple[tuple[str, ...], str, object, s
     assert re.search(rf"^\| {named} \|", section("Options"), re.MULTILINE), flags
 
 
-@pytest.mark.parametrize("row", options._COMPARE_ROWS, ids=lambda row: row[0][-1])
+@pytest.mark.parametrize("row", command_line._COMPARE_ROWS, ids=lambda row: row[0][-1])
 def test_every_option_of_a_comparison_is_told(
     row: tuple[tuple[str, ...], str, object, str],
 ) -> None:
     assert f"`{row[0][0]}" in section("Comparing")
 
 
+@pytest.mark.parametrize("row", command_line._GRAPH_ROWS, ids=lambda row: row[0][-1])
+def test_every_option_of_a_program_is_told(row: tuple[tuple[str, ...], str, object, str]) -> None:
+    told = section("Seeing the program") + section("Comparing")  # `-q`, `-o`, `-v` are the same
+    assert f"`{row[0][0]}" in told
+
+
 def test_the_table_has_no_option_that_does_not_exist() -> None:
-    known = {flag for flags, *_ in options._TIME_ROWS for flag in flags}
+    known = {flag for flags, *_ in command_line._TIME_ROWS for flag in flags}
     rows = "".join(line for line in section("Options").splitlines() if line.startswith("| `"))
     assert set(re.findall(r"(?<![\w-])--?[a-z]+\b", rows)) <= known
 

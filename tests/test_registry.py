@@ -63,5 +63,5 @@ def test_a_framework_that_is_broken_is_told_and_the_rest_goes_on(
     result = ipyjaxbench.measure_code("sum(range(99_999))", {}, number=2, repeat=2)
     (note,) = result.notes
     assert note.code == "not-usable"
-    assert note.text.startswith("torch is imported but cannot be used (AttributeError:")
+    assert note.text.startswith("torch is imported but cannot be used (ModuleNotFoundError:")
     assert result.median > 0

@@ -1,0 +1,266 @@
+"""The option table of each magic, and the splitter that takes options off a line.
+
+What follows the options is code and is kept byte for byte, so that ``-x + 1`` and ``"a  b"``
+mean what they say. `argparse` converts values and writes the help text.
+"""
+
+import argparse
+import difflib
+import re
+from typing import NoReturn
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions
+from ipyjaxbench.rules import checked, digits, levels, seconds, swept, variable, whole
+
+_NUMBER = re.compile(r"\.?\d")
+_WORD = re.compile(r'\s*("[^"]*"|\S+)')
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that raises instead of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise OptionError(message)
+
+
+# Each row: flags, keyword of the options, rule for the value (or the constant for it), help.
+_Rows = tuple[tuple[tuple[str, ...], str, object, str], ...]
+_TIME_ROWS: _Rows = (
+    (("-n", "--number"), "number", whole, "calls per sample; with -r exactly N×R calls are made"),
+    (("-r", "--repeat"), "repeat", whole, "number of samples (7 when only -n is given)"),
+    (("-b", "--budget"), "budget", seconds, "seconds to spend after the first call (2)"),
+    (("--quick",), "aim", "quick", "stop at ± 5 %%, after 0.5 s at most"),
+    (("--precise",), "aim", "precise", "stop at ± 0.5 %%, after 10 s at most"),
+    (("-p", "--precision"), "precision", digits, "significant digits shown (3)"),
+    (("-q", "--quiet"), "quiet", True, "show nothing"),
+    (("-o", "--return"), "returned", True, "return the result object"),
+    (("-v", "--variable"), "variable", variable, "save the result object under this name"),
+    (("--name",), "name", str, "keep the result under this name, for %%fwcompare A B"),
+    (("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
+    (("-c", "--cpu"), "clock", "cpu", "measure CPU time of the process instead of elapsed time"),
+    (("--fresh",), "fresh", True, "one more call, compiled anew; nothing in your caches is lost"),
+    (("--device",), "device", True, "profile a few more calls: how long devices are busy"),
+    (("--ops",), "ops", True, "the same, and list the operations that take longest"),
+)
+
+_COMPARE_ROWS: _Rows = (
+    (("--baseline",), "baseline", str, "label of the arm to compare with (the first)"),
+    (("--sweep",), "sweep", swept, "compare at each of these values: n=100,300 or n=2**6..2**12"),
+    (("-b", "--budget"), "budget", seconds, "seconds to spend after the first calls (2.2 an arm)"),
+    (("--align",), "align", True, "all CPUs and full matrix precision for all arms"),
+    (("-p", "--precision"), "precision", digits, "significant digits shown (3)"),
+    (("-q", "--quiet"), "quiet", True, "show nothing"),
+    (("-o", "--return"), "returned", True, "return the result object"),
+    (("-v", "--variable"), "variable", variable, "save the result object under this name"),
+)
+
+_GRAPH_ROWS: _Rows = (
+    (("--stage",), "stage", str, "jaxpr, stablehlo, hlo, or optimized: what the compiler makes"),
+    (("--platform",), "platform", str, "lower for cpu, cuda, rocm or tpu, with stablehlo or hlo"),
+    (("--depth",), "depth", levels, "levels of inner programs that a long text shows (1)"),
+    (("--flat",), "depth", None, "show all of a long text"),
+    (("--find",), "find", str, "show only lines with this text, as in --find dot_general"),
+    (("--tb",), "tb", True, "show the whole traceback where tracing fails"),
+    (("-q", "--quiet"), "quiet", True, "show nothing"),
+    (("-o", "--return"), "returned", True, "return the result object"),
+    (("-v", "--variable"), "variable", variable, "save the result object under this name"),
+)
+
+
+_TIME_EXAMPLES = """
+examples:
+  %fwtime jnp.dot(x, x.T)               waited for, on every device that it uses
+  %fwtime -b 5 y = step(params, batch)  five seconds; y is there afterwards
+  r = %fwtime -n 100 -r 7 f(x)          exactly 700 calls; r.median in seconds
+  %%fwtime x = make()                   set-up, untimed; the cell is timed
+
+from Python:
+  ipyjaxbench.measure(f, x)
+  ipyjaxbench.measure_code("f(x)", globals())
+"""
+
+
+_COMPARE_EXAMPLES = """
+a cell:
+  x = np.random.rand(n, n)              above the arms: runs once
+  numpy: np.dot(x, x)                   an arm
+  several lines:                        another one
+      y = np.dot(x, x)
+      y.sum()
+  setup numpy: x = np.random.rand(n, n) runs before each sample of that arm
+
+examples:
+  %%fwcompare --baseline numpy
+  %%fwcompare --sweep n=100,300,1000    the arms at each value of n
+  %%fwcompare --sweep n=2**6..2**12     64, 128, 256, ... 4096
+  %fwcompare before after               results that %fwtime --name kept
+
+from Python:
+  ipyjaxbench.compare({"eager": f, "jitted": jax.jit(f)}, x)
+"""
+
+
+_GRAPH_EXAMPLES = """
+examples:
+  %jaxpr f(x, y)                        the program that this call is; nothing is computed
+  %jaxpr x @ y + 1                      an expression that is no call
+  %jaxpr --stage optimized f(x)         what the compiler makes of it
+  g = %jaxpr -q f(x)                    g.flops, g.static_argnames, g.jaxpr
+
+from Python:
+  ipyjaxbench.graph(f, x, y)
+"""
+
+
+def _build(prog: str, rows: _Rows, usage: str) -> _Parser:
+    parser = _Parser(
+        prog=prog,
+        usage=usage,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    for flags, dest, rule, text in rows:
+        if callable(rule):
+            parser.add_argument(*flags, dest=dest, metavar=dest.upper(), help=text)
+        else:
+            parser.add_argument(*flags, dest=dest, action="store_const", const=rule, help=text)
+    return parser
+
+
+def split(line: str) -> tuple[TimeOptions, str]:
+    """Take the leading options of ``%fwtime`` off ``line``.
+
+    Args:
+        line: all that follows the magic's name.
+
+    Returns:
+        The options, and the code with every byte as it was typed.
+
+    Raises:
+        OptionError: an option is unknown, lacks its value, or its value breaks a rule.
+
+    Example:
+        >>> options, code = split("-r5 -q -x + 1")
+        >>> options.repeat, options.quiet, code
+        (5, True, '-x + 1')
+    """
+    values, code = _taken_off(line, _TIME_ROWS, "%fwtime")
+    return TimeOptions(**values), code  # type: ignore[arg-type]
+
+
+def split_compare(line: str) -> tuple[CompareOptions, str]:
+    """Take the options of ``%%fwcompare`` off ``line``, as `split` does.
+
+    Example:
+        >>> split_compare("--baseline numpy -b 5")[0].baseline
+        'numpy'
+    """
+    values, rest = _taken_off(line, _COMPARE_ROWS, "%%fwcompare")
+    return CompareOptions(**values), rest  # type: ignore[arg-type]
+
+
+def split_graph(line: str) -> tuple[GraphOptions, str]:
+    """Take the options of ``%jaxpr`` off ``line``, as `split` does.
+
+    Example:
+        >>> options, code = split_graph("--stage hlo f(x)")
+        >>> options.stage, code
+        ('hlo', 'f(x)')
+    """
+    values, code = _taken_off(line, _GRAPH_ROWS, "%jaxpr")
+    return GraphOptions(**values), code  # type: ignore[arg-type]
+
+
+def _taken_off(line: str, rows: _Rows, magic: str) -> tuple[dict[str, object], str]:
+    arity = {flag: callable(rule) for flags, _, rule, _ in rows for flag in flags}
+    rules = {flag: (dest, rule) for flags, dest, rule, _ in rows for flag in flags}
+    values: dict[str, object] = {}
+    position = 0
+    while (match := _WORD.match(line, position)) and match[1].startswith("-"):
+        word = match[1]
+        if word == "--":
+            position = match.end()
+            break
+        found = _options_in(word, arity, magic)
+        if not found:
+            break
+        position = match.end()
+        for flag, text in found:
+            dest, rule = rules[flag]
+            if not callable(rule):
+                values[dest] = rule
+                continue
+            given = text
+            if given is None:
+                following = _WORD.match(line, position)
+                if not following:
+                    raise OptionError(f"{flag} needs a value: type {_example(flag)}")
+                given, position = following[1].strip('"'), following.end()
+            value = checked(flag, given, rule)
+            more = rule is swept  # an option that may be given several times
+            values[dest] = (*values.get(dest, ()), value) if more else value  # type: ignore[misc]
+    return values, line[position:].strip()
+
+
+_SAMPLES = {
+    "-v": "result",
+    "--variable": "result",
+    "--baseline": "numpy",
+    "--sweep": "n=100,300",
+    "--name": "before",
+    "--stage": "hlo",
+    "--platform": "tpu",
+    "--find": "dot_general",
+}
+
+
+def _example(flag: str) -> str:
+    return f"{flag} {_SAMPLES.get(flag, '5')}"
+
+
+def _options_in(word: str, arity: dict[str, bool], magic: str) -> list[tuple[str, str | None]]:
+    """The options that one word stands for: ``-n``, ``-n10``, ``--number=10``, ``-qon10``."""
+    name, equals, value = word.partition("=")
+    if name in arity:
+        if equals and not arity[name]:
+            raise OptionError(f"{word}: {name} takes no value; type {name} alone")
+        return [(name, value if equals else None)]
+    if word.startswith("--"):
+        near = difflib.get_close_matches(name, arity, 1, 0.7)
+        hint = f"did you mean {near[0]}?" if near else f"{magic}? lists the options."
+        if magic == "%fwtime":
+            hint += " (Code that starts with -- goes after --)"
+        raise OptionError(f"unknown option {name}; {hint}")
+    found: list[tuple[str, str | None]] = []
+    for end, letter in enumerate(word[1:], start=2):
+        flag, rest = f"-{letter}", word[end:]
+        if flag not in arity:
+            return []
+        if arity[flag]:
+            # `-n10` is an option and `-beta` is code: numbers are told by their first sign.
+            is_value = flag == "-v" or not rest or _NUMBER.match(rest) is not None
+            return [*found, (flag, rest or None)] if is_value else []
+        found.append((flag, None))
+    return found
+
+
+_TIME_USAGE = "%(prog)s [options] code\n       %%%(prog)s [options] [set-up]   (above a cell)"
+_GRAPH_USAGE = "%(prog)s [options] call\n       %%%(prog)s [options]   (above a cell)"
+_COMPARE_USAGE = "%%%(prog)s [options]   (above a cell)\n       %(prog)s [options] name name"
+
+
+def usage() -> str:
+    """The help text of ``%fwtime``: usage, options from the table, examples, the Python call."""
+    return _build("%fwtime", _TIME_ROWS, _TIME_USAGE).format_help() + _TIME_EXAMPLES
+
+
+def graph_usage() -> str:
+    """The help text of ``%jaxpr``, like that of ``%fwtime``."""
+    return _build("%jaxpr", _GRAPH_ROWS, _GRAPH_USAGE).format_help() + _GRAPH_EXAMPLES
+
+
+def compare_usage() -> str:
+    """The help text of ``%%fwcompare``, like that of ``%fwtime``."""
+    return _build("%fwcompare", _COMPARE_ROWS, _COMPARE_USAGE).format_help() + _COMPARE_EXAMPLES

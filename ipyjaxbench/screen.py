@@ -1,0 +1,94 @@
+"""What a shell shows while and after code runs: one line of progress, then the result."""
+
+import sys
+import uuid
+from typing import Any
+
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+
+from ipyjaxbench import units
+from ipyjaxbench.muted import Muted
+from ipyjaxbench.result import Result
+
+
+class Screen:
+    """One line of progress that the result replaces; none where output goes into a file.
+
+    Args:
+        shell: where to show it.
+        active: whether anything is to be shown.
+    """
+
+    def __init__(self, shell: InteractiveShell, *, active: bool) -> None:
+        self._publisher = shell.display_pub  # the real one: while calls are made it is muted
+        self._stream = sys.stdout
+        in_notebook = getattr(shell, "kernel", None) is not None
+        self._by_display = active and in_notebook
+        self._by_line = active and not in_notebook and self._stream.isatty()
+        self._handle: str | None = None
+        self._written = False
+
+    def __enter__(self) -> "Screen":
+        return self
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        if self._written:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+        if failed and self._handle is not None:
+            self._publish("")
+
+    def show(self, line: str) -> None:
+        """Show the line in the place of the one before."""
+        if self._by_display:
+            self._publish(line)
+        elif self._by_line:
+            self._written = True
+            self._stream.write(f"\r{units.plain(line)}\x1b[K")
+            self._stream.flush()
+
+    def replace(self, result: Result) -> None:
+        """Show the result in the place of the line."""
+        if self._handle is None:
+            display(result)
+        else:
+            display(result, display_id=self._handle, update=True)
+
+    def _publish(self, line: str) -> None:
+        update = self._handle is not None
+        self._handle = self._handle or uuid.uuid4().hex
+        self._publisher.publish(
+            {"text/plain": line}, transient={"display_id": self._handle}, update=update
+        )
+
+
+class MutedShell(Muted):
+    """Also keeps what later calls display from being shown."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__()
+        self._shell = shell
+
+    def __enter__(self) -> "MutedShell":
+        self._publisher = self._shell.display_pub
+        self._shell.display_pub = _Unseen(self)
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._shell.display_pub = self._publisher
+
+
+class _Unseen(DisplayPublisher):
+    def __init__(self, muted: Muted) -> None:
+        super().__init__()
+        self._muted = muted
+
+    def publish(self, *_: Any, **__: Any) -> None:
+        self._muted.writes += 1
+
+    def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002
+        """Nothing was shown."""
