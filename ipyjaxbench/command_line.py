@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions
-from ipyjaxbench.rules import checked, digits, levels, seconds, swept, variable, whole
+from ipyjaxbench.rules import checked, chip, digits, levels, seconds, swept, variable, whole
 
 _NUMBER = re.compile(r"\.?\d")
 _WORD = re.compile(r'\s*("[^"]*"|\S+)')
@@ -61,6 +61,7 @@ _GRAPH_ROWS: _Rows = (
     (("--depth",), "depth", levels, "levels of inner programs that a long text shows (1)"),
     (("--flat",), "depth", None, "show all of a long text"),
     (("--find",), "find", str, "show only lines with this text, as in --find dot_general"),
+    (("--on",), "on", chip, "what a chip's compiler expects: tpu:v5e; may be given several times"),
     (("--tb",), "tb", True, "show the whole traceback where tracing fails"),
     (("-q", "--quiet"), "quiet", True, "show nothing"),
     (("-o", "--return"), "returned", True, "return the result object"),
@@ -106,6 +107,7 @@ examples:
   %jaxpr f(x, y)                        the program that this call is; nothing is computed
   %jaxpr x @ y + 1                      an expression that is no call
   %jaxpr --stage optimized f(x)         what the compiler makes of it
+  %jaxpr --on tpu:v5e --on tpu:v6e f(x) what TPUs would make of it, from any machine
   g = %jaxpr -q f(x)                    g.flops, g.static_argnames, g.jaxpr
 
 from Python:
@@ -199,7 +201,7 @@ def _taken_off(line: str, rows: _Rows, magic: str) -> tuple[dict[str, object], s
                     raise OptionError(f"{flag} needs a value: type {_example(flag)}")
                 given, position = following[1].strip('"'), following.end()
             value = checked(flag, given, rule)
-            more = rule is swept  # an option that may be given several times
+            more = rule in (swept, chip)  # an option that may be given several times
             values[dest] = (*values.get(dest, ()), value) if more else value  # type: ignore[misc]
     return values, line[position:].strip()
 
@@ -211,6 +213,7 @@ _SAMPLES = {
     "--sweep": "n=100,300",
     "--name": "before",
     "--stage": "hlo",
+    "--on": "tpu:v5e",
     "--platform": "tpu",
     "--find": "dot_general",
 }

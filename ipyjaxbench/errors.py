@@ -27,5 +27,5 @@ class RecordError(IpyJaxBenchError):
 class MissingLibraryError(IpyJaxBenchError, ImportError):
     """A library that only this part needs is not installed."""
 
-    def __init__(self, library: str) -> None:
-        super().__init__(f"{library} is not installed: pip install ipyjaxbench[plot]")
+    def __init__(self, library: str, extra: str = "plot") -> None:
+        super().__init__(f"{library} is not installed: pip install ipyjaxbench[{extra}]")

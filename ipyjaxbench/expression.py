@@ -92,7 +92,13 @@ def read(source: Source, names: Namespace, is_data: Callable[[object], bool]) ->
     expression = body[-1].value
     text = source.text.strip()
     if isinstance(expression, ast.Call):
-        call = _of_call(expression, source, names, is_data)
+        call = None
+        try:
+            call = _of_call(expression, source, names, is_data)
+        except (AttributeError, TypeError):
+            # The shape of an array has no methods: ``f(x.T)`` of one is looked at as a whole.
+            if not any(_is_shape(names.get(name)) for name in _names_in(expression)):
+                raise
         if call is not None:
             return call
     return _of_names(expression, text, source, names, is_data)
@@ -145,14 +151,25 @@ def _of_names(
     is_data: Callable[[object], bool],
 ) -> Call:
     """A function of the names in an expression that hold arrays."""
-    read_names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
-    used = [n for n in dict.fromkeys(read_names) if n in names and is_data(names[n])]
+    used = [n for n in _names_in(node) if n in names and is_data(names[n])]
     arguments = ast.arguments([], [ast.arg(name) for name in used], None, [], [], None, [])
     made = ast.Expression(ast.Lambda(arguments, node))
     ast.copy_location(made.body, node)
     ast.fix_missing_locations(made)
     function = eval(_compiled(made, "eval", source), names)
     return Call(text, function, tuple(names[name] for name in used), {}, tuple(used))
+
+
+def _names_in(node: ast.expr) -> list[str]:
+    """Names in the order in which they appear, each once."""
+    return list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
+
+
+def _is_shape(value: object) -> bool:
+    """Whether a value stands for an array without being one."""
+    kind = type(value)
+    known = all(inspect.getattr_static(kind, name, None) for name in ("shape", "dtype"))
+    return known and not hasattr(kind, "__array__")
 
 
 def _compiled(tree: ast.Module | ast.Expression, mode: str, source: Source) -> CodeType:

@@ -34,7 +34,7 @@ class Count:
     """How often something is computed.
 
     Attributes:
-        name: a primitive, or a line of code.
+        name: a primitive, or the text of a line of code.
         times: how many operations.
         flops: floating-point operations in all of them.
         line: of the code; 0 where it is not known, and for primitives.
@@ -46,6 +46,29 @@ class Count:
     flops: float
     line: int = 0
     parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the compiler of a chip expects of a program; nothing was run on one.
+
+    Attributes:
+        chip: such as "tpu:v5e".
+        seconds: of one run, as the compiler estimates it; None where it did not compile.
+        flops: floating-point operations of the compiled program.
+        moved: bytes that are read and written.
+        memory: bytes that are needed at once; 0 where that is not told.
+        limit: bytes that the chip has.
+        error: why it did not compile, where it is not for lack of memory.
+    """
+
+    chip: str
+    seconds: float | None
+    flops: float | None
+    moved: float | None
+    memory: int
+    limit: int
+    error: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,6 +93,8 @@ class Graph(Result):
         fixed: arguments that are no data, and so are part of the program too.
         tries: how often the user's code was traced.
         seconds: what tracing took.
+        printed: what the user's code printed while it was traced for the last time.
+        estimates: what compilers of chips expect of it.
         notes: what to know of it.
     """
 
@@ -92,6 +117,8 @@ class Graph(Result):
     fixed: tuple[str, ...]
     tries: int
     seconds: float
+    printed: str = ""
+    estimates: tuple[Estimate, ...] = ()
     notes: tuple[Note, ...] = ()
 
     @property

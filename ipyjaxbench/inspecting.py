@@ -1,6 +1,7 @@
 """Finds whose program a call is, and has it traced."""
 
 import ast
+import inspect
 import linecache
 from collections.abc import Iterator
 from types import FrameType, TracebackType
@@ -40,7 +41,9 @@ def inspect_code(
     frameworks, _ = loaded()
 
     def is_data(value: object) -> bool:
-        return any(True for _ in find_arrays(value, frameworks))
+        kind = type(value)
+        stands_for_one = all(inspect.getattr_static(kind, n, None) for n in ("shape", "dtype"))
+        return stands_for_one or any(True for _ in find_arrays(value, frameworks))
 
     call = expression.read(source, names, is_data)
     return inspect_call(call, options, framework)

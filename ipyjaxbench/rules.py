@@ -34,6 +34,14 @@ def variable(text: str) -> str:
     return text
 
 
+def chip(text: str) -> str:
+    """A chip by its platform and generation."""
+    platform, _, generation = text.partition(":")
+    if platform != "tpu" or not generation:
+        raise ValueError("a chip, as in --on tpu:v5e")
+    return text
+
+
 def swept(text: str) -> tuple[str, str]:
     """A name and its values, which stay text until their namespace is known."""
     name, equals, values = text.partition("=")

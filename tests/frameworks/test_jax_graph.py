@@ -98,7 +98,7 @@ def test_static_arguments_are_found_and_verified(code: str, static: tuple[str, .
     [
         ("jnp.ones((512, 512)) @ jnp.ones((512, 512))", None),
         ("x @ w", 2 * 3 * 4 * 2),
-        ("jnp.tanh(x)", 12),
+        ("(lambda v: jnp.tanh(v))(x)", 12),
         ("jax.lax.scan(lambda c, _: (c @ c, None), x @ x.T, None, length=10)", 540),
         ("(lambda a: jax.lax.fori_loop(0, 10, lambda i, c: c @ c, a))(x @ x.T)", 10 * (54 + 1)),
         ("x.T", 0),
@@ -153,6 +153,13 @@ def test_nothing_is_computed_or_compiled_and_no_cache_grows() -> None:
         compiled.trace(X)
 
 
+def test_numbers_that_jax_makes_narrower_are_told() -> None:
+    (note,) = ipyjaxbench.graph(jnp.dot, np.ones((3, 4)), X.T).notes
+    assert note.code == "narrowed"
+    assert note.text.startswith("a is float64, and JAX takes it as float32")
+    assert ipyjaxbench.graph(jnp.dot, np.ones((3, 4), np.float32), X.T).notes == ()
+
+
 def test_output_of_tracing_is_not_shown_and_tries_are_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -163,6 +170,8 @@ def test_output_of_tracing_is_not_shown_and_tries_are_counted(
     found = ipyjaxbench.graph(loud, X, 2)
     assert capsys.readouterr().out == ""
     assert found.tries == 2
+    assert found.printed == "tracing\n"
+    assert "printed tracing" in " ".join(str(found).split())
     assert "traced 2 times" in " ".join(str(found).split())
 
 
@@ -211,6 +220,8 @@ def test_every_stage_has_its_text(stage: str, words: str) -> None:
     found = graph("x @ w", stage=stage)
     assert words in found.program
     assert found.form == stage
+    assert "metadata=" not in found.program
+    assert __file__ not in found.program
 
 
 def test_a_program_is_lowered_for_another_platform() -> None:

@@ -1,15 +1,21 @@
 """The graph of a call in JAX: its jaxpr, and what is counted in it."""
 
-import jax
+from collections.abc import Iterator
 
+import jax
+import numpy as np
+
+from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import pitfalls, program, tracing
+from ipyjaxbench.frameworks.jax import chips, pitfalls, program, tracing
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 
 _SHORT = 100  # equations up to which JAX's own text is shown
+_LINES = 120  # of a later stage
 _CLOCK = Clock.elapsed()
 
 
@@ -40,6 +46,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         text = program.text_of(traced.closed, depth)
     else:
         text = tracing.lowered(traced, options.stage, options.platform)
+        text = program.readable(text, None if options.depth is None else _LINES)
     found = Graph(
         code=call.text,
         framework="jax",
@@ -58,9 +65,22 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         fixed=traced.untraceable,
         tries=traced.tries,
         seconds=seconds,
+        printed=traced.printed,
+        notes=tuple(_narrowed(traced)),
+        estimates=chips.estimates(traced, options.on) if options.on else (),
     )
     object.__setattr__(found, "_jaxpr", traced.closed)
     return found
+
+
+def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
+    """NumPy's numbers of 64 bits, of which JAX takes half."""
+    by_kind: dict[tuple[str, str], list[str]] = {}
+    pairs = zip(traced.names, traced.values, traced.closed.in_avals, strict=True)
+    for name, value, aval in pairs:
+        if isinstance(value, np.ndarray | np.generic) and value.dtype != aval.dtype:
+            by_kind.setdefault((str(value.dtype), str(aval.dtype)), []).append(name)
+    yield from (notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
 
 
 def _only(text: str, wanted: str | None) -> str:

@@ -1,6 +1,8 @@
 """What a jaxpr computes, counted equation by equation, and its text, folded where it is long."""
 
+import linecache
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +14,8 @@ from ipyjaxbench.frameworks.jax.jaxpr import operations_of
 from ipyjaxbench.graph import Count, Value
 
 _WIDTH = 78
+_FRAMES = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", re.MULTILINE)
+_METADATA = re.compile(r", (metadata|frontend_attributes)=\{[^{}]*(\{[^{}]*\}[^{}]*)*\}")
 _PARAMETER = 40  # characters of a parameter that are shown where a program is folded
 _FIRST, _LAST = 40, 10  # equations that are shown at each level
 _UNKNOWN_TURNS = "the turns of a while loop are not known: one was counted"
@@ -47,8 +51,8 @@ class Counted:
         self._with_lines = lines
         self._times: Counter[str] = Counter()
         self._flops: defaultdict[str, float] = defaultdict(float)
-        self._lines: dict[str, list[Any]] = {}
-        self._places: dict[int, str] = {}
+        self._lines: dict[tuple[str, int], list[Any]] = {}
+        self._places: dict[int, tuple[str, int]] = {}
         self.flops = self._program(closed.jaxpr, 1.0)
 
     def primitives(self) -> tuple[Count, ...]:
@@ -59,10 +63,10 @@ class Counted:
     def lines(self) -> tuple[Count, ...]:
         """How much each line of code computes, file by file and in order."""
         found = []
-        for place, (times, flops, names) in self._lines.items():
-            file, _, number = place.rpartition(":")
-            found.append(Count(file, times, flops, int(number), tuple(dict.fromkeys(names))))
-        return tuple(sorted(found, key=lambda each: (each.name, each.line)))
+        for (file, number), (times, flops, names) in sorted(self._lines.items()):
+            source = linecache.getline(file, number).strip()  # a record holds no path
+            found.append(Count(source, times, flops, number, tuple(dict.fromkeys(names))))
+        return tuple(found)
 
     def _program(self, jaxpr: Any, turns: float) -> float:
         return math.fsum(self._equation(equation, turns) for equation in jaxpr.eqns)
@@ -91,20 +95,15 @@ class Counted:
         return math.fsum(costs) if name == "while" else costs[0]
 
     def _note_line(self, equation: Any, name: str, flops: float) -> None:
-        place = self._place(equation.source_info)
-        if place:
+        key = id(equation.source_info.traceback)
+        if key not in self._places:
+            self._places[key] = place_of(equation.source_info)
+        place = self._places[key]
+        if place[1]:
             known = self._lines.setdefault(place, [0, 0.0, []])
             known[0] += 1
             known[1] += flops
             known[2].append(name)
-
-    def _place(self, info: Any) -> str:
-        """``file:line`` of the user's code."""
-        key = id(info.traceback)
-        if key not in self._places:
-            file, line = place_of(info)
-            self._places[key] = f"{file}:{line}" if line else ""
-        return self._places[key]
 
 
 def place_of(info: Any) -> tuple[str, int]:
@@ -123,8 +122,22 @@ def text_of(closed: Any, depth: int | None) -> str:
         depth: levels of inner programs to show; None shows all, in JAX's own form.
     """
     if depth is None:
-        return str(closed.pretty_print(width=_WIDTH))
+        return str(closed.pretty_print(width=_WIDTH, use_color=False))
     return "\n".join(_Listing(depth).lines(closed.jaxpr, 0))
+
+
+def readable(hlo: str, most: int | None) -> str:
+    """The compiler's text without what it says of files and frames, which are this machine's.
+
+    Args:
+        hlo: as the compiler prints it.
+        most: lines to show; None shows all.
+    """
+    text = _METADATA.sub("", _FRAMES.sub("", hlo)).strip()
+    lines = [line for line in text.splitlines() if line.strip()]
+    if most is not None and len(lines) > most:
+        lines[most // 2 : -most // 2] = [f"... {len(lines) - most:,} more lines ..."]
+    return "\n".join(lines)
 
 
 class _Listing:

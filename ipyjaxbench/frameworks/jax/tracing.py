@@ -14,9 +14,13 @@ from typing import Any
 import jax
 import jax.extend
 import numpy as np
+from jax.extend import source_info_util
 
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import program
+
+# Lines of this file are not the user's.
+source_info_util.register_exclusion(__file__)
 
 _HOLE = None  # what stands in a tree where a static leaf was
 _MOST_TRIES = 32
@@ -97,6 +101,8 @@ def trace(call: Call) -> Traced:
     def attempt(static: frozenset[str]) -> Traced:
         nonlocal tries
         tries += 1
+        written.seek(0)
+        written.truncate()
         with contextlib.redirect_stdout(written):
             return _traced(call, static, lambda: (tries, written.getvalue()))
 
