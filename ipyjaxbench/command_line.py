@@ -61,6 +61,12 @@ _GRAPH_ROWS: _Rows = (
     (("--depth",), "depth", levels, "levels of inner programs that a long text shows (1)"),
     (("--flat",), "depth", None, "show all of a long text"),
     (("--find",), "find", str, "show only lines with this text, as in --find dot_general"),
+    (
+        ("--diff",),
+        "diff",
+        str,
+        'show what differs from another call, "f(y)", or from the last time',
+    ),
     (("--on",), "on", chip, "what a chip's compiler expects: tpu:v5e; may be given several times"),
     (("--tb",), "tb", True, "show the whole traceback where tracing fails"),
     (("-q", "--quiet"), "quiet", True, "show nothing"),
@@ -107,6 +113,8 @@ examples:
   %jaxpr f(x, y)                        the program that this call is; nothing is computed
   %jaxpr x @ y + 1                      an expression that is no call
   %jaxpr --stage optimized f(x)         what the compiler makes of it
+  %jaxpr --diff "f(x16)" f(x32)         what differs between the programs of two calls
+  %jaxpr --diff last f(x)               what an edit of f has changed
   %jaxpr --on tpu:v5e --on tpu:v6e f(x) what TPUs would make of it, from any machine
   g = %jaxpr -q f(x)                    g.flops, g.static_argnames, g.jaxpr
 
@@ -214,6 +222,7 @@ _SAMPLES = {
     "--name": "before",
     "--stage": "hlo",
     "--on": "tpu:v5e",
+    "--diff": "last",
     "--platform": "tpu",
     "--find": "dot_general",
 }

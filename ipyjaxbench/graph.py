@@ -1,5 +1,7 @@
 """The program that a call is: what goes in, what comes out, what is computed, at what cost."""
 
+import dataclasses
+import difflib
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -46,6 +48,25 @@ class Count:
     flops: float
     line: int = 0
     parts: tuple[str, ...] = ()
+
+
+def difference(before: "Graph", now: "Graph") -> "Graph":
+    """A graph whose text is what differs from another one.
+
+    Args:
+        before: the other one.
+        now: of which all other facts are told.
+
+    Returns:
+        The graph; the lines of its text begin with "-", "+" or a blank.
+    """
+    lines = difflib.unified_diff(
+        before.program.splitlines(), now.program.splitlines(), before.code, now.code, "", "", 2, ""
+    )
+    text = "\n".join(lines) or "the programs are the same"
+    changed = dataclasses.replace(now, form=f"{now.form} diff", program=text)
+    object.__setattr__(changed, "_jaxpr", now.jaxpr)
+    return changed
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -26,10 +27,10 @@ from ipyjaxbench.comparison import Comparison, Side
 from ipyjaxbench.contender import Entry
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError, OptionError, SnippetError
-from ipyjaxbench.graph import Graph
+from ipyjaxbench.graph import Graph, difference
 from ipyjaxbench.inspecting import explain, inspect_code
 from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.options import CompareOptions, GraphOptions
 from ipyjaxbench.progress import Progress
 from ipyjaxbench.screen import MutedShell, Screen
 from ipyjaxbench.snippet import Namespace, Snippet, restored
@@ -56,6 +57,7 @@ class IpyJaxBench(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._kept: dict[str, Measurement] = {}
+        self._last: dict[str, Graph] = {}
 
     @no_var_expand
     @needs_local_scope
@@ -169,6 +171,10 @@ class IpyJaxBench(Magics):
             source = source_of(self.shell, code if cell is None else cell, above, caller)
             with _diagnosis_shown(whole=chosen.tb):
                 result = inspect_code(source, names, chosen, framework)
+                before = self._before(chosen.diff, result, names, above, caller)
+            self._last[result.code] = result
+            if before is not None:
+                result = difference(before, result)
         returned = chosen.returned or use == "used"
         if not chosen.quiet and not (returned and use == "shown"):
             display(result)
@@ -189,6 +195,25 @@ class IpyJaxBench(Magics):
             if error is None:
                 raise SnippetError("no cell has failed yet")
             display(explain(error, self.shell.user_ns))
+
+    def _before(
+        self,
+        asked: str | None,
+        now: Graph,
+        names: Namespace,
+        above: int,
+        caller: FrameType | None,
+    ) -> Graph | None:
+        """The program that another one is held against; None where that was not asked for."""
+        __tracebackhide__ = True
+        if asked is None:
+            return None
+        if asked != "last":
+            source = source_of(self.shell, asked, above, caller)
+            return inspect_code(source, names, GraphOptions(stage=now.form), now.framework)
+        if now.code not in self._last:
+            raise OptionError(f"--diff last: {now.code!r} was not looked at before")
+        return self._last[now.code]
 
     def _of_kept(self, text: str, chosen: CompareOptions) -> Comparison:
         """Measurements that ``%fwtime --name`` kept, one against the others."""

@@ -135,6 +135,7 @@ class GraphOptions:
         platform: for which it is lowered (``--platform``); None takes the default device's.
         depth: levels of inner programs that a long text shows (``--depth``); None shows all.
         find: show only lines with this text (``--find``).
+        diff: another call, or "last", whose program this one is held against (``--diff``).
         on: chips whose compilers are asked for an estimate (``--on``).
         tb: show the whole traceback where tracing fails (``--tb``).
         quiet: show nothing.
@@ -146,6 +147,7 @@ class GraphOptions:
     platform: str | None = None
     depth: int | None = 1
     find: str | None = None
+    diff: str | None = None
     on: tuple[str, ...] = ()
     tb: bool = False
     quiet: bool = False

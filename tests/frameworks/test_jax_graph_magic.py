@@ -40,6 +40,25 @@ def test_a_cell_is_run_and_its_last_expression_is_shown(shell: Shell) -> None:
     assert shell.names["g"].static_argnames == ("double",)
 
 
+def test_two_calls_are_held_against_each_other(shell: Shell) -> None:
+    shell.run(START)
+    shell.run('g = %jaxpr -q --diff "scaled(x, False)" scaled(x, True)')
+    lines = shell.names["g"].program.splitlines()
+    assert lines[:2] == ["--- scaled(x, False)", "+++ scaled(x, True)"]
+    assert any(line.startswith("+") and "mul a 2.0" in line for line in lines)
+    shell.run('g = %jaxpr -q --diff "x + 1" x + 1')
+    assert shell.names["g"].program == "the programs are the same"
+
+
+def test_a_call_is_held_against_itself_before_an_edit(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("%jaxpr -q scaled(x, True)\ndef scaled(x, double):\n    return x * 3 if double else x")
+    shell.run("g = %jaxpr -q --diff last scaled(x, True)")
+    text = shell.names["g"].program
+    assert "-{ lambda ; a:f32[6]. let b:f32[6] = mul a 2.0:f32[] in (b,) }" in text
+    assert "+{ lambda ; a:f32[6]. let b:f32[6] = mul a 3.0:f32[] in (b,) }" in text
+
+
 def test_what_does_not_trace_is_explained_and_stops_the_cell(shell: Shell) -> None:
     shell.run(START)
     with pytest.raises(UsageError) as caught:
@@ -77,6 +96,7 @@ def test_the_last_error_is_explained(cell: str, fix: str, shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
+        ("%jaxpr --diff last x * 77", "--diff last: 'x * 77' was not looked at before"),
         ("%jaxpr y = 3", "there is no expression to look at: end with a call"),
         ("%jaxpr --stage foo x", "--stage foo: it is one of jaxpr, stablehlo, hlo, optimized"),
         ("%jaxpr --depht 3 x", "unknown option --depht; did you mean --depth?"),

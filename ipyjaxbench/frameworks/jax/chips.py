@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
-from jax import export
 
 from ipyjaxbench.errors import MissingLibraryError, OptionError
 from ipyjaxbench.frameworks.jax.tracing import Traced
@@ -64,6 +63,8 @@ def estimates(traced: Traced, chips: Sequence[str]) -> tuple[Estimate, ...]:
 
 def _exported(traced: Traced) -> bytes:
     """The program for TPUs, of its arrays alone: trees would have to be known on the other side."""
+    from jax import export
+
     wrapper, args, kwargs = traced.call
     leaves, tree = jax.tree.flatten((tuple(args), dict(kwargs)))
 
