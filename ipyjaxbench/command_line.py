@@ -68,6 +68,7 @@ _GRAPH_ROWS: _Rows = (
         'show what differs from another call, "f(y)", or from the last time',
     ),
     (("--on",), "on", chip, "what a chip's compiler expects: tpu:v5e; may be given several times"),
+    (("--check",), "check", True, "say what the program holds that may not be expected"),
     (("--tb",), "tb", True, "show the whole traceback where tracing fails"),
     (("-q", "--quiet"), "quiet", True, "show nothing"),
     (("-o", "--return"), "returned", True, "return the result object"),

@@ -137,6 +137,7 @@ class GraphOptions:
         find: show only lines with this text (``--find``).
         diff: another call, or "last", whose program this one is held against (``--diff``).
         on: chips whose compilers are asked for an estimate (``--on``).
+        check: say what the program holds that may not be expected (``--check``).
         tb: show the whole traceback where tracing fails (``--tb``).
         quiet: show nothing.
         returned: return the result object.
@@ -149,6 +150,7 @@ class GraphOptions:
     find: str | None = None
     diff: str | None = None
     on: tuple[str, ...] = ()
+    check: bool = False
     tb: bool = False
     quiet: bool = False
     returned: bool = False

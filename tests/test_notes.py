@@ -392,6 +392,77 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.baked_in("f32[600,600]", 1_440_000),
+        Note(
+            "baked-in",
+            "f32[600,600], 1.37 MiB, was captured and is part of the program: each compilation"
+            " holds a copy, and may compute with it.",
+            "pass it as an argument",
+            MEANING,
+        ),
+    ),
+    (
+        notes.unrolled(3, "x = f(x)", 20, 40),
+        Note(
+            "unrolled",
+            "Line 3, 'x = f(x)', was traced 20 times: 40 equations that take as much longer to"
+            " compile.",
+            "jax.lax.fori_loop or jax.lax.scan trace it once",
+        ),
+    ),
+    (
+        notes.weak_output(["f32[]"]),
+        Note(
+            "weak-output",
+            "What comes out (f32[]) is weakly typed, as a Python number is: as an input of the next"
+            " call it makes jit trace again.",
+            "x.astype(x.dtype), or begin with jnp.asarray(0.0, 'float32')",
+        ),
+    ),
+    (
+        notes.called_back(["pure_callback", "device_put"]),
+        Note(
+            "called-back",
+            "The program leaves the device while it runs: pure_callback, device_put.",
+            "leave it out where time matters",
+            MEANING,
+        ),
+    ),
+    (
+        notes.low_precision(["bfloat16"], 2),
+        Note(
+            "low-precision",
+            "2 products of bfloat16: sums of many terms lose digits.",
+            "preferred_element_type='float32' keeps those of the sum",
+        ),
+    ),
+    (
+        notes.donated_unused(["f32[4]"]),
+        Note(
+            "donated-unused",
+            "f32[4] was donated, and no result has its shape and dtype: the memory cannot be used"
+            " again.",
+            "leave it out of donate_argnums",
+        ),
+    ),
+    (
+        notes.key_reused("In jit, argument 0 is already consumed."),
+        Note(
+            "key-reused",
+            "A random key is used twice, and gives the same numbers twice: In jit, argument 0 is"
+            " already consumed.",
+            "key, sub = jax.random.split(key), and use sub",
+            MEANING,
+        ),
+    ),
+    (
+        notes.recomputed(1),
+        Note(
+            "recomputed",
+            "jax.checkpoint has 1 part computed again for the backward pass, to save memory.",
+        ),
+    ),
+    (
         notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
         Note(
             "recorded",

@@ -17,6 +17,14 @@ from ipyjaxbench.notes.arms import other_dtype as other_dtype
 from ipyjaxbench.notes.arms import other_result as other_result
 from ipyjaxbench.notes.arms import other_threads as other_threads
 from ipyjaxbench.notes.arms import slowed_by_others as slowed_by_others
+from ipyjaxbench.notes.programs import baked_in as baked_in
+from ipyjaxbench.notes.programs import called_back as called_back
+from ipyjaxbench.notes.programs import donated_unused as donated_unused
+from ipyjaxbench.notes.programs import key_reused as key_reused
+from ipyjaxbench.notes.programs import low_precision as low_precision
+from ipyjaxbench.notes.programs import recomputed as recomputed
+from ipyjaxbench.notes.programs import unrolled as unrolled
+from ipyjaxbench.notes.programs import weak_output as weak_output
 from ipyjaxbench.notes.run import below_clock as below_clock
 from ipyjaxbench.notes.run import compiled_late as compiled_late
 from ipyjaxbench.notes.run import earlier_work as earlier_work
@@ -108,4 +116,12 @@ CODES = (
     "copies-alone",
     "half-alone",
     "slowed-by-others",
+    "baked-in",
+    "called-back",
+    "donated-unused",
+    "key-reused",
+    "low-precision",
+    "recomputed",
+    "unrolled",
+    "weak-output",
 )

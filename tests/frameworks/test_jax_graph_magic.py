@@ -52,7 +52,9 @@ def test_two_calls_are_held_against_each_other(shell: Shell) -> None:
 
 def test_a_call_is_held_against_itself_before_an_edit(shell: Shell) -> None:
     shell.run(START)
-    shell.run("%jaxpr -q scaled(x, True)\ndef scaled(x, double):\n    return x * 3 if double else x")
+    shell.run(
+        "%jaxpr -q scaled(x, True)\ndef scaled(x, double):\n    return x * 3 if double else x"
+    )
     shell.run("g = %jaxpr -q --diff last scaled(x, True)")
     text = shell.names["g"].program
     assert "-{ lambda ; a:f32[6]. let b:f32[6] = mul a 2.0:f32[] in (b,) }" in text

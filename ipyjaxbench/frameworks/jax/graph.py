@@ -9,7 +9,7 @@ from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import chips, pitfalls, program, tracing
+from ipyjaxbench.frameworks.jax import checks, chips, pitfalls, program, tracing
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
@@ -66,7 +66,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         tries=traced.tries,
         seconds=seconds,
         printed=traced.printed,
-        notes=tuple(_narrowed(traced)),
+        notes=(*_narrowed(traced), *(checks.checks(traced) if options.check else ())),
         estimates=chips.estimates(traced, options.on) if options.on else (),
     )
     object.__setattr__(found, "_jaxpr", traced.closed)

@@ -64,7 +64,7 @@ class Counted:
         """How much each line of code computes, file by file and in order."""
         found = []
         for (file, number), (times, flops, names) in sorted(self._lines.items()):
-            source = linecache.getline(file, number).strip()  # a record holds no path
+            source = line_of(file, number)  # a record holds no path
             found.append(Count(source, times, flops, number, tuple(dict.fromkeys(names))))
         return tuple(found)
 
@@ -104,6 +104,11 @@ class Counted:
             known[0] += 1
             known[1] += flops
             known[2].append(name)
+
+
+def line_of(file: str, number: int) -> str:
+    """The text of a line of the user's code."""
+    return linecache.getline(file, number).strip()
 
 
 def place_of(info: Any) -> tuple[str, int]:

@@ -1,0 +1,87 @@
+"""What a program holds that its author may not expect."""
+
+from collections.abc import Sequence
+
+from ipyjaxbench import units
+from ipyjaxbench.notes._note import CHANGES_MEANING, Note
+
+
+def baked_in(shown: str, nbytes: int) -> Note:
+    """A large array was captured."""
+    return Note(
+        "baked-in",
+        f"{shown}, {units.size(nbytes)}, was captured and is part of the program: each compilation"
+        " holds a copy, and may compute with it.",
+        "pass it as an argument",
+        CHANGES_MEANING,
+    )
+
+
+def unrolled(line: int, source: str, times: int, equations: int) -> Note:
+    """A Python loop was traced turn by turn."""
+    return Note(
+        "unrolled",
+        f"Line {line}, {source!r}, was traced {times} times: {units.count(equations, 'equation')}"
+        " that take as much longer to compile.",
+        "jax.lax.fori_loop or jax.lax.scan trace it once",
+    )
+
+
+def weak_output(names: Sequence[str]) -> Note:
+    """A result gives way to other types."""
+    which = ", ".join(names)
+    return Note(
+        "weak-output",
+        f"What comes out ({which}) is weakly typed, as a Python number is: as an input of the next"
+        " call it makes jit trace again.",
+        "x.astype(x.dtype), or begin with jnp.asarray(0.0, 'float32')",
+    )
+
+
+def called_back(names: Sequence[str]) -> Note:
+    """The program calls Python, or moves data, while it runs."""
+    return Note(
+        "called-back",
+        f"The program leaves the device while it runs: {', '.join(names)}.",
+        "leave it out where time matters",
+        CHANGES_MEANING,
+    )
+
+
+def low_precision(dtypes: Sequence[str], products: int) -> Note:
+    """Products of narrow numbers."""
+    return Note(
+        "low-precision",
+        f"{units.count(products, 'product')} of {', '.join(dtypes)}: sums of many terms lose"
+        " digits.",
+        "preferred_element_type='float32' keeps those of the sum",
+    )
+
+
+def donated_unused(names: Sequence[str]) -> Note:
+    """An argument's memory is given away for nothing."""
+    return Note(
+        "donated-unused",
+        f"{', '.join(names)} was donated, and no result has its shape and dtype: the memory cannot"
+        " be used again.",
+        "leave it out of donate_argnums",
+    )
+
+
+def key_reused(line: str) -> Note:
+    """A random key is used twice."""
+    return Note(
+        "key-reused",
+        f"A random key is used twice, and gives the same numbers twice: {line}",
+        "key, sub = jax.random.split(key), and use sub",
+        CHANGES_MEANING,
+    )
+
+
+def recomputed(times: int) -> Note:
+    """The backward pass computes things again."""
+    return Note(
+        "recomputed",
+        f"jax.checkpoint has {units.count(times, 'part')} computed again for the backward pass, to"
+        " save memory.",
+    )
