@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions
-from ipyjaxbench.rules import checked, chip, digits, levels, seconds, swept, variable, whole
+from ipyjaxbench.rules import checked, chip, digits, levels, seconds, shapes, swept, variable, whole
 
 _NUMBER = re.compile(r"\.?\d")
 _WORD = re.compile(r'\s*("[^"]*"|\S+)')
@@ -68,6 +68,7 @@ _GRAPH_ROWS: _Rows = (
         'show what differs from another call, "f(y)", or from the last time',
     ),
     (("--on",), "on", chip, "what a chip's compiler expects: tpu:v5e; may be given several times"),
+    (("--shapes",), "shapes", shapes, "call a function with arrays of these: f32[8,4],i32[]"),
     (("--check",), "check", True, "say what the program holds that may not be expected"),
     (("--tb",), "tb", True, "show the whole traceback where tracing fails"),
     (("-q", "--quiet"), "quiet", True, "show nothing"),
@@ -114,6 +115,7 @@ examples:
   %jaxpr f(x, y)                        the program that this call is; nothing is computed
   %jaxpr x @ y + 1                      an expression that is no call
   %jaxpr --stage optimized f(x)         what the compiler makes of it
+  %jaxpr --shapes "f32[8,4], i32[]" f   f of arrays of these shapes, without any data
   %jaxpr --diff "f(x16)" f(x32)         what differs between the programs of two calls
   %jaxpr --diff last f(x)               what an edit of f has changed
   %jaxpr --on tpu:v5e --on tpu:v6e f(x) what TPUs would make of it, from any machine
@@ -224,6 +226,7 @@ _SAMPLES = {
     "--stage": "hlo",
     "--on": "tpu:v5e",
     "--diff": "last",
+    "--shapes": '"f32[8,4], i32[]"',
     "--platform": "tpu",
     "--find": "dot_general",
 }

@@ -41,6 +41,39 @@ class Call:
         return cls(f"{name}(...)", function, args, kwargs, labels(function, args, kwargs))
 
 
+@dataclass(frozen=True)
+class Shape:
+    """Stands for an array of which only these are known.
+
+    Attributes:
+        dtype: such as "float32".
+        shape: such as (3, 4).
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def of_shapes(
+    source: Source, names: Namespace, shapes: Sequence[tuple[str, tuple[int, ...]]]
+) -> Call:
+    """Read code as a function that is called with arrays of these types and shapes.
+
+    Raises:
+        SnippetError: the code is no function.
+    """
+    __tracebackhide__ = True
+    body = source.tree.body
+    text = source.text.strip()
+    function = None
+    if len(body) == 1 and isinstance(body[0], ast.Expr):
+        function = eval(_compiled(ast.Expression(body[0].value), "eval", source), names)
+    if not callable(function):
+        raise SnippetError(f"--shapes goes with a function, and {text!r} is none")
+    args = tuple(Shape(dtype, shape) for dtype, shape in shapes)
+    return Call(text, function, args, {}, labels(function, args, {}))
+
+
 def labels(
     function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[str, ...]:

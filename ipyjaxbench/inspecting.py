@@ -45,7 +45,10 @@ def inspect_code(
         stands_for_one = all(inspect.getattr_static(kind, n, None) for n in ("shape", "dtype"))
         return stands_for_one or any(True for _ in find_arrays(value, frameworks))
 
-    call = expression.read(source, names, is_data)
+    if options.shapes:
+        call = expression.of_shapes(source, names, options.shapes)
+    else:
+        call = expression.read(source, names, is_data)
     return inspect_call(call, options, framework)
 
 

@@ -135,6 +135,7 @@ class GraphOptions:
         platform: for which it is lowered (``--platform``); None takes the default device's.
         depth: levels of inner programs that a long text shows (``--depth``); None shows all.
         find: show only lines with this text (``--find``).
+        shapes: types and shapes of the arguments, where the code is a function (``--shapes``).
         diff: another call, or "last", whose program this one is held against (``--diff``).
         on: chips whose compilers are asked for an estimate (``--on``).
         check: say what the program holds that may not be expected (``--check``).
@@ -148,6 +149,7 @@ class GraphOptions:
     platform: str | None = None
     depth: int | None = 1
     find: str | None = None
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     diff: str | None = None
     on: tuple[str, ...] = ()
     check: bool = False

@@ -2,9 +2,18 @@
 
 import keyword
 import math
+import re
 from collections.abc import Callable
 
 from ipyjaxbench.errors import OptionError
+
+_KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
+_SHORT = ("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u32", "c64", "bool")
+_SHAPE = re.compile(r"(bool|bf|[fiuc])(\d*)\[([\d, ]*)\]")
+_SHAPES = re.compile(rf"{_SHAPE.pattern}(\s*,\s*{_SHAPE.pattern})*")
+_DTYPES = {
+    _KINDS[m[1]] + m[2] for name in _SHORT if (m := re.match(r"(bool|bf|[fiuc])(\d*)", name))
+}
 
 
 def _rule(low: float, high: float, kind: type, words: str) -> Callable[[str], float]:
@@ -40,6 +49,24 @@ def chip(text: str) -> str:
     if platform != "tpu" or not generation:
         raise ValueError("a chip, as in --on tpu:v5e")
     return text
+
+
+def shapes(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Types and shapes of arrays, as reports spell them.
+
+    Example:
+        >>> shapes("f32[128,64], i32[]")
+        (('float32', (128, 64)), ('int32', ()))
+    """
+    if not _SHAPES.fullmatch(text.strip()):
+        raise ValueError('types with shapes, as in --shapes "f32[128,64], i32[]"')
+    found = []
+    for kind, bits, dims in _SHAPE.findall(text):
+        dtype = _KINDS[kind] + bits
+        if dtype not in _DTYPES:
+            raise ValueError(f"types with shapes, and {kind}{bits} is none of {', '.join(_SHORT)}")
+        found.append((dtype, tuple(int(n) for n in dims.split(",") if n.strip())))
+    return tuple(found)
 
 
 def swept(text: str) -> tuple[str, str]:

@@ -40,6 +40,15 @@ def test_a_cell_is_run_and_its_last_expression_is_shown(shell: Shell) -> None:
     assert shell.names["g"].static_argnames == ("double",)
 
 
+def test_shapes_alone_will_do(shell: Shell) -> None:
+    shell.run(START)
+    shell.run('g = %jaxpr -q --shapes "f32[8,4], bf16[4]" jnp.dot')
+    found = shell.names["g"]
+    assert [(v.name, v.dtype, v.shape) for v in found.inputs] == [
+        ("a", "float32", (8, 4)), ("b", "bfloat16", (4,)),
+    ]  # fmt: skip
+
+
 def test_two_calls_are_held_against_each_other(shell: Shell) -> None:
     shell.run(START)
     shell.run('g = %jaxpr -q --diff "scaled(x, False)" scaled(x, True)')
@@ -99,6 +108,9 @@ def test_the_last_error_is_explained(cell: str, fix: str, shell: Shell) -> None:
     ("cell", "message"),
     [
         ("%jaxpr --diff last x * 77", "--diff last: 'x * 77' was not looked at before"),
+        ("%jaxpr --shapes f32 negatives", "--shapes f32: --shapes takes types with shapes, as in"),
+        ("%jaxpr --shapes f33[2] negatives", "--shapes f33[2]: --shapes takes types with shapes,"),
+        ("%jaxpr --shapes f32[2] x", "--shapes goes with a function, and 'x' is none"),
         ("%jaxpr y = 3", "there is no expression to look at: end with a call"),
         ("%jaxpr --stage foo x", "--stage foo: it is one of jaxpr, stablehlo, hlo, optimized"),
         ("%jaxpr --depht 3 x", "unknown option --depht; did you mean --depth?"),

@@ -59,6 +59,12 @@ def test_inputs_outputs_and_work_are_told() -> None:
     assert found.flops == 2 * 3 * 4 * 5
 
 
+def test_shapes_alone_will_do() -> None:
+    options = GraphOptions(shapes=(("float32", (7, 4)),))
+    found = inspect_code(Source.plain("tf.tanh"), dict(NAMES), options, "tensorflow")
+    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (7, 4))]
+
+
 def test_nothing_of_the_users_changes() -> None:
     scaled(X)
     traces = scaled.experimental_get_tracing_count()

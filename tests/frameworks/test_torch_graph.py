@@ -78,6 +78,12 @@ def test_a_call_is_shown_as_its_operations(
     assert graph(code, names).program.splitlines() == program
 
 
+def test_shapes_alone_will_do(names: dict[str, Any]) -> None:
+    shapes = (("float32", (3, 4)),)
+    found = inspect_code(Source.plain("block"), names, GraphOptions(shapes=shapes), "torch")
+    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
+
+
 def test_parameters_of_a_module_are_inputs(names: dict[str, Any]) -> None:
     found = graph("block(x, by=3.0)", names)
     assert [value.name for value in found.inputs] == [

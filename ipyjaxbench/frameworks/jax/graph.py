@@ -1,6 +1,7 @@
 """The graph of a call in JAX: its jaxpr, and what is counted in it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
-from ipyjaxbench.expression import Call
+from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks.jax import checks, chips, pitfalls, program, tracing
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
@@ -33,6 +34,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         UntraceableError: no choice of static arguments helps; it holds the diagnosis.
     """
     __tracebackhide__ = True
+    call = replace(call, args=tuple(map(_without_data, call.args)))
     start = _CLOCK.now()
     try:
         traced = tracing.trace(call)
@@ -71,6 +73,12 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     )
     object.__setattr__(found, "_jaxpr", traced.closed)
     return found
+
+
+def _without_data(value: object) -> object:
+    if isinstance(value, Shape):
+        return jax.ShapeDtypeStruct(value.shape, value.dtype)
+    return value
 
 
 def _narrowed(traced: tracing.Traced) -> Iterator[Note]:

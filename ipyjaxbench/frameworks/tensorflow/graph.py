@@ -6,6 +6,7 @@ import linecache
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
@@ -13,7 +14,7 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import Diagnosis, UntraceableError
-from ipyjaxbench.expression import Call
+from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.graph import Count, Graph, Value
 from ipyjaxbench.options import GraphOptions
 
@@ -38,6 +39,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         UntraceableError: it cannot be traced.
     """
     __tracebackhide__ = True
+    call = replace(call, args=tuple(map(_without_data, call.args)))
     function = getattr(call.function, "python_function", call.function)
     given = tf.nest.flatten((call.args, dict(call.kwargs)))
     if not any(isinstance(leaf, tf.Tensor | tf.Variable | tf.TensorSpec) for leaf in given):
@@ -92,6 +94,12 @@ def _diagnosis(call: Call, error: Exception) -> Diagnosis:
         because=_NUMBERS if numbers else "the code raises while it is traced",
         advice="the same function of tf, or tf.numpy_function" if numbers else "",
     )
+
+
+def _without_data(value: object) -> object:
+    if isinstance(value, Shape):
+        return tf.TensorSpec(value.shape, value.dtype)
+    return value
 
 
 def _held(given: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:

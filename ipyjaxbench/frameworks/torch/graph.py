@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import Diagnosis, UntraceableError
-from ipyjaxbench.expression import Call, labels
+from ipyjaxbench.expression import Call, Shape, labels
 from ipyjaxbench.graph import Count, Graph, Value
 from ipyjaxbench.options import GraphOptions
 
@@ -50,6 +51,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         UntraceableError: it depends on values.
     """
     __tracebackhide__ = True
+    call = replace(call, args=tuple(map(_without_data, call.args)))
     function, args, kwargs, names = _with_parameters(call)
     leaves, tree = pytree.tree_flatten((args, dict(kwargs)))
     where = [index for index, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
@@ -116,6 +118,13 @@ def _traced(
         with counter:
             traced = make_fx(function, tracing_mode="real")(*fakes)
     return traced, fakes, counter.get_flop_counts().get("Global", {})
+
+
+def _without_data(value: object) -> object:
+    if isinstance(value, Shape):
+        # Memory that nobody writes to is only promised: it costs nothing.
+        return torch.empty(value.shape, dtype=getattr(torch, value.dtype))
+    return value
 
 
 _Names = Callable[[Sequence[int]], list[str]]
