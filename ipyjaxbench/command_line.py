@@ -69,6 +69,8 @@ _GRAPH_ROWS: _Rows = (
     ),
     (("--on",), "on", chip, "what a chip's compiler expects: tpu:v5e; may be given several times"),
     (("--shapes",), "shapes", shapes, "call a function with arrays of these: f32[8,4],i32[]"),
+    (("--grad",), "grad", True, "the program of the gradient by the first argument"),
+    (("--vmap",), "vmap", True, "the program for each row of the arrays"),
     (("--check",), "check", True, "say what the program holds that may not be expected"),
     (("--tb",), "tb", True, "show the whole traceback where tracing fails"),
     (("-q", "--quiet"), "quiet", True, "show nothing"),

@@ -138,6 +138,8 @@ class GraphOptions:
         shapes: types and shapes of the arguments, where the code is a function (``--shapes``).
         diff: another call, or "last", whose program this one is held against (``--diff``).
         on: chips whose compilers are asked for an estimate (``--on``).
+        grad: the gradient of the call by its first argument (``--grad``).
+        vmap: the call for each row of its arrays (``--vmap``).
         check: say what the program holds that may not be expected (``--check``).
         tb: show the whole traceback where tracing fails (``--tb``).
         quiet: show nothing.
@@ -152,6 +154,8 @@ class GraphOptions:
     shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     diff: str | None = None
     on: tuple[str, ...] = ()
+    grad: bool = False
+    vmap: bool = False
     check: bool = False
     tb: bool = False
     quiet: bool = False

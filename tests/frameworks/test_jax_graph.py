@@ -229,6 +229,15 @@ def test_a_program_is_lowered_for_another_platform() -> None:
     assert "stablehlo.tanh" in found.program
 
 
+def test_the_gradient_and_rows_of_a_call_are_shown() -> None:
+    found = graph("loss(w, x)", grad=True)
+    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (4, 2))]
+    found = graph("(lambda a, by: a.sum() * by)(x, 2.0)", vmap=True)
+    assert [v.shape for v in found.outputs] == [(3,)]
+    found = graph("(lambda a, b: a @ b)(x, 2 * x)", vmap=True)
+    assert [v.shape for v in found.outputs] == [(3,)]
+
+
 def test_lines_can_be_searched_for() -> None:
     found = graph("jnp.tanh(x @ w) + jnp.sin(x) @ w", find="tanh")
     (line,) = found.program.splitlines()

@@ -35,6 +35,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     """
     __tracebackhide__ = True
     call = replace(call, args=tuple(map(_without_data, call.args)))
+    call = _transformed(call, options)
     start = _CLOCK.now()
     try:
         traced = tracing.trace(call)
@@ -73,6 +74,16 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     )
     object.__setattr__(found, "_jaxpr", traced.closed)
     return found
+
+
+def _transformed(call: Call, options: GraphOptions) -> Call:
+    """The gradient of a call, or the call for each row of its arrays, or both."""
+    if options.vmap:
+        rows = tuple(0 if getattr(arg, "ndim", 0) else None for arg in call.args)
+        call = replace(call, function=jax.vmap(call.function, in_axes=rows))
+    if options.grad:
+        call = replace(call, function=jax.grad(call.function))
+    return call
 
 
 def _without_data(value: object) -> object:
