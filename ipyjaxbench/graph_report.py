@@ -54,7 +54,7 @@ def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
     if g.printed:
         yield "printed", "\n".join(_short(g.printed))
     times = "once" if g.tries == 1 else f"{g.tries} times"
-    yield "traced", f"{times}, in {units.duration(g.seconds, 2)}; nothing was computed"
+    yield "traced", f"{times}, in {units.duration(g.seconds, 2)}; the call was not made"
     yield "with", ", ".join(f"{name} {version}" for name, version in sorted(g.frameworks.items()))
 
 

@@ -1,19 +1,15 @@
 """Finds whose program a call is, and has it traced."""
 
-import ast
 import inspect
-import linecache
-from collections.abc import Iterator
-from types import FrameType, TracebackType
 
 from ipyjaxbench import expression
-from ipyjaxbench.diagnosis import Diagnosis, Fix, UntraceableError
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.diagnosis import Diagnosis
+from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import Framework, asked, find_arrays, loaded, package_of
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.options import GraphOptions
-from ipyjaxbench.snippet import Namespace, Source, restored
+from ipyjaxbench.snippet import Namespace, Source
 
 #: Arrays of these are taken by others, so they are asked last.
 _LAST = ("numpy", "python")
@@ -58,6 +54,7 @@ def inspect_call(call: Call, options: GraphOptions, framework: str | None = None
     for each in _in_play(call):
         found = each.graph(call, options) if framework in (None, each.name) else None
         if found is not None:
+            _refuse_what_is_of_jax(found, options)
             return found
     why = "NumPy and Python have none; import jax, and JAX traces it"
     if framework is not None:
@@ -65,96 +62,45 @@ def inspect_call(call: Call, options: GraphOptions, framework: str | None = None
     raise SnippetError(f"{call.text!r} makes no program: {why}")
 
 
-def explain(error: BaseException, names: Namespace | None = None) -> Diagnosis:
+def _refuse_what_is_of_jax(found: Graph, options: GraphOptions) -> None:
+    """Options that another framework would pass over in silence."""
+    given = {"--stage": options.stage != "jaxpr", "--check": options.check, "--on": options.on,
+             "--grad": options.grad, "--vmap": options.vmap}  # fmt: skip
+    asked = [flag for flag, is_given in given.items() if is_given]
+    if found.framework != "jax" and asked:
+        raise OptionError(f"{asked[0]} goes with JAX, and this is a program of {found.framework}")
+
+
+def explain(error: BaseException) -> Diagnosis:
     """Say why code that failed would not trace.
+
+    The code is not run again: the function that was traced is traced once more.
 
     Args:
         error: what it raised, with its traceback.
-        names: the namespace in which the failed statement is looked at again; None takes that in
-            which it ran. Its arguments are evaluated once more.
 
     Returns:
         The diagnosis.
 
     Raises:
-        SnippetError: the error has nothing to do with tracing, or its code is gone.
+        SnippetError: the error has nothing to do with tracing, as far as can be seen.
 
     Example:
         >>> # try: step(x)
         >>> # except Exception as error: print(explain(error))
     """
     __tracebackhide__ = True
-    if isinstance(error, UntraceableError):
-        return error.diagnosis
-    for frame, line in _frames(error.__traceback__):
-        space = {**frame.f_globals, **frame.f_locals} if names is None else names
-        for source in _calls_on(frame.f_code.co_filename, line):
-            found = _explained(error, source, space, line)
-            if found is not None:
-                return found
+    known = getattr(error, "diagnosis", None)
+    if isinstance(known, Diagnosis):
+        return known
+    for framework in loaded()[0]:
+        found = framework.explain(error)
+        if found is not None:
+            return found
     raise SnippetError(
         f"{type(error).__name__} does not come from tracing, as far as can be seen: %tb shows"
         " where it was raised"
     )
-
-
-def _static(code: str, error: BaseException, line: int, names: tuple[str, ...]) -> Diagnosis:
-    """What traces as soon as some arguments are static."""
-    typed = names[0] if len(names) == 1 else names
-    return Diagnosis(
-        code=code,
-        error=type(error).__name__,
-        message=(str(error).strip().splitlines() or [""])[0],
-        line=line,
-        source=code,
-        because="the program depends on the value of an argument, which jit hides",
-        blamed=names,
-        fixes=(Fix(f"jax.jit(f, static_argnames={typed!r})", "one compilation for each value"),),
-    )
-
-
-def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
-    """Frames from the outermost to the innermost, with their lines."""
-    while traceback is not None:
-        yield traceback.tb_frame, traceback.tb_lineno
-        traceback = traceback.tb_next
-
-
-def _explained(
-    error: BaseException, source: Source, names: Namespace, line: int
-) -> Diagnosis | None:
-    """Why a call raises this error; None where it does not, or for no reason that is known."""
-    __tracebackhide__ = True
-    try:
-        with restored(names):
-            found = inspect_code(source, names, GraphOptions())
-    except UntraceableError as failed:
-        known = failed.diagnosis.fixes or failed.diagnosis.advice
-        return failed.diagnosis if known and type(failed.error) is type(error) else None
-    except Exception:  # noqa: BLE001  a call whose arguments fail is not the one
-        return None
-    return (
-        _static(source.text, error, line, found.static_argnames) if found.static_argnames else None
-    )
-
-
-def _calls_on(filename: str, line: int) -> Iterator[Source]:
-    """The expression in the statement on a line, then the calls in it, from the outermost on."""
-    text = "".join(linecache.getlines(filename))
-    try:
-        tree = ast.parse(text, filename)
-    except SyntaxError:
-        return
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Expr | ast.Assign | ast.Return) or node.value is None:
-            continue
-        if node.lineno <= line <= (node.end_lineno or node.lineno):
-            calls = [each for each in ast.walk(node.value) if isinstance(each, ast.Call)]
-            for value in dict.fromkeys([node.value, *calls]):
-                shown = ast.get_source_segment(text, value) or ""
-                alone = ast.copy_location(ast.Expr(value), node)
-                yield Source(ast.Module([alone], []), shown, filename)
-            return
 
 
 def _in_play(call: Call) -> list[Framework]:

@@ -194,7 +194,7 @@ class IpyJaxBench(Magics):
             error = getattr(sys, "last_value", None)
             if error is None:
                 raise SnippetError("no cell has failed yet")
-            display(explain(error, self.shell.user_ns))
+            display(explain(error))
 
     def _before(
         self,
@@ -308,8 +308,9 @@ def _diagnosis_shown(*, whole: bool) -> Iterator[None]:
         display(failed.diagnosis)
         if whole:
             raise failed.error from None
-        words = f"{failed}\n(--tb shows the whole traceback)"
-        raise UsageError(words) from None
+        stop = UsageError(f"{failed}\n(--tb shows the whole traceback)")
+        stop.diagnosis = failed.diagnosis  # for %explain
+        raise stop from None
 
 
 @contextmanager

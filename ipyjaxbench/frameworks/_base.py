@@ -19,6 +19,7 @@ from typing import Any
 
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.device_time import Profile
+from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.graph import Graph
@@ -298,6 +299,14 @@ class Framework(ABC):
 
         Raises:
             UntraceableError: the call cannot be traced.
+        """
+        return None
+
+    def explain(self, error: BaseException) -> Diagnosis | None:  # noqa: ARG002
+        """Why code that failed would not trace; None where that is not known.
+
+        Args:
+            error: what was raised, with its traceback; the code is not run again.
         """
         return None
 

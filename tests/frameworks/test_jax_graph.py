@@ -116,6 +116,7 @@ def test_operations_are_counted_with_every_turn_of_a_loop(code: str, flops: int 
 def test_what_cannot_be_counted_is_told() -> None:
     found = graph("jax.lax.while_loop(lambda c: c < 3, lambda c: c + 1, 0)")
     assert found.uncounted == ("the turns of a while loop are not known: one was counted",)
+    assert graph("jnp.sort(x)").uncounted == ("sort is not counted",)
     found = graph("jax.lax.cond(x.sum() > 0, lambda: x @ w, lambda: x @ w + 1)")
     assert found.uncounted == ("one branch of a cond was counted, the costliest",)
 

@@ -91,18 +91,29 @@ def test_the_whole_traceback_is_shown_on_request(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("cell", "fix"),
     [
-        ("y = jax.jit(negatives)(x)", "jnp.where(x < 3, x, 0)"),
+        ("y = jax.jit(negatives)(x)", "return jnp.where(x < 3, x, 0)"),
         ("jax.jit(scaled)(x, True)", "jax.jit(scaled, static_argnames='double')"),
-        ("print(jax.jit(negatives)(x))", "jnp.where(x < 3, x, 0)"),
+        ("print(jax.jit(negatives)(x))", "return jnp.where(x < 3, x, 0)"),
+        ("%jaxpr negatives(x)", "return jnp.where(x < 3, x, 0)"),
     ],
 )
 def test_the_last_error_is_explained(cell: str, fix: str, shell: Shell) -> None:
     shell.run(START)
-    with pytest.raises(Exception, match=r"indices|trace"):
+    with pytest.raises(Exception, match=r"indices|trace|Tracer"):
         shell.run(cell)
     shell.run("%explain")
     (output,) = shell.shown
     assert fix in [each.code for each in Diagnosis.from_dict(output.data[MIME]).fixes]
+
+
+def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> None:
+    shell.run("log = []")
+    with pytest.raises(ZeroDivisionError):
+        shell.run("log.append(1) or 1 / 0")
+    for _ in range(3):
+        with pytest.raises(UsageError, match="does not come from tracing"):
+            shell.run("%explain")
+    assert shell.names["log"] == [1]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,46 @@ def negatives(x: Any) -> Any:
     return x[x < 0]
 
 
+def averaged(x: Any) -> Any:
+    return x[x > 0].mean()
+
+
+def largest(x: Any) -> Any:
+    return 2 * x[x < 0].max()
+
+
+def waves(x: Any) -> Any:
+    return np.sin(x) + np.cos(x)
+
+
+def moded(x: Any, mode: Any) -> Any:
+    return x * 2 if mode == "a" else x
+
+
+def sorted_part(x: Any) -> Any:
+    return jnp.sort(x[x > 0])
+
+
+def counted(x: Any) -> Any:
+    return len(x[x > 0])
+
+
+def rows(s: Any) -> Any:
+    return s[s[:, 0] > 2]
+
+
+def first_rows(s: Any, n: Any) -> Any:
+    return s[:n]
+
+
+def all_but(x: Any, n: Any) -> Any:
+    return x[:-n]
+
+
+def meant(x: Any, n: Any) -> Any:
+    return x[:n].mean()
+
+
 def relu(x: Any) -> Any:
     if x.sum() > 0:
         return x
@@ -69,8 +109,7 @@ def sine(x: Any) -> Any:
 
 
 def inner(x: Any) -> Any:
-    y = x[x > 1]
-    return y + 1
+    return x[x > 1]
 
 
 def outer(x: Any) -> Any:
@@ -120,20 +159,24 @@ def why(function: Callable[..., Any], *args: Any) -> Diagnosis:
 @pytest.mark.parametrize(
     ("function", "args", "blamed", "fix"),
     [
-        (negatives, (X,), "x", "jnp.where(x < 0, x, 0)"),
+        (negatives, (X,), "x", "return jnp.where(x < 0, x, 0)"),
+        (averaged, (X,), "x", "return x.mean(where=x > 0)"),
+        (largest, (X,), "x", "return 2 * x.max(where=x < 0, initial=-jnp.inf)"),
+        (waves, (X,), "x", "return jnp.sin(x) + jnp.cos(x)"),
         (relu, (X,), "x", "return jnp.where(x.sum() > 0, x, 0 * x)"),
-        (chosen, (X, X[0] > 0), "flag", "jnp.where(flag, -x, x)"),
+        (chosen, (X, X[0] > 0), "flag", "return jnp.where(flag, -x, x)"),
         (assigned, (X, X[0] > 0), "flag", "y = jnp.where(flag, x + 1, x - 1)"),
-        (flat, (jnp.ones((2, 3)),), "", "x.reshape(np.array(x.shape).prod())"),
-        (first, (X, THREE), "n", "jnp.where(jnp.arange(len(x)) < n, x, 0)"),
+        (flat, (jnp.ones((2, 3)),), "", "return x.reshape(np.array(x.shape).prod())"),
+        (first, (X, THREE), "n", "return jnp.where(jnp.arange(len(x)) < n, x, 0)"),
         (summed, (X, THREE), "n", "x = jax.lax.fori_loop(0, n, lambda i, x: x + i, x)"),
         (halved, (X,), "x",
          "x = jax.lax.while_loop(lambda x: x.sum() > 1, lambda x: x / 2, x)"),
-        (scaled, (X,), "x", "jnp.asarray(x[0], int)"),
-        (sine, (X,), "x", "jnp.sin(x)"),
-        (outer, (X,), "x", "jnp.where(x > 1, x, 0)"),
+        (scaled, (X,), "x", "return x * jnp.asarray(x[0], int)"),
+        (sine, (X,), "x", "return jnp.sin(x) + 1"),
+        (outer, (X,), "x", "return jnp.where(x > 1, x, 0)"),
         (twice_jitted, (X, True), "neg", "jax.jit(twice_jitted, static_argnames='neg')"),
-        (jax.jit(negatives), (X,), "x", "jnp.where(x < 0, x, 0)"),
+        (jax.jit(negatives), (X,), "x", "return jnp.where(x < 0, x, 0)"),
+        (jax.jit(moded), (X, "a"), "mode", "jax.jit(moded, static_argnames='mode')"),
     ],
 )  # fmt: skip
 def test_the_line_the_argument_and_a_fix_are_told(
@@ -143,7 +186,7 @@ def test_the_line_the_argument_and_a_fix_are_told(
     assert ", ".join(found.blamed) == blamed
     assert fix in [each.code for each in found.fixes]
     plain = inner if function is outer else inspect.unwrap(function)
-    if function is not twice_jitted:
+    if found.line:
         lines, start = inspect.getsourcelines(plain)
         assert lines[found.line - start].strip() == found.source
     assert fix in " ".join(str(found).split())
@@ -164,6 +207,31 @@ def test_what_has_no_fix_that_could_be_tried_is_explained(
     assert found.because.startswith(words)
     assert found.fixes == ()
     assert "(not tried)" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (sorted_part, (X,)),
+        (counted, (X,)),
+        (rows, (jnp.ones((4, 4)),)),
+        (first_rows, (jnp.ones((4, 4)), THREE)),
+        (all_but, (X, THREE)),
+        (meant, (X, THREE)),
+    ],
+)
+def test_what_would_trace_and_give_something_else_is_not_told(
+    function: Callable[..., Any], args: tuple
+) -> None:
+    assert why(function, *args).fixes == ()
+
+
+@pytest.mark.parametrize("function", [averaged, largest, sine, waves, scaled])
+def test_a_fix_gives_what_the_code_gives_without_jit(function: Callable[..., Any]) -> None:
+    (fix, *_) = why(function, X).fixes
+    names = {"jnp": jnp, "np": np, "x": X}
+    written = eval(fix.code.removeprefix("return "), names)
+    assert np.allclose(written, function(X), atol=1e-6)
 
 
 def test_a_value_kept_from_an_earlier_trace_is_told() -> None:
@@ -205,7 +273,20 @@ def test_an_error_is_explained_after_it_was_raised() -> None:
     with pytest.raises(jax.errors.NonConcreteBooleanIndexError) as caught:
         jax.jit(negatives)(X)
     found = ipyjaxbench.explain(caught.value)
-    assert "jnp.where(x < 0, x, 0)" in [fix.code for fix in found.fixes]
+    assert "return jnp.where(x < 0, x, 0)" in [fix.code for fix in found.fixes]
+
+
+def test_explaining_runs_nothing_but_what_was_traced() -> None:
+    made: list[int] = []
+
+    def make() -> Any:
+        made.append(1)
+        return X
+
+    with pytest.raises(jax.errors.NonConcreteBooleanIndexError) as caught:
+        jax.jit(negatives)(make())
+    ipyjaxbench.explain(caught.value)
+    assert made == [1]
 
 
 def test_an_error_that_has_nothing_to_do_with_tracing_is_called_so() -> None:

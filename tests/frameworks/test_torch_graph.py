@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 
-from ipyjaxbench import Graph, UntraceableError
+from ipyjaxbench import Graph, OptionError, UntraceableError
 from ipyjaxbench.inspecting import inspect_code
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.render import html
@@ -142,6 +142,12 @@ def test_why_a_call_cannot_be_traced_is_told(
     assert found.source == line
     assert found.because.startswith(because)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("option", [{"stage": "hlo"}, {"check": True}, {"on": ("tpu:v5e",)}])
+def test_options_of_jax_are_refused(option: dict[str, Any], names: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="goes with JAX, and this is a program of torch"):
+        graph("x + 1", names, **option)
 
 
 def test_a_long_graph_is_folded(names: dict[str, Any]) -> None:

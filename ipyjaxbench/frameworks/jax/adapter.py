@@ -13,6 +13,7 @@ from jax._src import xla_bridge
 
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.device_time import Profile
+from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import (
     Framework,
@@ -27,6 +28,7 @@ from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.jax import fresh
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.graph import graph
+from ipyjaxbench.frameworks.jax.pitfalls import explain
 from ipyjaxbench.frameworks.jax.profile import profile
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 from ipyjaxbench.frameworks.jax.work import Works
@@ -207,6 +209,10 @@ class Jax(Framework):
     def graph(self, call: Call, options: GraphOptions) -> Graph:
         """Its jaxpr, or what is lowered and compiled of it."""
         return graph(call, options)
+
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """From the traceback alone, and by tracing again what was traced."""
+        return explain(error)
 
     def conversion(self, array: Any) -> tuple[float, float] | None:
         """The fastest of a few new arrays; one on a single CPU device shares its memory."""

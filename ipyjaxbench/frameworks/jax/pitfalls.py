@@ -149,6 +149,72 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     return replace(found, fixes=tuple(itertools.islice(tried, _MOST_FIXES)))
 
 
+def explain(error: BaseException) -> Diagnosis | None:
+    """Say why code that failed would not trace; only the function that was traced is traced again.
+
+    Args:
+        error: what was raised, with its traceback.
+
+    Returns:
+        The diagnosis; None where JAX was not tracing.
+    """
+    pitfall = _pitfall_of(error) if isinstance(error, Exception) else None
+    if pitfall is None or not isinstance(error, Exception):
+        return None
+    call = _traced_call(error)
+    if call is None and not type(error).__module__.startswith("jax"):
+        return None
+    if call is None:
+        return diagnose(Call("the cell", lambda: None), tracing.NoChoiceError(error, (), 1))
+    known = tracing.NoChoiceError(error, blamed := tuple(tracing.blamed(error)), 1)
+    found = diagnose(call, known)
+    static = tuple(_static_fix(call, blamed))
+    return replace(found, fixes=(*static, *found.fixes)[:_MOST_FIXES])
+
+
+def _traced_call(error: Exception) -> Call | None:
+    """The function that JAX was tracing, with what its frame shows of its arguments."""
+    for frame, _ in _frames(error.__traceback__):
+        code = frame.f_code
+        given = [frame.f_locals.get(n) for n in code.co_varnames[: code.co_argcount]]
+        is_traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(given))
+        if not is_traced or _NOT_USERS.search(code.co_filename):
+            continue
+        names = code.co_varnames[: code.co_argcount]
+        if code.co_freevars or code.co_kwonlyargcount or code.co_flags & inspect.CO_VARARGS:
+            return None
+        function = FunctionType(code, frame.f_globals, code.co_name)
+        args = tuple(jax.tree.map(_shape_of, frame.f_locals.get(name)) for name in names)
+        return Call(f"{code.co_name}(...)", function, args, {}, names)
+    return None
+
+
+def _shape_of(value: Any) -> Any:
+    if isinstance(value, jax.core.Tracer):
+        return jax.ShapeDtypeStruct(value.shape, value.dtype)
+    return value
+
+
+def _static_fix(call: Call, names: tuple[str, ...]) -> Iterator[Fix]:
+    """An argument that may be static, tried with a value that it could have."""
+    stand_ins = {"bool": True, "int32": 2, "int64": 2}
+    for name in names:
+        if name not in call.labels:
+            continue
+        index = call.labels.index(name)
+        dtype, shape = (getattr(call.args[index], n, None) for n in ("dtype", "shape"))
+        value = stand_ins.get(str(dtype)) if shape == () else None
+        if value is None:
+            continue
+        args = (*call.args[:index], value, *call.args[index + 1 :])
+        if tracing.traces(replace(call, args=args), {name}):
+            plain = call.text.removesuffix("(...)")
+            yield Fix(
+                f"jax.jit({plain}, static_argnames={name!r})",
+                f"one compilation for each value; tried with {value}",
+            )
+
+
 def _pitfall_of(error: Exception) -> _Pitfall | None:
     names = {kind.__name__ for kind in type(error).__mro__}
     # The exact type comes first: many of JAX's are TypeErrors too.
@@ -181,7 +247,14 @@ def _found_by_search(call: Call) -> list[str]:
     def on_host(value: Any) -> Any:  # while JAX traces, only NumPy computes with values
         return jax.tree.map(np.asarray, value)
 
-    call = replace(call, function=inspect.unwrap(call.function))  # jit would trace all again
+    plain = inspect.unwrap(call.function)
+    if plain is not call.function:
+        call = replace(call, function=plain)  # jit would trace all again
+        try:
+            traced = tracing.trace(call)
+            return [*traced.static, *traced.untraceable]
+        except tracing.NoChoiceError:
+            pass
     try:
         for index, name in enumerate(call.labels):
             args = (*call.args[:index], on_host(call.args[index]), *call.args[index + 1 :])
@@ -196,7 +269,7 @@ def _found_by_search(call: Call) -> list[str]:
 
 
 def _one_jit(call: Call) -> Iterator[Fix]:
-    """One jit in place of several, where that is what the call needs."""
+    """One jit with static arguments, in place of what was called, where that is what it needs."""
     plain = inspect.unwrap(call.function)
     if plain is call.function:
         return
@@ -204,9 +277,15 @@ def _one_jit(call: Call) -> Iterator[Fix]:
         traced = tracing.trace(replace(call, function=plain))
     except tracing.NoChoiceError:
         return
-    static = traced.static[0] if len(traced.static) == 1 else traced.static
-    with_static = f", static_argnames={static!r}" if static else ""
-    yield Fix(f"jax.jit({plain.__name__}{with_static})", "one jit, of the function itself")
+    names = (*traced.static, *traced.untraceable)
+    try:
+        jax.jit(plain, static_argnames=names).trace(*call.args, **call.kwargs)
+    except Exception:  # noqa: BLE001  what is no name, or cannot be hashed, is no fix
+        return
+    if names:
+        static = names[0] if len(names) == 1 else names
+        changes = "one jit, of the function itself; one compilation for each value"
+        yield Fix(f"jax.jit({plain.__name__}, static_argnames={static!r})", changes)
 
 
 def _fixes(call: Call, place: tuple[str, int, CodeType]) -> Iterator[Fix]:

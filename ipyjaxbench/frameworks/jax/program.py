@@ -18,6 +18,10 @@ _FRAMES = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+
 _METADATA = re.compile(r", (metadata|frontend_attributes)=\{[^{}]*(\{[^{}]*\}[^{}]*)*\}")
 _PARAMETER = 40  # characters of a parameter that are shown where a program is folded
 _FIRST, _LAST = 40, 10  # equations that are shown at each level
+_UNCOUNTED = {
+    "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",
+    "triangular_solve", "custom_call", "top_k", "pallas_call", "ffi_call", "geqrf", "hessenberg",
+}  # fmt: skip
 _UNKNOWN_TURNS = "the turns of a while loop are not known: one was counted"
 _ONE_BRANCH = "one branch of a cond was counted, the costliest"
 
@@ -73,6 +77,8 @@ class Counted:
 
     def _equation(self, equation: Any, turns: float) -> float:
         name, inner = equation.primitive.name, [*programs_in(equation)]
+        if name in _UNCOUNTED:
+            self.uncounted[f"{name} is not counted"] = None
         if not inner:
             flops = turns * operations_of(equation)
             self.operations += 1

@@ -45,12 +45,13 @@ class Function:
                 ast.fix_missing_locations(changed)
                 function = self._made(changed)
                 if function is not None:
-                    yield function, told[-1], rule.changes  # the outermost comes last
+                    yield function, _statement(changed, line) or told[-1], rule.changes
 
     def _made(self, tree: ast.Module) -> Callable[..., Any] | None:
         """The function of a tree, with the globals and closed-over values of the original."""
         old = self._function
         names = {"jnp": jnp, "np": np, "jax": jax, **old.__globals__}
+        names |= {"_same_shape": _same_shape, "_rows_below": _rows_below}
         cells = zip(old.__code__.co_freevars, old.__closure__ or (), strict=True)
         names |= {name: cell.cell_contents for name, cell in cells}
         try:
@@ -60,6 +61,35 @@ class Function:
         made = names[old.__name__]
         made.__defaults__, made.__kwdefaults__ = old.__defaults__, old.__kwdefaults__
         return made  # type: ignore[no-any-return]
+
+
+class _Spelled(ast.NodeTransformer):
+    """Helpers that check shapes, as what the user is to write."""
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        name = getattr(node.func, "id", "")
+        if name == "_same_shape":
+            return _call("jnp.where", *node.args)
+        if name == "_rows_below":
+            x, n = node.args
+            below = ast.Compare(_call("jnp.arange", _call("len", x)), [ast.Lt()], [n])
+            return _call("jnp.where", below, x, ast.Constant(0))
+        return node
+
+
+def _statement(tree: ast.AST, line: int) -> str:
+    """The innermost whole statement that holds a line, as it is to be written."""
+    found = ""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Return | ast.Assign | ast.Expr | ast.AugAssign):
+            continue
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
+            copied = (
+                ast.parse(ast.unparse(node)).body[0] if not isinstance(node, ast.Return) else node
+            )
+            found = ast.unparse(ast.fix_missing_locations(_Spelled().visit(copied)))
+    return found
 
 
 def _with_lines_of(tree: ast.AST, original: ast.AST) -> None:
@@ -98,35 +128,84 @@ class _Rule(ast.NodeTransformer):
         return self.function.__globals__.get(name)
 
 
+def _same_shape(mask: Any, x: Any, other: Any) -> Any:
+    """`jnp.where` of a mask that has a place for each number."""
+    if jnp.shape(mask) != jnp.shape(x):
+        raise TypeError("the mask has another shape")
+    return jnp.where(mask, x, other)
+
+
+def _rows_below(x: Any, n: Any) -> Any:
+    """The first n numbers of a vector, and zeros."""
+    if jnp.ndim(x) != 1:
+        raise TypeError("no vector")
+    return jnp.where(jnp.arange(len(x)) < n, x, 0)
+
+
+#: Reductions that take ``where=``, with what else they need then.
+_REDUCTIONS: dict[str, tuple[tuple[str, str], ...]] = {
+    "sum": (), "mean": (), "any": (), "all": (), "prod": (), "std": (), "var": (),
+    "max": (("initial", "-jnp.inf"),), "min": (("initial", "jnp.inf"),),
+}  # fmt: skip
+
+
 class _WhereForMask(_Rule):
-    """``x[mask]`` has a shape that depends on values: zeros in place of what is left out."""
+    """``x[mask]`` has a shape that depends on values; a reduction can leave numbers out."""
+
+    changes = "leaves out what the mask does"
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """``x[mask].mean()``, as ``x.mean(where=mask)``."""
+        self.generic_visit(node)
+        masked = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if not (self.is_here(node) and _is_masked(masked)) or node.args or node.keywords:
+            return node
+        assert isinstance(node.func, ast.Attribute)
+        more = _REDUCTIONS.get(node.func.attr)
+        if more is None:
+            return node
+        assert isinstance(masked, ast.Subscript)
+        made = ast.Call(ast.Attribute(masked.value, node.func.attr, ast.Load()), [], [
+            ast.keyword("where", masked.slice),
+            *(ast.keyword(key, ast.parse(text, mode="eval").body) for key, text in more),
+        ])  # fmt: skip
+        return self.tell(made)
+
+
+class _ZerosForMask(_Rule):
+    """``return x[mask]`` as an array of the same shape."""
 
     changes = "keeps the shape, with 0 where the mask is False"
 
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        self.generic_visit(node)
-        if not self.is_here(node) or not isinstance(node.ctx, ast.Load):
+    def visit_Return(self, node: ast.Return) -> Any:
+        if not (self.is_here(node) and _is_masked(node.value)):
             return node
-        if not isinstance(node.slice, ast.Compare | ast.Name | ast.BinOp | ast.UnaryOp | ast.Call):
+        assert isinstance(node.value, ast.Subscript)
+        node.value = _call("_same_shape", node.value.slice, node.value.value, ast.Constant(0))
+        return self.tell(node)
+
+
+class _ZerosForSlice(_Rule):
+    """``return x[:n]`` of a vector, as a vector of the same length."""
+
+    changes = "keeps the shape, with 0 from n on; n is not negative"
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        value = node.value
+        if not (self.is_here(node) and isinstance(value, ast.Subscript)):
             return node
-        return self.tell(_call("jnp.where", node.slice, node.value, ast.Constant(0)))
+        cut = value.slice
+        if not isinstance(cut, ast.Slice) or not isinstance(cut.upper, ast.Name):
+            return node
+        if cut.lower or cut.step:
+            return node
+        node.value = _call("_rows_below", value.value, cut.upper)
+        return self.tell(node)
 
 
-class _WhereForSlice(_Rule):
-    """``x[:n]`` has n elements: zeros in place of those behind."""
-
-    changes = "keeps the shape, with 0 from n on"
-
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        self.generic_visit(node)
-        cut = node.slice
-        is_read = self.is_here(node) and isinstance(node.ctx, ast.Load)
-        if is_read and isinstance(cut, ast.Slice) and cut.upper and not (cut.lower or cut.step):
-            below = ast.Compare(
-                _call("jnp.arange", _call("len", node.value)), [ast.Lt()], [cut.upper]
-            )
-            return self.tell(_call("jnp.where", below, node.value, ast.Constant(0)))
-        return node
+def _is_masked(node: ast.expr | None) -> bool:
+    kinds = ast.Compare | ast.Name | ast.BinOp | ast.UnaryOp | ast.Call
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, kinds)
 
 
 class _LoopOfJax(_Rule):
@@ -242,7 +321,8 @@ class _AsTypeForInt(_Rule):
 
 _RULES: tuple[type[_Rule], ...] = (
     _WhereForMask,
-    _WhereForSlice,
+    _ZerosForMask,
+    _ZerosForSlice,
     _WhereForIf,
     _LoopOfJax,
     _JaxForNumPy,

@@ -253,11 +253,21 @@ class _Part:
 def _candidates(call: Call, error: Exception) -> list[str]:
     """Arguments that may have to be static: those that JAX names first, then the likely ones."""
     given: Mapping[str, Any] = {**dict(zip(call.labels, call.args, strict=True)), **call.kwargs}
+    given = {name: value for name, value in given.items() if _can_be_static(value)}
     named = [name.partition("[")[0].partition(".")[0] for name in blamed(error)]
     kinds = {n: next((i for i, k in enumerate(_CHOICES) if isinstance(v, k)), None)
              for n, v in given.items()}  # fmt: skip
     likely = sorted((n for n in given if kinds[n] is not None), key=lambda n: kinds[n] or 0)
     return list(dict.fromkeys([*(n for n in named if n in likely), *likely]))
+
+
+def _can_be_static(value: Any) -> bool:
+    """Whether `jax.jit` would take it: what cannot be hashed, or holds arrays, it refuses."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return not any(isinstance(leaf, jax.Array | np.ndarray) for leaf in jax.tree.leaves(value))
 
 
 def _choices(candidates: Sequence[str]) -> Iterator[frozenset[str]]:

@@ -22,6 +22,9 @@ _CLOCK = Clock.elapsed()
 _FIRST, _LAST = 60, 15  # operations that a long text shows
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _NUMBERS = "NumPy asks for the numbers, and while tracing there are only shapes"
+_CALLS = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "PartitionedCall",
+          "StatefulPartitionedCall")  # fmt: skip
+_INNER = "loops, branches and inner functions are not: TensorFlow counts what is beside them"
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
 
 
@@ -70,7 +73,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         constants=tuple(_value("", t) for t in concrete.captured_inputs if t.dtype != tf.resource),
         operations=len(nodes),
         flops=_flops(concrete.graph),
-        uncounted=(),
+        uncounted=(_INNER,) if any(op.type in _CALLS for op in nodes) else (),
         primitives=_counts(nodes),
         lines=(),
         static_argnames=(),
