@@ -130,7 +130,7 @@ def read(source: Source, names: Namespace, is_data: Callable[[object], bool]) ->
             call = _of_call(expression, source, names, is_data)
         except (AttributeError, TypeError):
             # The shape of an array has no methods: ``f(x.T)`` of one is looked at as a whole.
-            if not any(_is_shape(names.get(name)) for name in _names_in(expression)):
+            if not any(is_shape(names.get(name)) for name in _names_in(expression)):
                 raise
         if call is not None:
             return call
@@ -198,8 +198,8 @@ def _names_in(node: ast.expr) -> list[str]:
     return list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
 
 
-def _is_shape(value: object) -> bool:
-    """Whether a value stands for an array without being one."""
+def is_shape(value: object) -> bool:
+    """Whether a value stands for an array without being one, as `jax.ShapeDtypeStruct` does."""
     kind = type(value)
     known = all(inspect.getattr_static(kind, name, None) for name in ("shape", "dtype"))
     return known and not hasattr(kind, "__array__")

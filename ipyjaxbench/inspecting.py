@@ -1,7 +1,5 @@
 """Finds whose program a call is, and has it traced."""
 
-import inspect
-
 from ipyjaxbench import expression
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import OptionError, SnippetError
@@ -37,9 +35,7 @@ def inspect_code(
     frameworks, _ = loaded()
 
     def is_data(value: object) -> bool:
-        kind = type(value)
-        stands_for_one = all(inspect.getattr_static(kind, n, None) for n in ("shape", "dtype"))
-        return stands_for_one or any(True for _ in find_arrays(value, frameworks))
+        return expression.is_shape(value) or any(True for _ in find_arrays(value, frameworks))
 
     if options.shapes:
         call = expression.of_shapes(source, names, options.shapes)

@@ -245,8 +245,8 @@ def test_a_value_kept_from_an_earlier_trace_is_told() -> None:
 def test_an_argument_whose_memory_was_given_away_is_told() -> None:
     given = jnp.ones(3)
     jax.jit(lambda p: p + 1, donate_argnums=0)(given)
-    found = why(lambda p: np.asarray(p) + jnp.asarray(p), given)
-    assert found.error
+    with pytest.raises(SnippetError, match="the memory of x was given away by an earlier call"):
+        ipyjaxbench.graph(relu, given)
 
 
 def test_a_key_used_twice_is_told() -> None:
@@ -266,7 +266,7 @@ def test_what_was_called_is_not_changed_by_trying_fixes() -> None:
     code = negatives.__code__
     why(negatives, X)
     assert negatives.__code__ is code
-    assert "fix" not in str(negatives(X).shape)
+    assert negatives(X).shape == (5,)
 
 
 def test_an_error_is_explained_after_it_was_raised() -> None:

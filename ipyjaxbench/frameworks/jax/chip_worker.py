@@ -36,7 +36,8 @@ def main() -> None:
             told = _compiled(exported, topology)
         except Exception as error:  # noqa: BLE001  the next chip may be larger
             told = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(told), flush=True)  # noqa: T201
+        sys.stdout.write(f"{json.dumps(told)}\n")
+        sys.stdout.flush()
 
 
 def _compiled(exported: Any, topology: str) -> dict[str, Any]:

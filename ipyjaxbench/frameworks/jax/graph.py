@@ -9,6 +9,7 @@ import numpy as np
 from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
+from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks.jax import checks, chips, pitfalls, program, tracing
 from ipyjaxbench.graph import Graph
@@ -34,6 +35,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         UntraceableError: no choice of static arguments helps; it holds the diagnosis.
     """
     __tracebackhide__ = True
+    _refuse_deleted(call)
     call = replace(call, args=tuple(map(_without_data, call.args)))
     call = _transformed(call, options)
     start = _CLOCK.now()
@@ -74,6 +76,17 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     )
     object.__setattr__(found, "_jaxpr", traced.closed)
     return found
+
+
+def _refuse_deleted(call: Call) -> None:
+    """Tracing asks for shapes, which deleted arrays still have: the call itself would fail."""
+    for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
+        leaves = (leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array))
+        if any(not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted() for leaf in leaves):
+            raise SnippetError(
+                f"the memory of {name} was given away by an earlier call (donate_argnums): use what"
+                " that call returned, or copy it before: jnp.copy(x)"
+            )
 
 
 def _transformed(call: Call, options: GraphOptions) -> Call:

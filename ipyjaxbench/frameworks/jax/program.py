@@ -49,10 +49,9 @@ class Counted:
         uncounted: what is not known, in words.
     """
 
-    def __init__(self, closed: Any, *, lines: bool = True) -> None:
+    def __init__(self, closed: Any) -> None:
         self.operations = 0
         self.uncounted: dict[str, None] = {}
-        self._with_lines = lines
         self._times: Counter[str] = Counter()
         self._flops: defaultdict[str, float] = defaultdict(float)
         self._lines: dict[tuple[str, int], list[Any]] = {}
@@ -84,8 +83,7 @@ class Counted:
             self.operations += 1
             self._times[name] += 1
             self._flops[name] += flops
-            if self._with_lines:
-                self._note_line(equation, name, flops)
+            self._note_line(equation, name, flops)
             return flops
         self.operations += 1
         self._times[name] += 1
@@ -207,11 +205,6 @@ def programs_in(equation: Any) -> Iterator[Any]:
             opened = getattr(each, "jaxpr", each)
             if hasattr(opened, "eqns"):
                 yield opened
-
-
-def count(closed: Any) -> int:
-    """Equations of a program and of those in it."""
-    return _count(closed.jaxpr)
 
 
 def _count(jaxpr: Any) -> int:
