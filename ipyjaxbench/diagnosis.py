@@ -73,12 +73,12 @@ class Diagnosis(Result):
 
     def report(self) -> Report:
         """What is wrong, headline first."""
-        rows = [("line", f"{self.line}  {self.source}")] if self.line else []
+        rows = [("line", f"{self.line}: {self.source}")] if self.line else []
         rows.append(("because", self.because))
         if self.blamed:
             rows.append(("argument", ", ".join(self.blamed)))
         for fix in self.fixes:
-            cost = f"   {fix.cost}" if fix.cost else ""
+            cost = f"  # {fix.cost}" if fix.cost else ""
             rows.append(("write", f"{fix.code}{cost}"))
         if self.fixes:
             rows.append(("tried", "so written it traces"))

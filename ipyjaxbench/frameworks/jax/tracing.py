@@ -37,7 +37,6 @@ class Traced:
 
     Attributes:
         closed: its jaxpr, with the constants that it captured.
-        shapes: of what it gives, in the tree that it gives them in.
         names: of the inputs, a name for each array, as in ``params['w']``.
         values: of the inputs, in the same order.
         static: arguments that were made static beside those that cannot be traced anyway.
@@ -48,7 +47,6 @@ class Traced:
     """
 
     closed: Any
-    shapes: Any
     names: tuple[str, ...]
     values: tuple[Any, ...]
     static: tuple[str, ...]
@@ -177,14 +175,13 @@ def _traced(call: Call, static: frozenset[str], so_far: Callable[[], tuple[int, 
 
     _dress(wrapper, call.function)
     args, kwargs = [part.data for part in parts], {n: part.data for n, part in named.items()}
-    closed, shapes = jax.make_jaxpr(wrapper, return_shape=True)(*args, **kwargs)
+    closed = jax.make_jaxpr(wrapper)(*args, **kwargs)
     _refuse_leaks(closed)
     everything = [*parts, *named.values()]
     leaves = [leaf for part in everything for leaf in part.leaves()]
     tries, printed = so_far()
     return Traced(
         closed=closed,
-        shapes=shapes,
         names=tuple(name for name, _ in leaves),
         values=tuple(value for _, value in leaves),
         static=tuple(n for n in (*call.labels, *call.kwargs) if n in static),
