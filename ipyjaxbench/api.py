@@ -146,21 +146,21 @@ def compare(
 
 
 def graph(
-    function: Callable[..., Any], /, *args: Any, stage: str = "jaxpr", **kwargs: Any
+    function: Callable[..., Any], /, *args: Any, stage: str | None = None, **kwargs: Any
 ) -> Graph:
     """Show the program that a call is, as ``%jaxpr function(...)`` does; nothing is computed.
 
     Args:
         function: what would be called.
         *args: its positional arguments: arrays, their shapes, numbers, anything.
-        stage: "jaxpr", "stablehlo", "hlo" or "optimized".
+        stage: which form of it, as ``--stage`` takes it; None for the framework's first one.
         **kwargs: its keyword arguments.
 
     Returns:
-        The graph; its ``jaxpr`` is JAX's own object.
+        The graph; its ``graph`` is the framework's own object.
 
     Raises:
-        OptionError: the stage is none of these.
+        OptionError: the framework has no such stage.
         SnippetError: no framework makes a program of it.
         Exception: what tracing raised.
 

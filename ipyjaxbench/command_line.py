@@ -11,10 +11,21 @@ from typing import NoReturn
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions
-from ipyjaxbench.rules import checked, chip, digits, levels, seconds, shapes, swept, variable, whole
+from ipyjaxbench.rules import (
+    axes,
+    checked,
+    chip,
+    digits,
+    levels,
+    seconds,
+    shapes,
+    swept,
+    variable,
+    whole,
+)
 
 _NUMBER = re.compile(r"\.?\d")
-_WORD = re.compile(r'\s*("[^"]*"|\S+)')
+_WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,10 +68,15 @@ _COMPARE_ROWS: _Rows = (
 
 _GRAPH_ROWS: _Rows = (
     (("--stage",), "stage", str, "jaxpr, stablehlo, hlo, or optimized: what the compiler makes"),
+    (("--dynamo",), "stage", "dynamo", "what torch.compile would see, with graph breaks; runs it"),
+    (("--export",), "stage", "export", "what torch.export makes of it"),
     (("--platform",), "platform", str, "lower for cpu, cuda, rocm or tpu, with stablehlo or hlo"),
     (("--depth",), "depth", levels, "levels of inner programs that a long text shows (1)"),
     (("--flat",), "depth", None, "show all of a long text"),
     (("--find",), "find", str, "show only lines with this text, as in --find dot_general"),
+    (("--stats",), "stats", True, "how often each primitive is computed; what the compiler counts"),
+    (("--src",), "src", True, "how much each line of code computes"),
+    (("--mermaid",), "mermaid", True, "draw it, where the notebook draws Mermaid"),
     (
         ("--diff",),
         "diff",
@@ -68,9 +84,11 @@ _GRAPH_ROWS: _Rows = (
         'show what differs from another call, "f(y)", or from the last time',
     ),
     (("--on",), "on", chip, "what a chip's compiler expects: tpu:v5e; may be given several times"),
+    (("--shard",), "shard", axes, "cut axes into a part for each of several chips: x:0,w:1"),
     (("--shapes",), "shapes", shapes, "call a function with arrays of these: f32[8,4],i32[]"),
     (("--grad",), "grad", True, "the program of the gradient by the first argument"),
     (("--vmap",), "vmap", True, "the program for each row of the arrays"),
+    (("--np",), "numpy", True, "take jax.numpy where the code takes NumPy"),
     (("--check",), "check", True, "say what the program holds that may not be expected"),
     (("--tb",), "tb", True, "show the whole traceback where tracing fails"),
     (("-q", "--quiet"), "quiet", True, "show nothing"),
@@ -212,11 +230,16 @@ def _taken_off(line: str, rows: _Rows, magic: str) -> tuple[dict[str, object], s
                 following = _WORD.match(line, position)
                 if not following:
                     raise OptionError(f"{flag} needs a value: type {_example(flag)}")
-                given, position = following[1].strip('"'), following.end()
+                given, position = _unquoted(following[1]), following.end()
             value = checked(flag, given, rule)
             more = rule in (swept, chip)  # an option that may be given several times
             values[dest] = (*values.get(dest, ()), value) if more else value  # type: ignore[misc]
     return values, line[position:].strip()
+
+
+def _unquoted(word: str) -> str:
+    quoted = len(word) > 1 and word[0] == word[-1] and word[0] in "\"'"
+    return word[1:-1] if quoted else word
 
 
 _SAMPLES = {
@@ -231,6 +254,7 @@ _SAMPLES = {
     "--shapes": '"f32[8,4], i32[]"',
     "--platform": "tpu",
     "--find": "dot_general",
+    "--shard": "x:0",
 }
 
 

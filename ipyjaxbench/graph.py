@@ -7,47 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ipyjaxbench import graph_report
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.graph_parts import Break, Compiled, Count, Estimate, Live, Value
 from ipyjaxbench.notes import Note
 from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
-
-
-@dataclass(frozen=True)
-class Value:
-    """An array that goes in or comes out, or that is part of the program.
-
-    Attributes:
-        name: what it is called; empty where it has no name.
-        dtype: such as "float32".
-        shape: such as (3, 4).
-        nbytes: that it takes.
-        weak: whether its dtype gives way to that of others, as a Python number's does.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    nbytes: int
-    weak: bool = False
-
-
-@dataclass(frozen=True)
-class Count:
-    """How often something is computed.
-
-    Attributes:
-        name: a primitive, or the text of a line of code.
-        times: how many operations.
-        flops: floating-point operations in all of them.
-        line: of the code; 0 where it is not known, and for primitives.
-        parts: the primitives, where it is a line.
-    """
-
-    name: str
-    times: int
-    flops: float
-    line: int = 0
-    parts: tuple[str, ...] = ()
 
 
 def difference(before: "Graph", now: "Graph") -> "Graph":
@@ -60,36 +24,11 @@ def difference(before: "Graph", now: "Graph") -> "Graph":
     Returns:
         The graph; the lines of its text begin with "-", "+" or a blank.
     """
-    lines = difflib.unified_diff(
-        before.program.splitlines(), now.program.splitlines(), before.code, now.code, "", "", 2, ""
-    )
+    old, new = (graph.text().splitlines() for graph in (before, now))
+    lines = difflib.unified_diff(old, new, before.code, now.code, "", "", 2, "")
     text = "\n".join(lines) or "the programs are the same"
     changed = dataclasses.replace(now, form=f"{now.form} diff", program=text)
-    object.__setattr__(changed, "_jaxpr", now.jaxpr)
-    return changed
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What the compiler of a chip expects of a program; nothing was run on one.
-
-    Attributes:
-        chip: such as "tpu:v5e".
-        seconds: of one run, as the compiler estimates it; None where it did not compile.
-        flops: floating-point operations of the compiled program.
-        moved: bytes that are read and written.
-        memory: bytes that are needed at once; 0 where that is not told.
-        limit: bytes that the chip has.
-        error: why it did not compile, where it is not for lack of memory.
-    """
-
-    chip: str
-    seconds: float | None
-    flops: float | None
-    moved: float | None
-    memory: int
-    limit: int
-    error: str = ""
+    return changed.alive(now.live) if now.live else changed
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +47,7 @@ class Graph(Result):
         operations: how many there are, those of inner programs among them.
         flops: floating-point operations, with every turn of each `scan`.
         uncounted: what could not be counted, in words.
-        primitives: how often each is computed, the costliest first.
+        stats: how often each primitive is computed, the costliest first.
         lines: how much each line of code computes, in their order.
         static_argnames: arguments on whose values the program depends.
         fixed: arguments that are no data, and so are part of the program too.
@@ -117,6 +56,10 @@ class Graph(Result):
         printed: what the user's code printed while it was traced for the last time.
         estimates: what compilers of chips expect of it.
         notes: what to know of it.
+        compiled: what the framework's own compiler made of it; None where it was not asked.
+        breaks: where the program ends and Python goes on.
+        warm: jitted functions in it whose traces the framework keeps from now on.
+        details: tables that were asked for: "stats", "src".
     """
 
     kind: ClassVar[str] = "graph"
@@ -132,7 +75,7 @@ class Graph(Result):
     operations: int
     flops: float
     uncounted: tuple[str, ...]
-    primitives: tuple[Count, ...]
+    stats: tuple[Count, ...]
     lines: tuple[Count, ...]
     static_argnames: tuple[str, ...]
     fixed: tuple[str, ...]
@@ -141,16 +84,69 @@ class Graph(Result):
     printed: str = ""
     estimates: tuple[Estimate, ...] = ()
     notes: tuple[Note, ...] = ()
+    compiled: Compiled | None = None
+    breaks: tuple[Break, ...] = ()
+    warm: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+
+    def alive(self, live: Live) -> "Graph":
+        """This graph, with what its framework can still tell of it."""
+        object.__setattr__(self, "_live", live)
+        return self
+
+    @property
+    def live(self) -> Live | None:
+        """What its framework can still tell; None where it was read from a record."""
+        return getattr(self, "_live", None)
+
+    @property
+    def graph(self) -> Any:
+        """The framework's own object, such as a ClosedJaxpr; None if it was read from a record."""
+        return self.live.program if self.live else None
 
     @property
     def jaxpr(self) -> Any:
         """JAX's own object; None for other frameworks, and where it was read from a record."""
-        return getattr(self, "_jaxpr", None)
+        return self.graph if self.framework == "jax" else None
+
+    def text(self, stage: str | None = None) -> str:
+        """The whole text of a stage; a late one is made when it is asked for.
+
+        Args:
+            stage: as ``--stage`` takes it; None for the one that is shown.
+
+        Returns:
+            The text, nothing of it folded.
+
+        Raises:
+            OptionError: the framework has no such stage.
+            SnippetError: the graph was read from a record, which holds one stage alone.
+        """
+        is_diff = self.form.endswith(" diff") and stage is None
+        if self.live is not None and not is_diff:
+            return self.live.text(stage or self.form)
+        if stage in (None, self.form):
+            return self.program
+        raise SnippetError(f"a record holds the stage {self.form!r} alone: look at the call again")
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of all that goes in and comes out."""
-        return sum(value.nbytes for value in (*self.inputs, *self.outputs))
+    def bytes(self) -> int:
+        """What any way of computing it has to move: inputs, outputs and constants, in bytes."""
+        return sum(value.nbytes for value in (*self.inputs, *self.outputs, *self.constants))
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that it needs at once, as its framework's compiler plans them.
+
+        The compiler is asked now if it was not asked before; None where it does not tell.
+        """
+        known = self.compiled or (self.live.compiled() if self.live else None)
+        return known.memory if known else None
+
+    @property
+    def checks(self) -> tuple[Note, ...]:
+        """What it holds that may not be expected, whether ``--check`` was given or not."""
+        return self.live.checks() if self.live is not None else self.notes
 
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""

@@ -4,15 +4,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
+from ipyjaxbench.graph_parts import Collective, Compiled, Count, Estimate, Value
 from ipyjaxbench.notes import CHANGES_MEANING
 from ipyjaxbench.report import Block, Code, Facts, Headline, Notes, Report, Table
 
 if TYPE_CHECKING:
-    from ipyjaxbench.graph import Graph, Value
+    from ipyjaxbench.graph import Graph
 
 _MOST_NAMED = 6  # inputs that are named one by one
 _PRINTED = 10  # lines
 _LARGE = 2**20  # bytes of a constant that is worth a line
+_LONG = 100  # operations above which the text is folded, and tables say what it leaves out
+_MOST_PARTS = 3  # primitives of a line that are named
 
 
 def report(g: "Graph") -> Report:
@@ -32,10 +35,33 @@ def _headline(g: "Graph") -> Headline:
 
 
 def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
-    for each in g.estimates:
+    yield from _of_estimates(g.estimates)
+    yield "where", f"{_several(g.inputs)} → {_several(g.outputs)}"
+    yield from _of_arguments(g)
+    for words in g.uncounted:
+        yield "counted", words
+    if g.compiled:
+        yield "compiled", _compiled(g.compiled)
+        yield from _exchanged(g.compiled.collectives)
+    for cut in g.breaks:
+        yield "break", f"{f'line {cut.line}: {cut.source}' if cut.line else '?'}: {cut.because}"
+    if g.printed:
+        yield "printed", "\n".join(_short(g.printed))
+    times = "once" if g.tries == 1 else f"{g.tries} times"
+    yield "traced", f"{times}, in {units.duration(g.seconds, 2)}; the call was not made"
+    if g.warm:
+        yield "warm", f"{', '.join(g.warm)}: {g.framework} keeps these traces for the first call"
+    yield "with", ", ".join(f"{name} {version}" for name, version in sorted(g.frameworks.items()))
+
+
+def _of_estimates(estimates: Sequence[Estimate]) -> Iterator[tuple[str, str]]:
+    for each in estimates:
         if each.error:
             yield each.chip, each.error
-    yield "where", f"{_several(g.inputs)} → {_several(g.outputs)}"
+        yield from _exchanged(each.collectives, f"{each.chip}: ")
+
+
+def _of_arguments(g: "Graph") -> Iterator[tuple[str, str]]:
     if g.static_argnames:
         names = ", ".join(g.static_argnames)
         typed = g.static_argnames[0] if len(g.static_argnames) == 1 else g.static_argnames
@@ -49,13 +75,6 @@ def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
         if large:
             words += f", the largest {_one(large[0])}"
         yield "constants", f"{words}, part of the program"
-    for words in g.uncounted:
-        yield "counted", words
-    if g.printed:
-        yield "printed", "\n".join(_short(g.printed))
-    times = "once" if g.tries == 1 else f"{g.tries} times"
-    yield "traced", f"{times}, in {units.duration(g.seconds, 2)}; the call was not made"
-    yield "with", ", ".join(f"{name} {version}" for name, version in sorted(g.frameworks.items()))
 
 
 def _short(text: str) -> list[str]:
@@ -63,39 +82,65 @@ def _short(text: str) -> list[str]:
     return [*lines[:_PRINTED], *(["..."] if len(lines) > _PRINTED else [])]
 
 
+def _compiled(told: Compiled) -> str:
+    parts = [units.flops(told.flops)] if told.flops is not None else []
+    parts += [f"{units.size(int(told.moved))} moved"] if told.moved is not None else []
+    parts.append(f"{units.size(told.memory)} needed, of them {units.size(told.temporary)} between")
+    return f"{', '.join(parts)}{f'. {told.why}' if told.why else ''}"
+
+
+def _exchanged(collectives: Sequence[Collective], where: str = "") -> Iterator[tuple[str, str]]:
+    if collectives:
+        words = (f"{each.times} {each.name} {units.size(each.nbytes)}" for each in collectives)
+        yield "exchanged", f"{where}{', '.join(words)} on each device"
+
+
 def _estimates(g: "Graph") -> Iterator[Table]:
     if not g.estimates:
         return
     rows = []
     for each in g.estimates:
-        if each.seconds is None:
+        limit = f" of {units.size(each.limit)}" if each.limit else ""
+        if each.flops is None:
             needed = units.size(each.memory) if each.memory else "more"
             word = "failed" if each.error else "too large"
-            rows.append((each.chip, word, "", "", f"{needed} of {units.size(each.limit)}"))
+            rows.append((each.chip, word, "", "", f"{needed}{limit}", ""))
             continue
         rows.append(
             (
                 each.chip,
-                units.duration(each.seconds),
-                units.flops(each.flops or 0),
+                "none" if each.seconds is None else units.duration(each.seconds),
+                units.flops(each.flops),
                 units.size(int(each.moved or 0)),
-                f"{units.size(each.memory)} of {units.size(each.limit)}",
+                f"{units.size(each.memory)}{limit}",
+                units.size(each.padding) if each.limit else "",
             )
         )
-    head = ("chip", "estimate", "work", "moved", "memory")
+    head = ("chip", "estimate", "work", "moved", "memory", "padding")
     yield Table("estimated by each chip's compiler; nothing was run on one", head, tuple(rows),
                 folded=False)  # fmt: skip
 
 
 def _tables(g: "Graph") -> Iterator[Table]:
-    if g.primitives:
-        rows = tuple((c.name, f"{c.times:,}", units.flops(c.flops) if c.flops else "")
-                     for c in g.primitives)  # fmt: skip
-        yield Table("by primitive", ("primitive", "times", "work"), rows)
-    if g.lines:
-        rows = tuple((f"{c.line}  {c.name}", f"{c.times:,}",
-                      units.flops(c.flops) if c.flops else "") for c in g.lines)  # fmt: skip
-        yield Table("by line", ("line", "times", "work"), rows)
+    is_long = g.operations > _LONG
+    if g.stats and (is_long or "stats" in g.details):
+        of_stats = tuple((c.name, f"{c.times:,}", _work(c)) for c in g.stats)
+        head: tuple[str, ...] = ("primitive", "times", "work")
+        yield Table("by primitive", head, of_stats, "stats" not in g.details)
+    if g.lines and (is_long or "src" in g.details):
+        of_lines = tuple((f"{c.line}  {c.name}", _parts(c.parts), f"{c.times:,}", _work(c))
+                         for c in g.lines)  # fmt: skip
+        head = ("line", "primitives", "times", "work")
+        yield Table("by line", head, of_lines, "src" not in g.details)
+
+
+def _work(count: Count) -> str:
+    return units.flops(count.flops) if count.flops else ""
+
+
+def _parts(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_PARTS
+    return ", ".join(names[:_MOST_PARTS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _several(values: Sequence["Value"]) -> str:

@@ -2,7 +2,7 @@
 
 from ipyjaxbench import expression
 from ipyjaxbench.diagnosis import Diagnosis
-from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import Framework, asked, find_arrays, loaded, package_of
 from ipyjaxbench.graph import Graph
@@ -50,21 +50,11 @@ def inspect_call(call: Call, options: GraphOptions, framework: str | None = None
     for each in _in_play(call):
         found = each.graph(call, options) if framework in (None, each.name) else None
         if found is not None:
-            _refuse_what_is_of_jax(found, options)
             return found
-    why = "NumPy and Python have none; import jax, and JAX traces it"
+    why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
     if framework is not None:
         why = f"it holds no arrays of {framework}, or {framework} is not loaded"
     raise SnippetError(f"{call.text!r} makes no program: {why}")
-
-
-def _refuse_what_is_of_jax(found: Graph, options: GraphOptions) -> None:
-    """Options that another framework would pass over in silence."""
-    given = {"--stage": options.stage != "jaxpr", "--check": options.check, "--on": options.on,
-             "--grad": options.grad, "--vmap": options.vmap}  # fmt: skip
-    asked = [flag for flag, is_given in given.items() if is_given]
-    if found.framework != "jax" and asked:
-        raise OptionError(f"{asked[0]} goes with JAX, and this is a program of {found.framework}")
 
 
 def explain(error: BaseException) -> Diagnosis:

@@ -7,8 +7,13 @@ from typing import Literal
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.rules import checked, digits, seconds, whole
 
-#: Forms of a program, in the order in which a compiler makes them.
-STAGES = ("jaxpr", "stablehlo", "hlo", "optimized")
+#: Forms of a program by framework, in the order in which a compiler makes them; the first is what
+#: is shown where none is asked for.
+STAGES = {
+    "jax": ("jaxpr", "stablehlo", "hlo", "optimized"),
+    "torch": ("aten", "dynamo", "export"),
+    "tensorflow": ("tf", "stablehlo", "hlo", "optimized"),
+}
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 _EACH_ARM = 2.2  # seconds
 _LONGEST_LABEL = 24  # so that a table of arms fits into 80 columns
@@ -131,15 +136,21 @@ class GraphOptions:
     """Which form of a program is to be shown, and how much of it.
 
     Attributes:
-        stage: "jaxpr", "stablehlo", "hlo" or "optimized" (``--stage``).
+        stage: one of STAGES (``--stage``, ``--dynamo``, ``--export``); None takes the first one of
+            the framework.
         platform: for which it is lowered (``--platform``); None takes the default device's.
         depth: levels of inner programs that a long text shows (``--depth``); None shows all.
         find: show only lines with this text (``--find``).
+        stats: how often each primitive is computed, and what the compiler counts (``--stats``).
+        src: how much each line of code computes (``--src``).
+        mermaid: draw it (``--mermaid``).
         shapes: types and shapes of the arguments, where the code is a function (``--shapes``).
         diff: another call, or "last", whose program this one is held against (``--diff``).
         on: chips whose compilers are asked for an estimate (``--on``).
+        shard: arguments with the axis that is cut into a part for each chip (``--shard``).
         grad: the gradient of the call by its first argument (``--grad``).
         vmap: the call for each row of its arrays (``--vmap``).
+        numpy: what the code computes with NumPy is computed with jax.numpy (``--np``).
         check: say what the program holds that may not be expected (``--check``).
         tb: show the whole traceback where tracing fails (``--tb``).
         quiet: show nothing.
@@ -147,15 +158,20 @@ class GraphOptions:
         variable: name that gets the result object.
     """
 
-    stage: str = "jaxpr"
+    stage: str | None = None
     platform: str | None = None
     depth: int | None = 1
     find: str | None = None
+    stats: bool = False
+    src: bool = False
+    mermaid: bool = False
     shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     diff: str | None = None
     on: tuple[str, ...] = ()
+    shard: tuple[tuple[str, int], ...] = ()
     grad: bool = False
     vmap: bool = False
+    numpy: bool = False
     check: bool = False
     tb: bool = False
     quiet: bool = False
@@ -164,9 +180,37 @@ class GraphOptions:
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
-        if self.stage not in STAGES:
-            raise OptionError(f"--stage {self.stage}: it is one of {', '.join(STAGES)}")
+        stages = tuple(dict.fromkeys(stage for each in STAGES.values() for stage in each))
+        if self.stage is not None and self.stage not in stages:
+            raise OptionError(f"--stage {self.stage}: it is one of {', '.join(stages)}")
         if self.platform is not None and self.platform not in PLATFORMS:
             raise OptionError(f"--platform {self.platform}: it is one of {', '.join(PLATFORMS)}")
         if self.platform is not None and self.stage not in ("stablehlo", "hlo"):
             raise OptionError("--platform goes with --stage stablehlo or --stage hlo")
+        if self.shard and not self.on:
+            raise OptionError("--shard goes with --on and several chips, as in --on tpu:v5e:2x2")
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """Tables that are asked for."""
+        asked = {"stats": self.stats, "src": self.src}
+        return tuple(name for name, is_asked in asked.items() if is_asked)
+
+    def stage_of(self, framework: str) -> str:
+        """The stage that is asked of a framework.
+
+        Raises:
+            OptionError: an option is given that this framework has not.
+        """
+        stages = STAGES[framework]
+        if self.stage is not None and self.stage not in stages:
+            raise OptionError(
+                f"--stage {self.stage}: this is a program of {framework}, whose stages are"
+                f" {', '.join(stages)}"
+            )
+        of_jax = {"--platform": self.platform, "--check": self.check, "--on": self.on,
+                  "--grad": self.grad, "--vmap": self.vmap, "--np": self.numpy}  # fmt: skip
+        asked = [flag for flag, is_given in of_jax.items() if is_given]
+        if framework != "jax" and asked:
+            raise OptionError(f"{asked[0]} goes with JAX, and this is a program of {framework}")
+        return self.stage or stages[0]

@@ -37,11 +37,12 @@ class Result(ABC):
     @final
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
         """Text, HTML and the record: the three forms in which a notebook keeps a result."""
-        from ipyjaxbench.render import html
+        from ipyjaxbench.render import html, text
 
+        report = self.report()
         return {
-            "text/plain": str(self),
-            "text/html": html.render(self.report()),
+            "text/plain": text.render(report, coloured=text.is_coloured()),
+            "text/html": html.render(report),
             MIME: self.to_dict(),
         }
 

@@ -44,10 +44,9 @@ def variable(text: str) -> str:
 
 
 def chip(text: str) -> str:
-    """A chip by its platform and generation."""
-    platform, _, generation = text.partition(":")
-    if platform != "tpu" or not generation:
-        raise ValueError("a chip, as in --on tpu:v5e")
+    """A chip by its platform, its generation, and how many of them stand side by side."""
+    if not re.fullmatch(r"tpu:\w+(:\d+(x\d+)+)?", text):
+        raise ValueError("a chip, as in --on tpu:v5e, or several, as in --on tpu:v5e:2x2")
     return text
 
 
@@ -66,6 +65,22 @@ def shapes(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
         if dtype not in _DTYPES:
             raise ValueError(f"types with shapes, and {kind}{bits} is none of {', '.join(_SHORT)}")
         found.append((dtype, tuple(int(n) for n in dims.split(",") if n.strip())))
+    return tuple(found)
+
+
+def axes(text: str) -> tuple[tuple[str, int], ...]:
+    """Arguments, each with the axis that is cut.
+
+    Example:
+        >>> axes("x:0, w:1")
+        (('x', 0), ('w', 1))
+    """
+    found = []
+    for part in text.split(","):
+        name, colon, axis = part.strip().rpartition(":")
+        if not colon or not name or not axis.isdigit():
+            raise ValueError("arguments with the axis that is cut, as in --shard x:0,w:1")
+        found.append((name, int(axis)))
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ipyjaxbench.render import chart
+from ipyjaxbench.render import chart, highlight
 from ipyjaxbench.report import Report
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 #: Notes shown open; the rest fold.
 _OPEN_NOTES = 3
 _BAR, _HIGH = 8, 32  # pixels
+#: Untrusted notebooks drop colours of text.
+_STYLES = {"": "", "comment": "opacity:0.6", "string": "opacity:0.6", "type": "opacity:0.6",
+           "keyword": "opacity:0.6", "operation": "font-weight:600",
+           "added": "background:#2ea04355", "removed": "background:#f8514955"}  # fmt: skip
 
 
 def render(report: Report) -> str:
@@ -37,6 +41,8 @@ def render(report: Report) -> str:
         picture=_picture,
         longest=_longest,
         chart=chart.picture,
+        pieces=highlight.pieces,
+        styles=_STYLES,
     )
 
 

@@ -2,6 +2,7 @@
 
 import io
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from ipyjaxbench import units
 from ipyjaxbench.notes import Note
-from ipyjaxbench.render import chart
+from ipyjaxbench.render import chart, highlight
 from ipyjaxbench.report import (
     Bars,
     Block,
@@ -36,34 +37,43 @@ _SHORT_TITLE = 22
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _GAP = "  "
+_STYLES = {"": "", "comment": "dim", "string": "green", "type": "cyan", "keyword": "magenta",
+           "operation": "bold", "added": "green", "removed": "red"}  # fmt: skip
 _JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
 
 
-def render(report: Report) -> str:
+def render(report: Report, *, coloured: bool = False) -> str:
     """The report as lines; ASCII only where standard output cannot show more.
 
     Args:
         report: what to show.
+        coloured: whether programs are highlighted, for a terminal.
 
     Returns:
         Text without a final newline.
     """
-    text = _lines(report, str)
+    text = _lines(report, str, coloured=coloured)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
     except (UnicodeEncodeError, LookupError):
-        return _lines(report, units.plain)
+        return _lines(report, units.plain, coloured=coloured)
     return text
 
 
-def _lines(report: Report, spelled: _Say) -> str:
+def is_coloured() -> bool:
+    """Whether standard output is a terminal whose user wants colours (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _lines(report: Report, spelled: _Say, *, coloured: bool) -> str:
     from rich.console import Console
 
     console = Console(
         file=io.StringIO(),
         width=WIDTH,
-        color_system=None,
+        color_system="standard" if coloured else None,
+        force_terminal=coloured,
         legacy_windows=False,
         force_jupyter=False,  # in a kernel it would display each line by itself
     )
@@ -131,7 +141,8 @@ def _print_code(console: "Console", code: str) -> None:
     from rich.text import Text
 
     for line in code.splitlines():
-        console.print(Text(line[:_LONGEST]), soft_wrap=True)
+        pieces = ((text, _STYLES[kind]) for kind, text in highlight.pieces(line[:_LONGEST]))
+        console.print(Text.assemble(*pieces), soft_wrap=True)
 
 
 def _bars(counts: Sequence[int]) -> str:

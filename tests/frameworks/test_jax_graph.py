@@ -108,7 +108,7 @@ def test_operations_are_counted_with_every_turn_of_a_loop(code: str, flops: int 
     found = graph(code)
     if flops is not None:
         assert found.flops == flops
-    assert math.fsum(c.flops for c in found.primitives) == found.flops
+    assert math.fsum(c.flops for c in found.stats) == found.flops
     # A loop's own counter is on no line of the user's.
     assert 0 <= found.flops - math.fsum(c.flops for c in found.lines) <= 10
 
@@ -257,7 +257,10 @@ def test_what_cannot_be_traced_holds_what_jax_raises(code: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"stage": "c"}, "--stage c: it is one of jaxpr, stablehlo, hlo, optimized"),
+        (
+            {"stage": "c"},
+            "--stage c: it is one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf",
+        ),
         ({"platform": "cpu"}, "--platform goes with --stage stablehlo or --stage hlo"),
         ({"stage": "hlo", "platform": "x"}, "--platform x: it is one of cpu, cuda, rocm, tpu"),
     ],

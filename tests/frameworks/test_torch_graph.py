@@ -144,7 +144,12 @@ def test_why_a_call_cannot_be_traced_is_told(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("option", [{"stage": "hlo"}, {"check": True}, {"on": ("tpu:v5e",)}])
+def test_a_stage_of_another_framework_is_refused(names: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="--stage hlo: this is a program of torch, whose stages"):
+        graph("scaled(x, w)", names, stage="hlo")
+
+
+@pytest.mark.parametrize("option", [{"check": True}, {"on": ("tpu:v5e",)}])
 def test_options_of_jax_are_refused(option: dict[str, Any], names: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="goes with JAX, and this is a program of torch"):
         graph("x + 1", names, **option)

@@ -8,6 +8,7 @@ from typing import Any
 from ipyjaxbench import notes, units
 from ipyjaxbench.frameworks.jax import program
 from ipyjaxbench.frameworks.jax.tracing import Traced
+from ipyjaxbench.graph_parts import line_of
 from ipyjaxbench.notes import Note
 
 _LARGE = 2**20  # bytes
@@ -67,7 +68,7 @@ def _unrolled(equations: list[Any]) -> Iterator[Note]:
     for place, counted in places.items():
         times = min(counted.values())
         if times >= _OFTEN:
-            yield notes.unrolled(place[1], program.line_of(*place), times, counted.total())
+            yield notes.unrolled(place[1], line_of(*place), times, counted.total())
 
 
 def _narrow(equations: list[Any]) -> Iterator[Note]:

@@ -13,7 +13,7 @@ import jax
 
 from ipyjaxbench.errors import MissingLibraryError, OptionError
 from ipyjaxbench.frameworks.jax.tracing import Traced
-from ipyjaxbench.graph import Estimate
+from ipyjaxbench.graph_parts import Estimate
 
 _GIB = 2**30
 #: Generation -> the smallest topology that the compiler takes, and the bytes of memory that one

@@ -11,7 +11,8 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
-from ipyjaxbench.frameworks.jax import checks, chips, pitfalls, program, tracing
+from ipyjaxbench.frameworks.jax import chips, pitfalls, program, tracing
+from ipyjaxbench.frameworks.jax.live import LiveProgram
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
@@ -35,6 +36,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         UntraceableError: no choice of static arguments helps; it holds the diagnosis.
     """
     __tracebackhide__ = True
+    stage = options.stage_of("jax")
     _refuse_deleted(call)
     call = replace(call, args=tuple(map(_without_data, call.args)))
     call = _transformed(call, options)
@@ -46,36 +48,48 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9
     counted = program.Counted(traced.closed)
-    depth = None if counted.operations <= _SHORT else options.depth
-    if options.stage == "jaxpr":
-        text = program.text_of(traced.closed, depth)
-    else:
-        text = tracing.lowered(traced, options.stage, options.platform)
-        text = program.readable(text, None if options.depth is None else _LINES)
+    live = LiveProgram(traced)
+    wants_compiler = options.stats or stage == "optimized"
     found = Graph(
         code=call.text,
         framework="jax",
         frameworks={"jax": jax.__version__},
-        form=options.stage,
-        program=_only(text, options.find),
+        form=stage,
+        program=_only(_text(live, traced, options, counted.operations), options.find),
         inputs=program.values_of(traced.closed.in_avals, traced.names),
         outputs=program.values_of(traced.closed.out_avals),
         constants=program.constants_of(traced.closed),
         operations=counted.operations,
         flops=counted.flops,
         uncounted=tuple(counted.uncounted),
-        primitives=counted.primitives(),
+        stats=counted.primitives(),
         lines=counted.lines(),
         static_argnames=traced.static,
         fixed=traced.untraceable,
         tries=traced.tries,
         seconds=seconds,
         printed=traced.printed,
-        notes=(*_narrowed(traced), *(checks.checks(traced) if options.check else ())),
+        notes=(*_narrowed(traced), *(live.checks() if options.check else ())),
         estimates=chips.estimates(traced, options.on) if options.on else (),
+        compiled=live.compiled() if wants_compiler else None,
+        details=options.details,
     )
-    object.__setattr__(found, "_jaxpr", traced.closed)
-    return found
+    return found.alive(live)
+
+
+def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, operations: int) -> str:
+    stage = options.stage_of("jax")
+    if stage == "jaxpr":
+        depth = None if operations <= _SHORT else options.depth
+        return program.text_of(traced.closed, depth)
+    if options.platform:
+        text = program.readable(tracing.lowered(traced, stage, options.platform))
+    else:
+        text = live.text(stage)
+    lines = text.splitlines()
+    if options.depth is not None and len(lines) > _LINES:
+        lines[_LINES // 2 : -_LINES // 2] = [f"... {len(lines) - _LINES:,} more lines ..."]
+    return "\n".join(lines)
 
 
 def _refuse_deleted(call: Call) -> None:

@@ -1,6 +1,5 @@
 """What a jaxpr computes, counted equation by equation, and its text, folded where it is long."""
 
-import linecache
 import math
 import re
 from collections import Counter, defaultdict
@@ -11,7 +10,7 @@ import jax
 from jax.extend import source_info_util
 
 from ipyjaxbench.frameworks.jax.jaxpr import operations_of
-from ipyjaxbench.graph import Count, Value
+from ipyjaxbench.graph_parts import Count, Value, by_line
 
 _WIDTH = 78
 _FRAMES = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", re.MULTILINE)
@@ -54,7 +53,7 @@ class Counted:
         self.uncounted: dict[str, None] = {}
         self._times: Counter[str] = Counter()
         self._flops: defaultdict[str, float] = defaultdict(float)
-        self._lines: dict[tuple[str, int], list[Any]] = {}
+        self._steps: list[tuple[str, int, str, float]] = []
         self._places: dict[int, tuple[str, int]] = {}
         self.flops = self._program(closed.jaxpr, 1.0)
 
@@ -65,11 +64,7 @@ class Counted:
 
     def lines(self) -> tuple[Count, ...]:
         """How much each line of code computes, file by file and in order."""
-        found = []
-        for (file, number), (times, flops, names) in sorted(self._lines.items()):
-            source = line_of(file, number)  # a record holds no path
-            found.append(Count(source, times, flops, number, tuple(dict.fromkeys(names))))
-        return tuple(found)
+        return by_line(self._steps)
 
     def _program(self, jaxpr: Any, turns: float) -> float:
         return math.fsum(self._equation(equation, turns) for equation in jaxpr.eqns)
@@ -102,17 +97,7 @@ class Counted:
         key = id(equation.source_info.traceback)
         if key not in self._places:
             self._places[key] = place_of(equation.source_info)
-        place = self._places[key]
-        if place[1]:
-            known = self._lines.setdefault(place, [0, 0.0, []])
-            known[0] += 1
-            known[1] += flops
-            known[2].append(name)
-
-
-def line_of(file: str, number: int) -> str:
-    """The text of a line of the user's code."""
-    return linecache.getline(file, number).strip()
+        self._steps.append((*self._places[key], name, flops))
 
 
 def place_of(info: Any) -> tuple[str, int]:
@@ -135,18 +120,10 @@ def text_of(closed: Any, depth: int | None) -> str:
     return "\n".join(_Listing(depth).lines(closed.jaxpr, 0))
 
 
-def readable(hlo: str, most: int | None) -> str:
-    """The compiler's text without what it says of files and frames, which are this machine's.
-
-    Args:
-        hlo: as the compiler prints it.
-        most: lines to show; None shows all.
-    """
+def readable(hlo: str) -> str:
+    """The compiler's text without what it says of files and frames, which are this machine's."""
     text = _METADATA.sub("", _FRAMES.sub("", hlo)).strip()
-    lines = [line for line in text.splitlines() if line.strip()]
-    if most is not None and len(lines) > most:
-        lines[most // 2 : -most // 2] = [f"... {len(lines) - most:,} more lines ..."]
-    return "\n".join(lines)
+    return "\n".join(line for line in text.splitlines() if line.strip())
 
 
 class _Listing:

@@ -15,7 +15,8 @@ from ipyjaxbench import units
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import Diagnosis, UntraceableError
 from ipyjaxbench.expression import Call, Shape
-from ipyjaxbench.graph import Count, Graph, Value
+from ipyjaxbench.graph import Graph
+from ipyjaxbench.graph_parts import Count, Value
 from ipyjaxbench.options import GraphOptions
 
 _CLOCK = Clock.elapsed()
@@ -47,6 +48,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     given = tf.nest.flatten((call.args, dict(call.kwargs)))
     if not any(isinstance(leaf, tf.Tensor | tf.Variable | tf.TensorSpec) for leaf in given):
         return None
+    stage = options.stage_of("tensorflow")
     start = _CLOCK.now()
     try:
         fresh = tf.function(function)
@@ -66,7 +68,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         code=call.text,
         framework="tensorflow",
         frameworks={"tensorflow": tf.__version__},
-        form="tf",
+        form=stage,
         program=text,
         inputs=tuple(_value(n, t) for n, t in zip(names, _held(given, inputs), strict=True)),
         outputs=tuple(_value("", t) for t in concrete.outputs),
@@ -74,7 +76,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         operations=len(nodes),
         flops=_flops(concrete.graph),
         uncounted=(_INNER,) if any(op.type in _CALLS for op in nodes) else (),
-        primitives=_counts(nodes),
+        stats=_counts(nodes),
         lines=(),
         static_argnames=(),
         fixed=(),

@@ -17,7 +17,8 @@ from torch.utils import _pytree as pytree
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import Diagnosis, UntraceableError
 from ipyjaxbench.expression import Call, Shape, labels
-from ipyjaxbench.graph import Count, Graph, Value
+from ipyjaxbench.graph import Graph
+from ipyjaxbench.graph_parts import Count, Value
 from ipyjaxbench.options import GraphOptions
 
 _CLOCK = Clock.elapsed()
@@ -57,6 +58,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     where = [index for index, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
     if not where:
         return None
+    stage = options.stage_of("torch")
 
     def of_tensors(*tensors: Any) -> Any:
         whole = list(leaves)
@@ -85,7 +87,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         code=call.text,
         framework="torch",
         frameworks={"torch": str(torch.__version__)},
-        form="aten",
+        form=stage,
         program=text,
         inputs=tuple(_value(name, fake) for name, fake in zip(names(where), fakes, strict=True)),
         outputs=tuple(_value("", node.meta["val"]) for node in outputs if _has_value(node)),
@@ -95,7 +97,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         operations=len(nodes),
         flops=sum(flops.values()),
         uncounted=("products and convolutions alone: PyTorch counts no others",),
-        primitives=_counts(nodes, flops),
+        stats=_counts(nodes, flops),
         lines=(),
         static_argnames=(),
         fixed=(),

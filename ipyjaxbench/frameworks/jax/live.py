@@ -1,0 +1,95 @@
+"""What JAX can still tell of a program that was traced: its stages, what XLA makes of it."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import jax
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.frameworks.jax import checks, collectives, program, tracing
+from ipyjaxbench.graph_parts import Compiled, Live, Node
+from ipyjaxbench.notes import Note
+from ipyjaxbench.options import STAGES
+
+
+class LiveProgram(Live):
+    """A program in memory.
+
+    Args:
+        traced: the program.
+    """
+
+    program: Any
+
+    def __init__(self, traced: tracing.Traced) -> None:
+        self.program = traced.closed
+        self._traced = traced
+
+    def text(self, stage: str) -> str:
+        """The whole text of a stage; "optimized" compiles it."""
+        if stage == "jaxpr":
+            return program.text_of(self.program, None)
+        if stage not in STAGES["jax"]:
+            raise OptionError(f"stage {stage!r}: JAX's are {', '.join(STAGES['jax'])}")
+        if stage == "optimized":
+            return program.readable(str(self._compiled.as_text()))
+        return program.readable(tracing.lowered(self._traced, stage, None))
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Inputs, equations and outputs."""
+        return tuple(self._nodes())
+
+    def compiled(self) -> Compiled | None:
+        """What XLA makes of it on the default device."""
+        told = self._compiled.cost_analysis() or {}
+        cost = told[0] if isinstance(told, list) else told
+        memory = self._compiled.memory_analysis()
+        if memory is None:
+            return None
+        return Compiled(
+            flops=cost.get("flops"),
+            moved=cost.get("bytes accessed"),
+            memory=needed(memory),
+            temporary=memory.temp_size_in_bytes,
+            collectives=collectives.found_in(self._compiled.as_text()),
+        )
+
+    def checks(self) -> tuple[Note, ...]:
+        """What it holds that may not be expected."""
+        return tuple(checks.checks(self._traced))
+
+    @cached_property
+    def _compiled(self) -> Any:
+        wrapper, args, kwargs = self._traced.call
+        return jax.jit(wrapper).lower(*args, **kwargs).compile()
+
+    def _nodes(self) -> Iterator[Node]:
+        names: dict[Any, str] = {}
+        jaxpr = self.program.jaxpr
+        for variable, name in zip(jaxpr.invars, self._traced.names, strict=True):
+            names[variable] = f"in{len(names)}"
+            yield Node(names[variable], f"{name} {_typed(variable)}")
+        for number, equation in enumerate(jaxpr.eqns):
+            node = f"n{number}"
+            inner = equation.params.get("name")
+            label = equation.primitive.name + (f" {inner}" if isinstance(inner, str) else "")
+            shown = f"{label} {' '.join(map(_typed, equation.outvars))}"
+            yield Node(node, shown, _sources(names, equation.invars))
+            names |= dict.fromkeys(equation.outvars, node)
+        yield Node("out", "result", _sources(names, jaxpr.outvars))
+
+
+def needed(memory: Any) -> int:
+    """Bytes that a compiled program needs at once."""
+    parts = (memory.temp_size_in_bytes, memory.argument_size_in_bytes, memory.output_size_in_bytes)
+    return int(sum(parts) - memory.alias_size_in_bytes)
+
+
+def _typed(variable: Any) -> str:
+    return str(variable.aval.str_short(short_dtypes=True))
+
+
+def _sources(names: dict[Any, str], variables: Any) -> tuple[str, ...]:
+    known = (names.get(v) for v in variables if not hasattr(v, "val"))
+    return tuple(dict.fromkeys(name for name in known if name is not None))
