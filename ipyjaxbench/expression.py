@@ -148,6 +148,8 @@ def _of_call(
         return eval(_compiled(ast.Expression(part), "eval", source), names)
 
     if isinstance(node.func, ast.Attribute):
+        if _is_computed(node.func.value, names, is_data):
+            return None
         owner = value_of(node.func.value)
         if is_data(owner) and not callable(owner) and not _has_own_code(owner, node.func.attr):
             return None
@@ -168,6 +170,15 @@ def _of_call(
         kwargs |= value if keyword.arg is None else {keyword.arg: value}
     found = labels(function, args, kwargs)
     return Call(source.text.strip(), function, tuple(args), kwargs, found)
+
+
+def _is_computed(node: ast.expr, names: Namespace, is_data: Callable[[object], bool]) -> bool:
+    """Whether to evaluate the owner of a method is to compute: ``(x @ w)``, ``x.at[0]``."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        return hasattr(type(names.get(node.id)), "__array__")
+    return any(name in names and is_data(names[name]) for name in _names_in(node))
 
 
 def _has_own_code(owner: object, name: str) -> bool:

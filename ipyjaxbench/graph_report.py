@@ -85,7 +85,8 @@ def _short(text: str) -> list[str]:
 def _compiled(told: Compiled) -> str:
     parts = [units.flops(told.flops)] if told.flops is not None else []
     parts += [f"{units.size(int(told.moved))} moved"] if told.moved is not None else []
-    parts.append(f"{units.size(told.memory)} needed, of them {units.size(told.temporary)} between")
+    between = f" ({units.size(told.temporary)} of it for values in between)"
+    parts.append(f"{units.size(told.memory)} of memory{between if told.temporary else ''}")
     return f"{', '.join(parts)}{f'. {told.why}' if told.why else ''}"
 
 

@@ -21,7 +21,7 @@ from IPython.core.magic import (
 )
 from IPython.display import display
 
-from ipyjaxbench import arms, command_line, notes
+from ipyjaxbench import arms, command_line, mermaid, notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison, Side
 from ipyjaxbench.contender import Entry
@@ -178,6 +178,9 @@ class IpyJaxBench(Magics):
         returned = chosen.returned or use == "used"
         if not chosen.quiet and not (returned and use == "shown"):
             display(result)
+            if chosen.mermaid and result.live is not None:
+                drawn = mermaid.drawing(result.live.nodes())
+                display({mermaid.MIME: drawn, "text/plain": drawn}, raw=True)
         if chosen.variable:
             self.shell.user_ns[chosen.variable] = result
         return result if returned else None

@@ -130,6 +130,8 @@ class Timing:
         self._phases = {name: s for w in calls.watches for name, s in w.phases().items()}
         self._programs = tuple(program for w in calls.watches for program in w.programs())
         self._compilations = calls.compilations()
+        warm = [name for watch in calls.watches for name in watch.looked_at()]
+        self._said += [notes.looked_at(warm)] if warm else []
         self._frameworks, _ = loaded()  # the first call may have imported or started one
         # What is pending is compared with the work, not with the compilation before it.
         compiling = int(sum(s or 0.0 for s in self._phases.values()) * 1e9)

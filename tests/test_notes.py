@@ -456,6 +456,32 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.promoted(3, "y = a * b", "bfloat16", "float32", 4096),
+        Note(
+            "promoted",
+            "Line 3, 'y = a * b', makes float32 of bfloat16, 4.00 KiB: something in it is float32.",
+            "give it in bfloat16; Python numbers promote nothing",
+        ),
+    ),
+    (
+        notes.resharded("w", "P(None, 'd')", "P()"),
+        Note(
+            "resharded",
+            "A result with the shape of w is cut as P(), and w as P(None, 'd'): if it is the next"
+            " call's w, that call compiles again, or copies.",
+            "jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint",
+        ),
+    ),
+    (
+        notes.looked_at(["step"]),
+        Note(
+            "looked-at",
+            "%jaxpr has traced step before: the first call of a new session takes that much"
+            " longer.",
+            "--fresh makes one more call, compiled anew",
+        ),
+    ),
+    (
         notes.recomputed(1),
         Note(
             "recomputed",

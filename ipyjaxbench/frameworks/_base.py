@@ -52,6 +52,10 @@ class Watch(AbstractContextManager["Watch"], ABC):
     def programs(self) -> Sequence[Program]:
         """What was compiled, loaded or traced since entry, in order, as far as it is told."""
 
+    def looked_at(self) -> Sequence[str]:
+        """Programs that needed no trace because ``%jaxpr`` had left one, since entry."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Fresh:

@@ -22,7 +22,9 @@ from ipyjaxbench.notes.programs import called_back as called_back
 from ipyjaxbench.notes.programs import donated_unused as donated_unused
 from ipyjaxbench.notes.programs import key_reused as key_reused
 from ipyjaxbench.notes.programs import low_precision as low_precision
+from ipyjaxbench.notes.programs import promoted as promoted
 from ipyjaxbench.notes.programs import recomputed as recomputed
+from ipyjaxbench.notes.programs import resharded as resharded
 from ipyjaxbench.notes.programs import unrolled as unrolled
 from ipyjaxbench.notes.programs import weak_output as weak_output
 from ipyjaxbench.notes.run import below_clock as below_clock
@@ -32,6 +34,7 @@ from ipyjaxbench.notes.run import elsewhere as elsewhere
 from ipyjaxbench.notes.run import fresh_copies as fresh_copies
 from ipyjaxbench.notes.run import grows as grows
 from ipyjaxbench.notes.run import interrupted as interrupted
+from ipyjaxbench.notes.run import looked_at as looked_at
 from ipyjaxbench.notes.run import names_stay_inside as names_stay_inside
 from ipyjaxbench.notes.run import needs_longer as needs_longer
 from ipyjaxbench.notes.run import output_hidden as output_hidden
@@ -69,6 +72,7 @@ CODES = (
     "earlier-work",
     "unsynchronised",
     "elsewhere",
+    "looked-at",
     "state-advanced",
     "fresh-copies",
     "runs-once",
@@ -121,7 +125,9 @@ CODES = (
     "donated-unused",
     "key-reused",
     "low-precision",
+    "promoted",
     "recomputed",
+    "resharded",
     "unrolled",
     "weak-output",
 )

@@ -85,3 +85,23 @@ def recomputed(times: int) -> Note:
         f"jax.checkpoint has {units.count(times, 'part')} computed again for the backward pass, to"
         " save memory.",
     )
+
+
+def promoted(line: int, source: str, old: str, new: str, nbytes: int) -> Note:
+    """A line makes arrays wider without saying so."""
+    return Note(
+        "promoted",
+        f"Line {line}, {source!r}, makes {new} of {old}, {units.size(nbytes)}: something in it is"
+        f" {new}.",
+        f"give it in {old}; Python numbers promote nothing",
+    )
+
+
+def resharded(name: str, given: str, gives: str) -> Note:
+    """A result lies on devices in another way than the argument that it looks like."""
+    return Note(
+        "resharded",
+        f"A result with the shape of {name} is cut as {gives}, and {name} as {given}: if it is the"
+        f" next call's {name}, that call compiles again, or copies.",
+        "jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint",
+    )

@@ -163,3 +163,13 @@ def names_stay_inside(names: Sequence[str]) -> Note:
         f"{', '.join(names)}: bound inside a function, where Python before 3.13 gives no way"
         " to keep a name.",
     )
+
+
+def looked_at(names: Sequence[str]) -> Note:
+    """The first call was spared a trace."""
+    return Note(
+        "looked-at",
+        f"%jaxpr has traced {', '.join(names)} before: the first call of a new session takes that"
+        " much longer.",
+        "--fresh makes one more call, compiled anew",
+    )

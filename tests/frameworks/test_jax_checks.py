@@ -13,6 +13,7 @@ from ipyjaxbench.inspecting import inspect_call
 from ipyjaxbench.options import GraphOptions
 
 X, KEY = jnp.ones((4, 4)), jax.random.key(0)
+RAW = jax.random.PRNGKey(0)
 BIG = jnp.ones((600, 600))
 NARROW = X.astype(jnp.bfloat16)
 
@@ -41,6 +42,15 @@ def twice(key: Any) -> Any:
     return jax.random.normal(key) + jax.random.normal(key)
 
 
+def folded(key: Any) -> Any:
+    one, other = jax.random.fold_in(key, 1), jax.random.fold_in(key, 2)
+    return jax.random.normal(one) + jax.random.normal(other)
+
+
+def mixed(narrow: Any, x: Any) -> Any:
+    return narrow * x
+
+
 def split(key: Any) -> Any:
     first, second = jax.random.split(key)
     return jax.random.normal(first) + jax.random.normal(second)
@@ -60,6 +70,10 @@ def split(key: Any) -> Any:
         ("donated-unused", (jax.jit(lambda x: x.sum(), donate_argnums=0), X),
          (jax.jit(lambda x: x + 1, donate_argnums=0), X)),
         ("key-reused", (twice, KEY), (split, KEY)),
+        ("key-reused", (twice, RAW), (split, RAW)),
+        ("key-reused", (twice, RAW), (folded, RAW)),
+        ("promoted", (mixed, NARROW, X), (mixed, NARROW, NARROW)),
+        ("promoted", (mixed, NARROW, X), (lambda a, b: a.astype(b.dtype) * b, NARROW, X)),
         ("recomputed", (jax.grad(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))), 1.0),
          (jax.grad(lambda x: jnp.sin(jnp.sin(x))), 1.0)),
     ],

@@ -49,6 +49,65 @@ def test_shapes_alone_will_do(shell: Shell) -> None:
     ]  # fmt: skip
 
 
+def test_a_drawing_follows_the_report(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("%jaxpr --mermaid scaled(x, True)")
+    report, drawing = shell.shown
+    assert MIME in report.data
+    assert set(drawing.data) == {"text/vnd.mermaid", "text/plain"}
+    assert drawing.data["text/vnd.mermaid"].splitlines() == [
+        "flowchart TD",
+        '  in0["x f32[6]"]',
+        '  n0["mul f32[6]"]',
+        '  out["result"]',
+        "  in0 --> n0",
+        "  n0 --> out",
+    ]
+
+
+def test_a_trace_that_was_left_by_looking_is_told_by_the_timing_that_misses_it(
+    shell: Shell,
+) -> None:
+    shell.run(START)
+    shell.run("@jax.jit\ndef step(x):\n    return jnp.tanh(x) * 2")
+    shell.run("g = %jaxpr -q step(x)")
+    assert shell.names["g"].warm == ("step",)
+    shell.run("r = %fwtime -q -n 5 -r 3 step(x)\nagain = %fwtime -q -n 5 -r 3 step(x)")
+    assert [note.code for note in shell.names["r"].notes].count("looked-at") == 1
+    assert "trace" not in shell.names["r"].phases
+    assert "looked-at" not in [note.code for note in shell.names["again"].notes]
+
+
+def test_a_function_that_was_not_looked_at_is_timed_without_a_word(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("@jax.jit\ndef other(x):\n    return jnp.tanh(x) * 2")
+    shell.run("r = %fwtime -q -n 5 -r 3 other(x)")
+    assert "looked-at" not in [note.code for note in shell.names["r"].notes]
+
+
+def test_numpy_code_is_shown_as_that_of_jax_on_request(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("import numpy as np\nh = np.ones((3, 3), 'float32')\ndef n(a): return np.sin(a) @ a")
+    shell.run("g = %jaxpr -q --np n(h)")
+    assert [each.name for each in shell.names["g"].stats] == ["dot_general", "sin"]
+    assert shell.names["np"].__name__ == "numpy"
+
+
+def test_values_of_options_may_stand_in_either_quotes(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("g = %jaxpr -q --shapes 'f32[8,4], f32[4]' jnp.dot")
+    assert len(shell.names["g"].inputs) == 2
+
+
+def test_to_look_at_a_method_of_a_computed_array_computes_nothing(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("calls = []\ndef seen(x):\n    calls.append(type(x).__name__)\n    return x * 2")
+    shell.run("g = %jaxpr -q seen(x).sum()")
+    assert [each.name for each in shell.names["g"].stats] == ["mul", "reduce_sum"]
+    assert shell.names["calls"] == [name for name in shell.names["calls"] if "Tracer" in name]
+    assert shell.names["calls"]
+
+
 def test_two_calls_are_held_against_each_other(shell: Shell) -> None:
     shell.run(START)
     shell.run('g = %jaxpr -q --diff "scaled(x, False)" scaled(x, True)')

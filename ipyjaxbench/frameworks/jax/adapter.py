@@ -55,6 +55,7 @@ class Jax(Framework):
         self._initialised()
         self._cautions = Cautions()
         self._works = Works()
+        self._looked_at: set[str] = set()  # functions whose traces JAX keeps since %jaxpr
         self.builders = (
             (jax.jit, ""),
             (jax.pmap, ""),
@@ -144,7 +145,7 @@ class Jax(Framework):
 
     def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
         """Listen to `jax.monitoring`."""
-        return JaxWatch()
+        return JaxWatch(self._looked_at)
 
     def fresh(
         self, named: Mapping[str, object], unnamed: Sequence[object]
@@ -208,7 +209,9 @@ class Jax(Framework):
 
     def graph(self, call: Call, options: GraphOptions) -> Graph:
         """Its jaxpr, or what is lowered and compiled of it."""
-        return graph(call, options)
+        found = graph(call, options)
+        self._looked_at.update(found.warm)
+        return found
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """From the traceback alone, and by tracing again what was traced."""

@@ -1,12 +1,15 @@
 """What a jaxpr holds that its author may not expect."""
 
-import importlib
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+
 from ipyjaxbench import notes, units
-from ipyjaxbench.frameworks.jax import program
+from ipyjaxbench.frameworks.jax import key_reuse, program
 from ipyjaxbench.frameworks.jax.tracing import Traced
 from ipyjaxbench.graph_parts import line_of
 from ipyjaxbench.notes import Note
@@ -18,11 +21,12 @@ _NARROW = ("bfloat16", "float16", "float8_e4m3fn", "float8_e5m2")
 _REMAT = ("checkpoint", "remat", "remat2")
 
 
-def checks(traced: Traced) -> Iterator[Note]:
+def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
     """Look through a program.
 
     Args:
         traced: the program.
+        compiled: gives what XLA makes of it; only asked where arguments lie on several devices.
 
     Yields:
         A Note for each thing that is worth knowing.
@@ -44,11 +48,15 @@ def checks(traced: Traced) -> Iterator[Note]:
     if outside:
         yield notes.called_back(outside)
     yield from _narrow(everything)
+    yield from _promoted(everything)
     yield from _donated(everything)
     again = sum(name in _REMAT for name in names)
     if again:
         yield notes.recomputed(again)
-    yield from _keys(traced.closed)
+    yield from _resharded(traced, compiled)
+    reused = key_reuse.reused(traced.closed)
+    if reused is not None:
+        yield notes.key_reused(reused)
 
 
 def _equations(jaxpr: Any) -> Iterator[Any]:
@@ -100,16 +108,43 @@ def _kind(variable: Any) -> tuple[object, object]:
     return getattr(variable.aval, "shape", None), getattr(variable.aval, "dtype", None)
 
 
-def _keys(closed: Any) -> Iterator[Note]:
-    """JAX's own rules of keys, where this version has them in the place that is known."""
-    try:
-        rules = importlib.import_module("jax.experimental.key_reuse._core")
-        check, error = rules.check_key_reuse_jaxpr, rules.KeyReuseError
-    except (ImportError, AttributeError):
+def _promoted(equations: list[Any]) -> Iterator[Note]:
+    """Arrays that become wider though the line does not say so."""
+    places: dict[tuple[str, int], tuple[str, str, int]] = {}
+    for equation in equations:
+        if equation.primitive.name != "convert_element_type":
+            continue
+        old, new = equation.invars[0].aval, equation.outvars[0].aval
+        floats = jnp.issubdtype(old.dtype, jnp.floating) and jnp.issubdtype(new.dtype, jnp.floating)
+        if not floats or new.dtype.itemsize <= old.dtype.itemsize or not old.shape:
+            continue
+        place = program.place_of(equation.source_info)
+        source = line_of(*place) if place[1] else ""
+        asked = "astype" in source or str(new.dtype) in source
+        if place[1] and not asked:
+            nbytes = new.dtype.itemsize * math.prod(new.shape)
+            places.setdefault(place, (str(old.dtype), str(new.dtype), nbytes))
+    for (file, line), (old_name, new_name, nbytes) in places.items():
+        yield notes.promoted(line, line_of(file, line), old_name, new_name, nbytes)
+
+
+def _resharded(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
+    """Results that look like an argument and lie on devices in another way."""
+    cut = [
+        (name, value)
+        for name, value in zip(traced.names, traced.values, strict=True)
+        if isinstance(value, jax.Array) and len(value.sharding.device_set) > 1
+    ]
+    if not cut:
         return
-    try:
-        check(closed.jaxpr)
-    except error as reused:
-        yield notes.key_reused(str(reused).splitlines()[0])
-    except Exception:  # noqa: BLE001  a rule that this version lacks says nothing of the program
-        return
+    placed = jax.tree.leaves(compiled().output_shardings)
+    for aval, sharding in zip(traced.closed.out_avals, placed, strict=False):
+        alike = [(n, v) for n, v in cut if (v.shape, v.dtype) == (aval.shape, aval.dtype)]
+        if alike and not any(sharding.is_equivalent_to(v.sharding, v.ndim) for _, v in alike):
+            name, value = alike[0]
+            yield notes.resharded(name, _spec(value.sharding), _spec(sharding))
+
+
+def _spec(sharding: Any) -> str:
+    """How arrays are cut, in JAX's own words."""
+    return str(getattr(sharding, "spec", sharding)).replace("PartitionSpec", "P")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import jax
 import numpy as np
@@ -13,6 +14,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks.jax import chips, pitfalls, program, tracing
 from ipyjaxbench.frameworks.jax.live import LiveProgram
+from ipyjaxbench.frameworks.jax.numpy_names import with_jax_numpy
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
@@ -39,6 +41,8 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     stage = options.stage_of("jax")
     _refuse_deleted(call)
     call = replace(call, args=tuple(map(_without_data, call.args)))
+    if options.numpy:
+        call = replace(call, function=with_jax_numpy(call.function))
     call = _transformed(call, options)
     start = _CLOCK.now()
     try:
@@ -47,7 +51,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         diagnosis = pitfalls.diagnose(call, failed)
         raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9
-    counted = program.Counted(traced.closed)
+    counted = program.Counted(traced.closed.jaxpr)
     live = LiveProgram(traced)
     wants_compiler = options.stats or stage == "optimized"
     found = Graph(
@@ -73,6 +77,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         estimates=chips.estimates(traced, options.on) if options.on else (),
         compiled=live.compiled() if wants_compiler else None,
         details=options.details,
+        warm=program.jitted_by_user(traced.closed),
     )
     return found.alive(live)
 
@@ -80,8 +85,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
 def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, operations: int) -> str:
     stage = options.stage_of("jax")
     if stage == "jaxpr":
-        depth = None if operations <= _SHORT else options.depth
-        return program.text_of(traced.closed, depth)
+        return _jaxpr_text(traced.closed, operations, options.depth)
     if options.platform:
         text = program.readable(tracing.lowered(traced, stage, options.platform))
     else:
@@ -90,6 +94,15 @@ def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, oper
     if options.depth is not None and len(lines) > _LINES:
         lines[_LINES // 2 : -_LINES // 2] = [f"... {len(lines) - _LINES:,} more lines ..."]
     return "\n".join(lines)
+
+
+def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
+    """In JAX's own form where that is short; it takes several lines for some equations."""
+    if operations <= _SHORT or depth is None:
+        text = program.text_of(closed, None)
+        if depth is None or text.count("\n") < _LINES:
+            return text
+    return program.text_of(closed, depth)
 
 
 def _refuse_deleted(call: Call) -> None:

@@ -1,5 +1,6 @@
 """What JAX can still tell of a program that was traced: its stages, what XLA makes of it."""
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -8,9 +9,12 @@ import jax
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.frameworks.jax import checks, collectives, program, tracing
+from ipyjaxbench.frameworks.jax.xla_count import difference
 from ipyjaxbench.graph_parts import Compiled, Live, Node
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import STAGES
+
+_PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 
 
 class LiveProgram(Live):
@@ -47,17 +51,19 @@ class LiveProgram(Live):
         memory = self._compiled.memory_analysis()
         if memory is None:
             return None
+        flops, text = _flops(cost), str(self._compiled.as_text())
         return Compiled(
-            flops=cost.get("flops"),
+            flops=flops,
+            why="" if flops is None else difference(self.program, flops, _devices(text)),
             moved=cost.get("bytes accessed"),
             memory=needed(memory),
             temporary=memory.temp_size_in_bytes,
-            collectives=collectives.found_in(self._compiled.as_text()),
+            collectives=collectives.found_in(text),
         )
 
     def checks(self) -> tuple[Note, ...]:
         """What it holds that may not be expected."""
-        return tuple(checks.checks(self._traced))
+        return tuple(checks.checks(self._traced, lambda: self._compiled))
 
     @cached_property
     def _compiled(self) -> Any:
@@ -78,6 +84,19 @@ class LiveProgram(Live):
             yield Node(node, shown, _sources(names, equation.invars))
             names |= dict.fromkeys(equation.outvars, node)
         yield Node("out", "result", _sources(names, jaxpr.outvars))
+
+
+def _devices(hlo: str) -> int:
+    """Among how many the work of a compiled program is shared."""
+    found = _PARTITIONS.search(hlo)
+    return int(found[1]) if found else 1
+
+
+def _flops(cost: dict[str, float]) -> float | None:
+    """XLA counts exp, tanh and the like apart; where it has no figure it may say -1."""
+    told = [cost.get(name, -1.0) for name in ("flops", "transcendentals")]
+    known = [count for count in told if count >= 0]
+    return sum(known) if known else None
 
 
 def needed(memory: Any) -> int:

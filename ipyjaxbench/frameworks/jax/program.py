@@ -13,6 +13,7 @@ from ipyjaxbench.frameworks.jax.jaxpr import operations_of
 from ipyjaxbench.graph_parts import Count, Value, by_line
 
 _WIDTH = 78
+_OF_JAX = re.compile(r"[/\\]jax[/\\]")
 _FRAMES = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", re.MULTILINE)
 _METADATA = re.compile(r", (metadata|frontend_attributes)=\{[^{}]*(\{[^{}]*\}[^{}]*)*\}")
 _PARAMETER = 40  # characters of a parameter that are shown where a program is folded
@@ -42,20 +43,23 @@ def constants_of(closed: Any) -> tuple[Value, ...]:
 class Counted:
     """How much a program computes.
 
+    Args:
+        jaxpr: the program, without its constants.
+
     Attributes:
         operations: equations, those of inner programs among them.
         flops: floating-point operations, with every turn of each `scan`.
         uncounted: what is not known, in words.
     """
 
-    def __init__(self, closed: Any) -> None:
+    def __init__(self, jaxpr: Any) -> None:
         self.operations = 0
         self.uncounted: dict[str, None] = {}
         self._times: Counter[str] = Counter()
         self._flops: defaultdict[str, float] = defaultdict(float)
         self._steps: list[tuple[str, int, str, float]] = []
         self._places: dict[int, tuple[str, int]] = {}
-        self.flops = self._program(closed.jaxpr, 1.0)
+        self.flops = self._program(jaxpr, 1.0)
 
     def primitives(self) -> tuple[Count, ...]:
         """How often each primitive is computed, the costliest first."""
@@ -86,12 +90,14 @@ class Counted:
             return self._program(inner[0], turns * equation.params["length"])
         if name == "while":
             self.uncounted[_UNKNOWN_TURNS] = None
-        costs = [self._program(program, turns) for program in inner]
+            return math.fsum(self._program(program, turns) for program in inner)
+        # A function with its own derivative holds that too: what runs comes first.
+        runs = inner[0]
         if name == "cond":
             self.uncounted[_ONE_BRANCH] = None
-            return max(costs)
-        # A function with its own derivative holds that too: what runs comes first.
-        return math.fsum(costs) if name == "while" else costs[0]
+            runs = max(inner, key=lambda branch: Counted(branch).flops)
+        # What does not run is listed, and costs nothing.
+        return math.fsum(self._program(each, turns if each is runs else 0.0) for each in inner)
 
     def _note_line(self, equation: Any, name: str, flops: float) -> None:
         key = id(equation.source_info.traceback)
@@ -106,6 +112,20 @@ def place_of(info: Any) -> tuple[str, int]:
     while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
         parts.pop()  # the column
     return (":".join(parts[:-1]), int(parts[-1])) if parts[-1].isdigit() else ("", 0)
+
+
+def jitted_by_user(closed: Any) -> tuple[str, ...]:
+    """Names of jitted functions in a program that are not JAX's own."""
+    found = []
+    for equation in closed.jaxpr.eqns:
+        if equation.primitive.name not in ("jit", "pjit"):
+            continue
+        inner = equation.params["jaxpr"]
+        source = getattr(getattr(inner.jaxpr, "debug_info", None), "func_src_info", None) or ""
+        if source and not _OF_JAX.search(source):
+            found.append(str(equation.params["name"]))
+        found += jitted_by_user(inner)
+    return tuple(dict.fromkeys(found))
 
 
 def text_of(closed: Any, depth: int | None) -> str:

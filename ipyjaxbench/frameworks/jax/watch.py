@@ -27,13 +27,23 @@ _EVENTS = {
 _COMPILE = "/jax/core/compile/backend_compile_duration"
 
 
+_TRACE = "/jax/core/compile/jaxpr_trace_duration"
+
+
 _LOAD = "/jax/compilation_cache/cache_retrieval_time_sec"  # fires for hits only
 
 
 class JaxWatch(Watch):
-    """Intervals of tracing, lowering and compiling, as `jax.monitoring` reports them."""
+    """Intervals of tracing, lowering and compiling, as `jax.monitoring` reports them.
 
-    def __init__(self) -> None:
+    Args:
+        kept: functions whose traces JAX keeps because they were looked at; one that is compiled
+            is taken out.
+    """
+
+    def __init__(self, kept: set[str] | None = None) -> None:
+        self._kept = set() if kept is None else kept
+        self._traced: set[str] = set()
         self._spans: list[tuple[float, float, str]] = []
         self._programs: list[Program] = []
         self._loading: set[int] = set()  # threads in which a program came from the disk cache
@@ -53,6 +63,8 @@ class JaxWatch(Watch):
         phase = _EVENTS[event]
         if event == _LOAD:
             self._loading.add(threading.get_ident())
+        if event == _TRACE:
+            self._traced.add(str(told.get("fun_name")))
         if event == _COMPILE:
             # It ends after a load from the disk cache too: then nothing was compiled.
             loaded = threading.get_ident() in self._loading
@@ -72,6 +84,13 @@ class JaxWatch(Watch):
     def programs(self) -> tuple[Program, ...]:
         """In the order in which they were made."""
         return tuple(self._programs)
+
+    def looked_at(self) -> tuple[str, ...]:
+        """Those that were compiled without having been traced."""
+        names = {program.name for program in self._programs}
+        found = tuple(sorted((names & self._kept) - self._traced))
+        self._kept -= names
+        return found
 
     def phases(self) -> dict[str, float | None]:
         """Each moment counted once: summing the events would count nested ones twice."""

@@ -2,6 +2,7 @@
 
 from tests.accuracy.section import Section
 from tests.accuracy.sections.coverage import COVERAGE
+from tests.accuracy.sections.graphs import GRAPHS
 from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.overhead import OVERHEAD
 from tests.accuracy.sections.peers import PEERS
@@ -22,6 +23,7 @@ SECTIONS: dict[str, Section] = {
         VERDICTS,
         TURNS,
         OVERHEAD,
+        GRAPHS,
         LOADING,
     )
 }
