@@ -214,3 +214,39 @@ class GraphOptions:
         if framework != "jax" and asked:
             raise OptionError(f"{asked[0]} goes with JAX, and this is a program of {framework}")
         return self.stage or stages[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceOptions:
+    """What is to be told of calls of compiled functions.
+
+    Attributes:
+        predict: say whether the call would be traced; nothing is run (``--predict``).
+        most: traces that are allowed; more are an error (``--max-traces``).
+        history: list the signatures with which functions were traced so far (``--history``).
+        watch: "on" or "off": a line for each later cell that traces something (``--watch``).
+        internal: list what was compiled outside of the calls (``--internal``).
+        json: show the record instead of the report (``--json``).
+        quiet: show nothing.
+        returned: return the result object.
+        variable: name that gets the result object.
+    """
+
+    predict: bool = False
+    most: int | None = None
+    history: bool = False
+    watch: str | None = None
+    internal: bool = False
+    json: bool = False
+    quiet: bool = False
+    returned: bool = False
+    variable: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        if self.watch not in (None, "on", "off"):
+            raise OptionError(f"--watch {self.watch}: it is on or off")
+        alone = [name for name, given in (("--predict", self.predict), ("--history", self.history),
+                                          ("--watch", self.watch)) if given]  # fmt: skip
+        if len(alone) > 1:
+            raise OptionError(f"{alone[0]} and {alone[1]} do not go together")

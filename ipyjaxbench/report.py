@@ -126,7 +126,21 @@ class Code:
     text: str
 
 
-Block = Headline | Facts | Distribution | Notes | Table | Bars | Chart | Code
+@dataclass(frozen=True)
+class Calls:
+    """What became of calls, a line for each.
+
+    Attributes:
+        head: the names of the columns.
+        rows: of each line the short cells, and words in the last one, which may take several
+            lines.
+    """
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = Headline | Facts | Distribution | Notes | Table | Bars | Chart | Code | Calls
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ipyjaxbench.frameworks._base import (
     Work,
     usable_cpus,
 )
+from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
 from ipyjaxbench.frameworks._walk import (
@@ -26,10 +27,12 @@ from ipyjaxbench.frameworks._walk import (
 )
 
 __all__ = [
+    "CallWatch",
     "Found",
     "Framework",
     "Fresh",
     "NothingCompiled",
+    "Outcome",
     "Restore",
     "Seen",
     "Synchronous",

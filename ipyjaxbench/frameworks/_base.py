@@ -21,6 +21,7 @@ from ipyjaxbench.compiled import Program
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
@@ -304,6 +305,10 @@ class Framework(ABC):
         Raises:
             UntraceableError: the call cannot be traced.
         """
+        return None
+
+    def call_watch(self) -> CallWatch | None:
+        """What tells of single calls of compiled functions; None where nothing is compiled."""
         return None
 
     def explain(self, error: BaseException) -> Diagnosis | None:  # noqa: ARG002

@@ -14,6 +14,7 @@ from ipyjaxbench.render import chart, highlight
 from ipyjaxbench.report import (
     Bars,
     Block,
+    Calls,
     Chart,
     Code,
     Distribution,
@@ -101,12 +102,20 @@ def _print(console: "Console", block: Block, labels: int, say: _Say) -> None:
         case Notes(notes):
             lines = [row for note in notes for row in _rows_of(note)]
             _print_rows(console, lines, len(say("→")), say)
+        case _:
+            _print_lines(console, block, say)
+
+
+def _print_lines(console: "Console", block: Table | Bars | Code | Chart | Calls, say: _Say) -> None:
+    match block:
         case Table():
             _print_table(console, block, say)
         case Bars(rows):
             _print_bars(console, rows, say)
         case Code():
             _print_code(console, say(block.text))
+        case Calls():
+            _print_calls(console, block, say)
         case Chart():
             chart.draw(console, block, say)
         case _:
@@ -167,6 +176,19 @@ def _print_table(console: "Console", block: Table, say: _Say) -> None:
         for cell, width in zip(row[1:], widths[1:], strict=True):
             line += _GAP + " " * (width - cell_len(cell)) + cell
         console.print(Text(line))
+
+
+def _print_calls(console: "Console", block: Calls, say: _Say) -> None:
+    """Words take what the short cells leave."""
+    from rich.table import Table as RichTable
+
+    grid = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
+    for _ in block.head[:-1]:
+        grid.add_column(no_wrap=True, max_width=_SHORT_TITLE)
+    grid.add_column(ratio=1, overflow="fold")
+    for row in (block.head, *block.rows):
+        grid.add_row(*(_joined(say(cell)) for cell in row))
+    console.print(grid)
 
 
 def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say: _Say) -> None:

@@ -24,8 +24,10 @@ from ipyjaxbench.frameworks._base import (
     host_memory,
     usable_cpus,
 )
+from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.jax import fresh
+from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.graph import graph
 from ipyjaxbench.frameworks.jax.pitfalls import explain
@@ -212,6 +214,10 @@ class Jax(Framework):
         found = graph(call, options)
         self._looked_at.update(found.warm)
         return found
+
+    def call_watch(self) -> CallWatch:
+        """Events of `jax.monitoring`, one call at a time."""
+        return JaxCallWatch()
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """From the traceback alone, and by tracing again what was traced."""

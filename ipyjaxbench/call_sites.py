@@ -1,0 +1,168 @@
+"""Has every call in some code, and in the user's functions that it can reach, go through a hook."""
+
+import __future__
+
+import ast
+import copy
+import inspect
+import textwrap
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any, Protocol
+
+from ipyjaxbench.snippet import Source
+
+
+class Hook(Protocol):
+    """Gets each call in place of what is called."""
+
+    def call(self, site: "Site", function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Make the call, and return what it gives."""
+
+
+#: They look at the frame that calls them.
+_LEFT_ALONE = {
+    "super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "get_ipython",
+    "print", "len", "range", "isinstance", "type", "int", "float", "str", "list", "tuple", "dict",
+    "zip", "enumerate", "getattr", "hasattr",
+}  # fmt: skip
+_HOOK, _SITE = "__fw_call", "__fw_site_"
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a call stands.
+
+    Attributes:
+        line: its number.
+        text: the call, as typed.
+        file: the file or cell, for those that have the same number.
+    """
+
+    line: int
+    text: str
+    file: str = ""
+
+
+def compiled(source: Source, hook: Hook) -> CodeType:
+    """The code of a cell with the hook in every call.
+
+    Args:
+        source: the cell.
+        hook: gets each call.
+
+    Returns:
+        The code, to be executed; it binds the names that the cell does.
+    """
+    instrumented = _Instrumented(hook, source.filename)
+    tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
+    code = compile(tree, source.filename, "exec", source.flags, dont_inherit=True)
+    return _with_objects(code, instrumented.objects)
+
+
+@contextmanager
+def hooked(functions: Iterable[object], hook: Hook) -> Iterator[list[FunctionType]]:
+    """Put the hook into the calls of plain functions for as long as the context is open.
+
+    Args:
+        functions: those whose source cannot be had are left as they are.
+        hook: gets each call.
+
+    Yields:
+        The functions that have it.
+    """
+    before: list[tuple[FunctionType, CodeType]] = []
+    try:
+        for function in functions:
+            if type(function) is not FunctionType:
+                continue
+            changed = _hooked_code(function, hook)
+            if changed is not None:
+                before.append((function, function.__code__))
+                function.__code__ = changed
+        yield [function for function, _ in before]
+    finally:
+        for function, code in before:
+            function.__code__ = code
+
+
+def _hooked_code(function: FunctionType, hook: Hook) -> CodeType | None:
+    """The code of a function with the hook in every call, found where the whole file has it."""
+    old = function.__code__
+    try:
+        lines, first = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError, IndentationError):
+        return None
+    ast.increment_lineno(tree, first - 1)
+    instrumented = _Instrumented(hook, old.co_filename)
+    # Closed-over names must be those of a function around it.
+    around = ast.parse(f"def __fw_around({', '.join(old.co_freevars)}): pass")
+    around.body[0].body = tree.body  # type: ignore[attr-defined]
+    ast.increment_lineno(around, 0)
+    try:
+        whole = ast.fix_missing_locations(instrumented.visit(around))
+        code = compile(whole, old.co_filename, "exec", dont_inherit=True, flags=_flags(old))
+    except (SyntaxError, ValueError):
+        return None
+    found = next(_same(code, old), None)
+    if found is None or found.co_freevars != old.co_freevars:
+        return None
+    return _with_objects(found, instrumented.objects)
+
+
+def _flags(code: CodeType) -> int:
+    known = (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+    return code.co_flags & int(sum(known))
+
+
+def _same(code: CodeType, old: CodeType) -> Iterator[CodeType]:
+    """The code within another one that has the name, the line and the arguments of an old one."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            names = each.co_varnames[: each.co_argcount] == old.co_varnames[: old.co_argcount]
+            if (each.co_name, each.co_firstlineno) == (old.co_name, old.co_firstlineno) and names:
+                yield each
+            yield from _same(each, old)
+
+
+def _with_objects(code: CodeType, objects: dict[str, Any]) -> CodeType:
+    """Constants that stand for objects, as these: so no name of the user's is taken."""
+    consts = tuple(
+        _with_objects(each, objects)
+        if isinstance(each, CodeType)
+        else objects.get(each, each)
+        if isinstance(each, str)
+        else each
+        for each in code.co_consts
+    )
+    return code.replace(co_consts=consts)
+
+
+class _Instrumented(ast.NodeTransformer):
+    def __init__(self, hook: Hook, file: str) -> None:
+        self._file = file
+        self.objects: dict[str, Any] = {_HOOK: hook}
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``f(x)`` becomes ``hook(site, f, x)``; what is called is still evaluated first."""
+        text = ast.unparse(node)
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
+            return node
+        name = f"{_SITE}{len(self.objects)}"
+        self.objects[name] = Site(node.lineno, text, self._file)
+        hook = ast.Attribute(ast.Constant(_HOOK), "call", ast.Load())
+        made = ast.Call(hook, [ast.Constant(name), node.func, *node.args], node.keywords)
+        return ast.copy_location(made, node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Decorators and defaults too: they are calls of the code around it."""
+        self.generic_visit(node)
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
+        """Before Python 3.12 positions in f-strings are not those of the line."""
+        return node

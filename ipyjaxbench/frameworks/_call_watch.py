@@ -1,0 +1,67 @@
+"""What a framework tells of single calls: whether they were traced, compiled or cached."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipyjaxbench.compiled import Program
+from ipyjaxbench.signature import Change, Signature
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened in one call that did more than find its program.
+
+    Attributes:
+        state: one of `ipyjaxbench.traces.STATES`.
+        phases: seconds of "trace", "lower", "compile" and "cache load".
+        nested: functions that were traced inside, with their depth.
+        says: the framework's own reason; empty where it gives none.
+        breaks: graphs that the call was compiled into, less one.
+        why: reasons that the framework knows better than a signature tells; empty where none.
+    """
+
+    state: str
+    phases: Mapping[str, float] = field(default_factory=dict)
+    nested: tuple[tuple[int, str], ...] = ()
+    says: str = ""
+    breaks: int = 0
+    why: tuple[Change, ...] = ()
+
+
+class CallWatch(AbstractContextManager["CallWatch"], ABC):
+    """Watches calls of compiled functions while the context is open; changes no setting after."""
+
+    @abstractmethod
+    def takes(self, function: Any) -> bool:
+        """Whether a value is a function that this framework compiles."""
+
+    @abstractmethod
+    def name(self, function: Any) -> str:
+        """What the user calls the function."""
+
+    @abstractmethod
+    def before(self, function: Any) -> object:
+        """What is to be compared after a call; it costs next to nothing."""
+
+    @abstractmethod
+    def after(self, function: Any, mark: Any) -> Outcome | None:
+        """What happened since; None where the program was there."""
+
+    @abstractmethod
+    def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+        """What the framework looks at to find a trace."""
+
+    @abstractmethod
+    def wait(self, value: object) -> None:
+        """Wait for what a call gave."""
+
+    @abstractmethod
+    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+        """What to write so that it does not happen again; only what applies."""
+
+    @abstractmethod
+    def outside(self) -> tuple[Program, ...]:
+        """Programs that were made outside of the calls that were asked about."""

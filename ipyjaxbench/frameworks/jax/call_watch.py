@@ -1,0 +1,224 @@
+"""What JAX does in each call of a jitted function."""
+
+import inspect
+import logging
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from types import MethodType
+from typing import Any, NamedTuple
+
+import jax
+
+from ipyjaxbench.compiled import Program
+from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
+from ipyjaxbench.frameworks.jax import keys
+from ipyjaxbench.frameworks.jax.events import Event, Events
+from ipyjaxbench.frameworks.jax.watch import phases_of, programs_of
+from ipyjaxbench.signature import Change, Signature
+
+#: Wrappers of other libraries around `jax.jit`, by the module that defines them.
+_WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilation")
+_OF_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages)[/\\]|[/\\]jax[/\\]_src[/\\]")
+#: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
+_MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
+_OF = re.compile(r"^\s*(?:for )?(?P<name>\S+)(?: id=\d+)? defined at (?P<place>\S+)", re.MULTILINE)
+_SAYS = re.compile(r"^\s*\* (.*)$|^\s*(explanation unavailable.*)$", re.MULTILINE)
+
+
+class Mark(NamedTuple):
+    """What stood before a call: how much was heard, and how large a function's cache was."""
+
+    events: int
+    told: int
+    entries: int
+
+
+class JaxCallWatch(CallWatch):
+    """Events of `jax.monitoring`, sizes of caches, and JAX's own words where it has some."""
+
+    def __init__(self) -> None:
+        self._events = Events()
+        self._told = _Told()
+        self._stack = ExitStack()
+        self._mine: set[int] = set()  # positions of events that belong to a call
+
+    def __enter__(self) -> "JaxCallWatch":
+        self._stack.enter_context(self._events)
+        self._stack.enter_context(self._told)
+        explain = getattr(jax, "explain_cache_misses", None)  # from 0.4.31 on
+        if explain is not None:
+            self._stack.enter_context(explain(True))  # noqa: FBT003
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def takes(self, function: Any) -> bool:
+        """Jitted functions, also behind a method, a partial, or a wrapper of a library."""
+        kind = type(function)
+        if kind is MethodType:
+            return self.takes(function.__func__)
+        if kind is partial:
+            return self.takes(function.func)
+        if kind.__module__ in _WRAPPERS:
+            return True
+        return isinstance(function, jax.stages.Wrapped | jax.stages.Compiled)
+
+    def name(self, function: Any) -> str:
+        """The name of what was jitted."""
+        plain = plain_of(function)
+        return getattr(plain, "__name__", None) or type(plain).__name__
+
+    def before(self, function: Any) -> Mark:
+        """Positions in what was heard, and the size of the cache."""
+        return Mark(len(self._events.heard), len(self._told.heard), _entries(function))
+
+    def after(self, function: Any, mark: Mark) -> Outcome | None:
+        """The call's own events; where there are none, whether the cache grew."""
+        if jax.config.jax_disable_jit:
+            return Outcome("BYPASSED")
+        if len(self._events.heard) == mark.events:
+            grown = 0 <= mark.entries < _entries(function)
+            return Outcome("SLOW-PATH") if grown else None
+        thread = threading.get_ident()
+        mine = [
+            (position, event)
+            for position, event in enumerate(self._events.heard[mark.events :], mark.events)
+            if event.thread == thread
+        ]
+        self._mine.update(position for position, _ in mine)
+        told = self._told.heard[mark.told :]
+        return Outcome(
+            state=_state([event for _, event in mine]),
+            phases=phases_of([event for _, event in mine]),
+            nested=_nested(self.name(function), told),
+            says=_says(self.name(function), told),
+        )
+
+    def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+        """Of the arguments, those of a method or a partial among them."""
+        kind = type(function)
+        if kind is MethodType:
+            return self.signature(function.__func__, (function.__self__, *args), kwargs)
+        if kind is partial:
+            given = {**function.keywords, **kwargs}
+            return self.signature(function.func, (*function.args, *args), given)
+        return keys.signature(plain_of(function), args, kwargs)
+
+    def wait(self, value: object) -> None:
+        """Wait for every array in it."""
+        jax.block_until_ready(value)
+
+    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+        """What to write, by what changed."""
+        return tuple(
+            _FIXES[change.kind].format(name=name, path=change.path, old=change.old, new=change.new)
+            for change in why
+            if change.kind in _FIXES
+        )
+
+    def outside(self) -> tuple[Program, ...]:
+        """Those of single operations, mostly."""
+        heard = self._events.heard
+        return programs_of([e for i, e in enumerate(heard) if i not in self._mine])
+
+
+_FIXES = {
+    "function": "{name} = jax.jit(...) once, above: each new function object is traced anew",
+    "form": "give {path} always by position, or always by name",
+    "type": "give {path} always as the same type, as in jnp.asarray({path})",
+    "shape": "few shapes: pad {path}, as in jnp.pad, to a multiple of what you choose",
+    "dtype": "{path}.astype(...) before the call, always to the same dtype",
+    "weak type": "give {path} with a dtype, as in jnp.float32({path})",
+    "static value": "one trace for each {path}: build it once, outside of the loop",
+    "number": "one trace for each {path}: leave it out of static_argnames where it may be an array",
+    "committed": "jax.device_put({path}, device) once, before the first call",
+    "device": "jax.device_put({path}, device) once, before the first call",
+    "sharding": "jax.device_put({path}, sharding) once, before the first call",
+    "setting": "set {path} once, before the first call",
+    "structure": "keep the same keys and lengths in each call",
+}
+
+
+def plain_of(function: Any) -> Any:
+    """What was jitted, by the user's own name."""
+    kind = type(function)
+    if kind is MethodType:
+        return plain_of(function.__func__)
+    if kind is partial:
+        return plain_of(function.func)
+    inner = getattr(function, "fn", None) if kind.__module__.startswith("equinox") else None
+    return inspect.unwrap(inner if inner is not None else function)
+
+
+def _entries(function: Any) -> int:
+    """Programs that a jitted function finds without Python's help; -1 where it does not tell."""
+    size = getattr(function, "_cache_size", None)
+    return size() if size is not None else -1
+
+
+def _state(events: Sequence[Event]) -> str:
+    phases = {event.phase for event in events}
+    if "cache load" in phases and "compile" not in phases:
+        return "DISK"
+    return "TRACED" if "trace" in phases else "RECOMPILED"
+
+
+class _Told(logging.Handler):
+    """Keeps what JAX logs about its caches, and keeps it from being shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[str] = []
+        self._loggers = [
+            logging.getLogger(f"jax._src.{name}") for name in ("pjit", "interpreters.partial_eval")
+        ]
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if _MISS.search(text):
+            self.heard.append(text)
+
+    def __enter__(self) -> "_Told":
+        self._before = [(logger, logger.propagate, logger.level) for logger in self._loggers]
+        for logger in self._loggers:
+            logger.addHandler(self)
+            logger.propagate = False
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for logger, propagate, level in self._before:
+            logger.removeHandler(self)
+            logger.propagate, logger.level = propagate, level
+
+
+def _nested(root: str, told: Sequence[str]) -> tuple[tuple[int, str], ...]:
+    """Functions that were traced inside of another one; the user's alone."""
+    callers: dict[str, str] = {}
+    for text in told:
+        miss, of = _MISS.search(text), _OF.search(text)
+        if miss and of and of["name"] != root and not _OF_LIBRARY.search(of["place"]):
+            callers.setdefault(of["name"], miss["caller"].rpartition(".")[2])
+    found: list[tuple[int, str]] = []
+
+    def under(caller: str, depth: int) -> None:
+        for name, mine in list(callers.items()):
+            if mine == caller and (name not in {known for _, known in found}):
+                found.append((depth, name))
+                under(name, depth + 1)
+
+    under(root, 1)
+    known = {name for _, name in found}
+    return (*found, *((1, name) for name in callers if name not in known))
+
+
+def _says(root: str, told: Sequence[str]) -> str:
+    """JAX's reason for tracing a function, in one line."""
+    for text in told:
+        of = _OF.search(text)
+        if of and of["name"] == root:
+            return "; ".join("".join(each) for each in _SAYS.findall(text))
+    return ""

@@ -1,0 +1,53 @@
+"""Every signature with which functions were traced, as far as it was seen, in this process."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from ipyjaxbench.signature import Change, Signature, closest
+
+_MOST = 200  # signatures of one function that are kept
+
+
+class Ledger:
+    """Signatures by the framework and the name of the function."""
+
+    def __init__(self) -> None:
+        self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
+
+    def why(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
+        """In what a signature differs from the nearest one of that function.
+
+        Args:
+            framework: whose function it is.
+            name: of the function.
+            new: the signature.
+            placed: whether nothing was traced, so that only where arrays lie can have changed.
+
+        Returns:
+            The changes; "first" where the function was not seen before, none where nothing that
+            we look at differs.
+        """
+        known = self._known.get((framework, name), [])
+        if not known:
+            return [Change("first", new="first call")]
+        mine = [each for each in known if each.function == new.function]
+        return closest(new, mine or known, placed=placed and bool(mine))
+
+    def add(self, framework: str, name: str, signature: Signature) -> None:
+        """Keep a signature."""
+        known = self._known[framework, name]
+        if signature not in known:
+            known.append(signature)
+            del known[:-_MOST]
+
+    def of(self, framework: str, name: str) -> Sequence[Signature]:
+        """All signatures of a function, the oldest first."""
+        return tuple(self._known.get((framework, name), ()))
+
+    def names(self) -> list[tuple[str, str]]:
+        """Frameworks and names of all functions, in the order in which they were seen."""
+        return [*self._known]
+
+
+#: What this process has seen.
+LEDGER = Ledger()

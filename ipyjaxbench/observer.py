@@ -1,0 +1,212 @@
+"""Gets each call of some code, and writes down what became of those of compiled functions."""
+
+import io
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ipyjaxbench.call_sites import Site
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.compiled import Program
+from ipyjaxbench.diagnosis import Diagnosis
+from ipyjaxbench.frameworks import CallWatch, Outcome, asked
+from ipyjaxbench.ledger import Ledger
+from ipyjaxbench.traces import COSTLY, TracedCall
+from ipyjaxbench.user_errors import one_line
+
+
+class TooManyTracesError(Exception):
+    """More was traced than is allowed."""
+
+
+class Observer:
+    """A hook that makes each call, and looks at what it did.
+
+    Args:
+        watches: by the framework's name.
+        ledger: what was seen before.
+        explain: by the framework's name, says why code would not trace.
+        most: traces that are allowed; None for any number.
+
+    Attributes:
+        seen: calls of other functions that were looked through.
+    """
+
+    def __init__(
+        self,
+        watches: Mapping[str, CallWatch],
+        ledger: Ledger,
+        explain: Mapping[str, Callable[[BaseException], Diagnosis | None]],
+        most: int | None = None,
+    ) -> None:
+        self._watches, self._ledger, self._most = watches, ledger, most
+        self._why_not = explain
+        self._clock = Clock.elapsed()
+        self._rows: list[_Row] = []
+        self._last: dict[tuple[Site, int], _Row] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._inside = threading.local()
+        self._traced = 0
+        self.seen = 0
+
+    def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Make a call, and write down what became of it."""
+        __tracebackhide__ = True
+        if getattr(self._inside, "call", False):
+            return function(*args, **kwargs)
+        for framework, watch in self._watches.items():
+            if asked(watch.takes, function):
+                return self._watched(framework, watch, site, function, args, kwargs)
+        self.seen += 1
+        return function(*args, **kwargs)
+
+    def calls(self) -> tuple[TracedCall, ...]:
+        """What was written down, in the order in which it began."""
+        return tuple(row.record() for row in self._rows)
+
+    def outside(self) -> tuple[Program, ...]:
+        """Programs that were made outside of these calls."""
+        return tuple(program for watch in self._watches.values() for program in watch.outside())
+
+    def _watched(
+        self,
+        framework: str,
+        watch: CallWatch,
+        site: Site,
+        function: Any,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        __tracebackhide__ = True
+        stream, written = sys.stdout, io.StringIO()
+        mark = watch.before(function)
+        self._inside.call, sys.stdout = True, written
+        start = self._clock.now()
+        error: Exception | None = None
+        try:
+            value = function(*args, **kwargs)
+            watch.wait(value)
+            return value
+        except Exception as raised:
+            error = raised
+            raise
+        finally:
+            spent = self._clock.now() - start
+            if sys.stdout is written:
+                sys.stdout = stream
+            self._inside.call = False
+            seen = watch.after(function, mark)
+            if seen is None and error is None:
+                self._cached(framework, watch, site, function, spent)
+                stream.write(written.getvalue())
+            else:
+                row = self._row(framework, watch, site, function, spent)
+                row.learn(seen or Outcome("?"), written.getvalue())
+                if error is not None:
+                    row.fail(error, asked_why(self._why_not[framework], error))
+                self._explain(row, watch, function, args, kwargs)
+                if row.seen.state not in COSTLY:
+                    stream.write(written.getvalue())
+
+    def _cached(
+        self, framework: str, watch: CallWatch, site: Site, function: Any, spent: int
+    ) -> None:
+        last = self._last.get((site, id(function)))
+        if last is not None and last.seen.state == "CACHED":
+            number = (framework, last.name)
+            self._numbers[number] += 1
+            last.times += 1
+            last.spent += spent
+        else:
+            self._row(framework, watch, site, function, spent)
+
+    def _row(
+        self, framework: str, watch: CallWatch, site: Site, function: Any, spent: int
+    ) -> "_Row":
+        name = watch.name(function)
+        self._numbers[framework, name] = self._numbers.get((framework, name), 0) + 1
+        row = _Row(framework, name, site, self._numbers[framework, name], spent)
+        self._rows.append(row)
+        self._last[site, id(function)] = row
+        return row
+
+    def _explain(
+        self,
+        row: "_Row",
+        watch: CallWatch,
+        function: Any,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> None:
+        """Why it was not cached, against what was seen before, and what to write."""
+        __tracebackhide__ = True
+        if row.seen.state not in (*COSTLY, "SLOW-PATH"):
+            return
+        signature = watch.signature(function, args, kwargs)
+        placed = row.seen.state in ("RECOMPILED", "SLOW-PATH")
+        why = row.seen.why or self._ledger.why(row.framework, row.name, signature, placed=placed)
+        self._ledger.add(row.framework, row.name, signature)
+        row.why = tuple(why)
+        if row.seen.state == "SLOW-PATH":
+            return
+        row.fixes = watch.fixes(row.name, why)
+        self._traced += 1
+        if self._most is not None and self._traced > self._most:
+            words = "; ".join(change.words() for change in why) or "the reason is not known"
+            raise TooManyTracesError(
+                f"{row.name} in line {row.site.line} was {row.seen.state.lower()}: {words};"
+                f" {self._most} are allowed (--max-traces {self._most})"
+            )
+
+
+def asked_why(
+    explain: Callable[[BaseException], Diagnosis | None], error: Exception
+) -> Diagnosis | None:
+    """The diagnosis; none where looking for it fails, so that the user's own error is raised."""
+    try:
+        return explain(error)
+    except Exception:  # noqa: BLE001
+        return None
+
+
+class _Row:
+    """A line that may still grow."""
+
+    def __init__(self, framework: str, name: str, site: Site, number: int, spent: int) -> None:
+        self.framework, self.name, self.site, self.number = framework, name, site, number
+        self.times, self.spent = 1, spent
+        self.seen = Outcome("CACHED")
+        self.why: tuple[Any, ...] = ()
+        self.fixes: tuple[str, ...] = ()
+        self.printed = ""
+        self.error = ""
+
+    def learn(self, seen: Outcome, printed: str) -> None:
+        self.seen, self.printed = seen, printed if seen.state in COSTLY else ""
+
+    def fail(self, error: Exception, diagnosis: Diagnosis | None) -> None:
+        self.seen, self.error = Outcome("RAISED"), one_line(error)
+        if diagnosis is not None:
+            self.error = f"{one_line(error)}: {diagnosis.because}"
+            self.fixes = tuple(fix.code for fix in diagnosis.fixes)
+
+    def record(self) -> TracedCall:
+        known = bool(self.why) or self.seen.state not in COSTLY
+        return TracedCall(
+            name=self.name,
+            framework=self.framework,
+            line=self.site.line,
+            text=self.site.text,
+            number=self.number,
+            times=self.times,
+            state=self.seen.state,
+            seconds=self.spent * 1e-9,
+            phases=dict(self.seen.phases),
+            why=self.why,
+            says=self.error or ("" if known else self.seen.says),
+            fixes=self.fixes,
+            nested=self.seen.nested,
+            printed=self.printed,
+            breaks=self.seen.breaks,
+        )

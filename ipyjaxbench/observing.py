@@ -1,0 +1,117 @@
+"""Runs code, and says of each call of a compiled function in it what became of that."""
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from types import FunctionType
+from typing import Any
+
+from ipyjaxbench import call_sites
+from ipyjaxbench.frameworks import (
+    CallWatch,
+    Framework,
+    asked,
+    find_reach,
+    is_the_users,
+    loaded,
+)
+from ipyjaxbench.ledger import LEDGER, Ledger
+from ipyjaxbench.observer import Observer
+from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.snippet import Namespace, Source
+from ipyjaxbench.traces import Traces
+from ipyjaxbench.user_errors import one_line
+
+
+class Observed:
+    """Watches calls while the context is open.
+
+    Args:
+        options: what is allowed, and what is to be told.
+        ledger: what was seen before.
+    """
+
+    def __init__(self, options: TraceOptions, ledger: Ledger = LEDGER) -> None:
+        self._options = options
+        self._stack = ExitStack()
+        self._frameworks = loaded()[0]
+        found = ((each, each.call_watch()) for each in self._frameworks)
+        self._watches = {each.name: watch for each, watch in found if watch is not None}
+        explain = {each.name: each.explain for each in self._frameworks}
+        self.observer = Observer(self._watches, ledger, explain, options.most)
+
+    def __enter__(self) -> "Observed":
+        for watch in self._watches.values():
+            self._stack.enter_context(watch)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def hook_into(self, values: Iterable[object]) -> None:
+        """Look into the user's functions that some values lead to, until the context ends."""
+        functions = _eager(values, self._frameworks, [*self._watches.values()])
+        self._stack.enter_context(call_sites.hooked(functions, self.observer))
+
+    def traces(self, code: str, error: BaseException | None) -> Traces:
+        """What was seen so far."""
+        calls = self.observer.calls()
+        names = {call.framework for call in calls}
+        return Traces(
+            code=code,
+            frameworks={f.name: f.version() for f in self._frameworks if f.name in names},
+            calls=calls,
+            internal=self.observer.outside(),
+            show_internal=self._options.internal,
+            seen=self.observer.seen,
+            error=one_line(error) if isinstance(error, Exception) else "",
+        )
+
+
+def observe_code(
+    source: Source, names: Namespace, options: TraceOptions
+) -> tuple[Traces, BaseException | None]:
+    """Run code, and look at its calls.
+
+    Args:
+        source: the code.
+        names: its namespace; names that it binds are there afterwards.
+        options: what is allowed, and what is to be told.
+
+    Returns:
+        What was seen, and what the code raised; None where it ran to its end.
+    """
+    __tracebackhide__ = True
+    raised: BaseException | None = None
+    with Observed(options) as observed:
+        code = call_sites.compiled(source, observed.observer)
+        used = [names[name] for name in code.co_names if name in names]
+        observed.hook_into(used)
+        try:
+            exec(code, names)  # noqa: S102
+        except BaseException as error:  # noqa: BLE001  what was seen until then is told
+            raised = error
+        found = observed.traces(source.text.strip(), raised)
+    return found, raised
+
+
+def _eager(
+    values: Iterable[object], frameworks: Sequence[Framework], watches: Sequence[CallWatch]
+) -> Iterator[object]:
+    """The user's functions that are not part of a compiled one.
+
+    Those of compiled functions stay as they are: some frameworks look at their code.
+    """
+    reach = find_reach(values, frameworks).functions
+    compiled = [f for f in reach if any(asked(watch.takes, f) for watch in watches)]
+    inside = find_reach(map(_unwrapped, compiled), frameworks).functions
+    left_alone = {id(function) for function in inside}
+    for function in reach:
+        mine = isinstance(function, FunctionType) and is_the_users(function)
+        if mine and id(function) not in left_alone:
+            yield function
+
+
+def _unwrapped(function: Any) -> object:
+    inner = getattr(function, "_torchdynamo_orig_callable", None)
+    return inner if inner is not None else inspect.unwrap(function)

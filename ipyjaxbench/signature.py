@@ -1,0 +1,211 @@
+"""What a trace is keyed on, and in what two keys differ."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ipyjaxbench import units
+
+#: What can differ, the weightiest first; those behind "placement" need no new trace.
+KINDS = (
+    "first", "function", "form", "structure", "type", "rank", "shape", "dtype", "weak type",
+    "static value", "setting", "guard", "number", "committed", "device", "sharding", "host array",
+)  # fmt: skip
+_NUMBERS = ("bool", "int", "float", "complex")
+PLACEMENT = ("committed", "device", "sharding", "host array")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One value among the arguments.
+
+    Attributes:
+        kind: "array", the name of a Python number's type, or "static" for what is no data.
+        dtype: as the framework takes it; empty where it has none.
+        shape: of an array.
+        weak: whether its dtype gives way to that of others.
+        device: where it lies; empty where that is the framework's choice.
+        sharding: how it is cut over devices, in the framework's words.
+        committed: whether it is bound to its device.
+        host: whether the array is NumPy's, and is copied for the call.
+        value: of what is no array, in Python's words, cut short.
+        identity: tells objects apart whose words are the same.
+    """
+
+    kind: str
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    weak: bool = False
+    device: str = ""
+    sharding: str = ""
+    committed: bool = False
+    host: bool = False
+    value: str = ""
+    identity: int = 0
+
+    def words(self) -> str:
+        """As reports spell it.
+
+        Example:
+            >>> Leaf("array", "float32", (3,)).words(), Leaf("int", value="3").words()
+            ('f32[3]', 'int')
+        """
+        if self.kind == "array":
+            return units.array(self.dtype, self.shape) + (" weak" if self.weak else "")
+        return self.value if self.kind == "static" else self.kind
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a framework looks at to find a trace of a function.
+
+    Attributes:
+        leaves: the values among the arguments, by the name and path of each.
+        form: each argument as it was given: "x" by position, "x=" by name.
+        settings: of the framework, by name, that are part of the key.
+        function: tells function objects apart.
+        code: tells the code of functions apart.
+    """
+
+    leaves: Mapping[str, Leaf]
+    form: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    function: int = 0
+    code: int = 0
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing in which two signatures differ.
+
+    Attributes:
+        kind: one of KINDS.
+        path: the argument; empty where it is none.
+        old: as it was, in words.
+        new: as it is, in words.
+    """
+
+    kind: str
+    path: str = ""
+    old: str = ""
+    new: str = ""
+
+    def words(self) -> str:
+        """In one line.
+
+        Example:
+            >>> Change("shape", "x", "f32[3]", "f32[4]").words()
+            'x: f32[3] → f32[4] (shape)'
+        """
+        if self.kind in ("first", "guard"):
+            return self.new
+        if self.kind == "function":
+            return f"another function object: {self.new}"
+        change = f"{self.old} → {self.new}" if self.old else self.new
+        name = f"{self.path}: " if self.path else ""
+        if self.kind == "number":
+            return f"{name}{change} (static value)"
+        told = self.kind in ("form", "structure", "committed", "host array", "setting")
+        return f"{name}{change}" if told else f"{name}{change} ({self.kind})"
+
+
+def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
+    """In what a signature differs from the one that is most like it.
+
+    Args:
+        new: the signature.
+        known: earlier ones, the last one last; not empty.
+        placed: whether nothing was traced, so that only where arrays lie can have changed.
+
+    Returns:
+        The changes, the weightiest first; of equally near ones the latest is taken. Empty where
+        nothing that we look at differs.
+    """
+    all_changes = [list(changes(old, new)) for old in reversed(known)]
+    if placed:
+        of_placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")]
+                        for each in all_changes]  # fmt: skip
+        return min(of_placement, key=_distance)
+    return min((_of_traces(each) for each in all_changes), key=_distance)
+
+
+def _of_traces(found: Sequence[Change]) -> list[Change]:
+    """What can have caused a trace; a number's value only where nothing else can."""
+    rules = ((*PLACEMENT, "number"), PLACEMENT, ())
+    kept = ([c for c in found if c.kind not in rule] for rule in rules)
+    return next(filter(None, kept), [])
+
+
+def _distance(found: Sequence[Change]) -> tuple[int, int]:
+    """Fewest and lightest first; a signature that explains nothing comes last."""
+    return (len(found) or len(KINDS), -sum(KINDS.index(c.kind) for c in found))
+
+
+def changes(old: Signature, new: Signature) -> Iterator[Change]:
+    """In what two signatures differ."""
+    if old.function != new.function:
+        same = old.code == new.code
+        yield Change("function", new="the same code, made anew" if same else "other code")
+    yield from _of_form(old, new)
+    for path in dict.fromkeys([*old.leaves, *new.leaves]):
+        before, after = old.leaves.get(path), new.leaves.get(path)
+        if before is None or after is None:
+            if path.partition("[")[0].partition(".")[0] in _names(old) & _names(new):
+                yield Change("structure", path, "", "is new" if after else "is gone")
+        elif before != after:
+            yield from _of_leaf(path, before, after)
+    for name in dict.fromkeys([*old.settings, *new.settings]):
+        one, other = old.settings.get(name, "?"), new.settings.get(name, "?")
+        if one != other:
+            yield Change("setting", name, one, other)
+
+
+def _names(signature: Signature) -> set[str]:
+    return {each.removesuffix("=") for each in signature.form}
+
+
+def _of_form(old: Signature, new: Signature) -> Iterator[Change]:
+    if old.form == new.form:
+        return
+    for name in sorted(_names(old) | _names(new)):
+        one, other = _given(old.form, name), _given(new.form, name)
+        if one != other:
+            yield Change("form", name, one, other)
+
+
+def _given(form: Sequence[str], name: str) -> str:
+    if name in form:
+        return "by position"
+    return "by name" if f"{name}=" in form else "left out"
+
+
+def _of_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
+    words = old.words(), new.words()
+    if old.kind != new.kind:
+        yield Change("type", path, *words)
+        return
+    if len(old.shape) != len(new.shape):
+        yield Change("rank", path, *words)
+    elif old.shape != new.shape:
+        yield Change("shape", path, *words)
+    if old.dtype != new.dtype:
+        yield Change("dtype", path, *words)
+    elif old.weak != new.weak:
+        yield Change("weak type", path, *words)
+    if old.kind != "array" and (old.value, old.identity) != (new.value, new.identity):
+        anew = old.value == new.value
+        kind = "number" if new.kind in _NUMBERS else "static value"
+        yield Change(kind, path, old.value, f"another {new.value}" if anew else new.value)
+    yield from _of_place(path, old, new)
+
+
+def _of_place(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
+    if old.host != new.host:
+        kinds = ("NumPy's array", "the framework's own")
+        yield Change("host array", path, kinds[not old.host], kinds[not new.host])
+    elif old.committed != new.committed:
+        bound = ("not bound to a device", f"bound to {new.device or old.device}")
+        yield Change("committed", path, bound[old.committed], bound[new.committed])
+    elif old.device != new.device:
+        yield Change("device", path, old.device, new.device)
+    elif old.sharding != new.sharding:
+        yield Change("sharding", path, old.sharding, new.sharding)

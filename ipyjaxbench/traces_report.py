@@ -1,0 +1,97 @@
+"""How calls of compiled functions are told: a line for each, and what they come to."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import units
+from ipyjaxbench.report import Block, Calls, Facts, Headline, Report
+
+if TYPE_CHECKING:
+    from ipyjaxbench.traces import TracedCall, Traces
+
+_MOST = 40  # lines of calls
+_NAMED = 5  # programs that are named
+_MOST_FIXES = 4
+
+
+def report(t: "Traces") -> Report:
+    """The blocks in the order in which they are read."""
+    blocks: list[Block] = [_headline(t)]
+    if t.calls:
+        blocks.append(Calls(("line", "call", "state", "took", "why"), tuple(_lines(t))))
+    blocks.append(Facts(tuple(_facts(t))))
+    return Report(tuple(blocks))
+
+
+def _headline(t: "Traces") -> Headline:
+    first, *more = t.code.strip().splitlines() or [""]
+    title = f"{first} … {units.count(len(more) + 1, 'line')}" if more else first
+    if not t.calls:
+        seen = units.count(t.seen, "other call")
+        detail = f"in {seen}" if t.seen else "the code calls nothing"
+        return Headline(title, "no call of a compiled function", detail, "NOTHING", "")
+    parts = [units.count(t.traces, "trace")] if t.traces else []
+    parts += [units.count(t.recompilations, "recompilation")] if t.recompilations else []
+    detail = f"in {units.count(t.count, 'call')}"
+    if t.compiling:
+        detail += f" · {units.duration(t.compiling)} of {units.duration(t.seconds)} is compilation"
+    verdict = "TRACED" if parts else "CACHED"
+    return Headline(title, ", ".join(parts) or "no trace", detail, verdict, "")
+
+
+def _lines(t: "Traces") -> Iterator[tuple[str, ...]]:
+    hidden = t.calls[_MOST - 10 : -10] if len(t.calls) > _MOST else ()
+    for call in t.calls:
+        if hidden and call is hidden[0]:
+            count = sum(each.times for each in hidden)
+            traced = sum(each.times for each in hidden if each.state != "CACHED")
+            yield "", "", "...", "", f"{count:,} more calls, {traced:,} of them not cached"
+        if not any(call is each for each in hidden):
+            yield from _call(call)
+
+
+def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:
+    last = call.number + call.times - 1
+    number = f"#{call.number}" if call.times == 1 else f"#{call.number:,}-{last:,}"
+    state = f"{call.state} {call.breaks}" if call.breaks else call.state
+    words = "; ".join(change.words() for change in call.why)
+    if call.says:
+        words = f"{words or '?'} ({call.framework} says: {call.says})"
+    if call.times > 1:
+        each = units.duration(call.seconds / call.times, 2)
+        words = f"{words}{' · ' if words else ''}{each} each"
+    split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in call.phases.items())
+    took = units.duration(call.seconds)
+    yield str(call.line or "?"), f"{call.name} {number}", state, took, words
+    if split:
+        yield "", "", "", "", split
+    for depth, name in call.nested:
+        yield "", f"{'  ' * depth}└ {name}", "TRACED", "", ""
+    for line in call.printed.rstrip().splitlines()[:10]:
+        yield "", "", "prints", "", line
+
+
+def _facts(t: "Traces") -> Iterator[tuple[str, str]]:
+    if t.error:
+        yield "raised", t.error
+    if any(call.printed for call in t.calls):
+        yield "prints", "what a function prints while it is traced: a call that is cached does not"
+    fixes = dict.fromkeys(fix for call in t.calls for fix in call.fixes)
+    for fix in [*fixes][:_MOST_FIXES]:
+        yield "write", fix
+    if t.internal:
+        seconds = sum(program.seconds or 0.0 for program in t.internal)
+        names = dict.fromkeys(program.name for program in t.internal)
+        shown = [*names] if t.show_internal else [*names][:_NAMED]
+        more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+        count = units.count(len(t.internal), "program")
+        yield (
+            "beside",
+            f"{count} outside of these calls, {units.duration(seconds, 2)}: "
+            + (", ".join(shown) + more),
+        )
+    if t.frameworks:
+        yield (
+            "with",
+            ", ".join(f"{name} {version}" for name, version in sorted(t.frameworks.items())),
+        )
