@@ -43,6 +43,11 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
     """Remove the magics; IPython calls this for ``%unload_ext ipyjaxbench``."""
+    from ipyjaxbench.magics import IpyJaxBench
+
+    mine = shell.magics_manager.registry.get(IpyJaxBench.__name__)
+    if isinstance(mine, IpyJaxBench):
+        mine.leave()
     for kind in ("line", "cell"):
-        for name in ("fwtime", "fwcompare", "jaxpr", "fxgraph", "tfgraph", "explain"):
+        for name in IpyJaxBench.magics[kind]:
             shell.magics_manager.magics[kind].pop(name, None)

@@ -10,11 +10,12 @@ import re
 from typing import NoReturn
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions
+from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions, TraceOptions
 from ipyjaxbench.rules import (
     axes,
     checked,
     chip,
+    count,
     digits,
     levels,
     seconds,
@@ -97,6 +98,19 @@ _GRAPH_ROWS: _Rows = (
 )
 
 
+_TRACE_ROWS: _Rows = (
+    (("--predict",), "predict", True, "say whether the call would be traced; nothing is run"),
+    (("--max-traces",), "most", count, "fail when more is traced than this"),
+    (("--history",), "history", True, "list the signatures that functions were traced with"),
+    (("--watch",), "watch", str, "on or off: a line below each later cell that traces something"),
+    (("--internal",), "internal", True, "name all that was compiled outside of the calls"),
+    (("--json",), "json", True, "show the record instead of the report"),
+    (("-q", "--quiet"), "quiet", True, "show nothing"),
+    (("-o", "--return"), "returned", True, "return the result object"),
+    (("-v", "--variable"), "variable", variable, "save the result object under this name"),
+)
+
+
 _TIME_EXAMPLES = """
 examples:
   %fwtime jnp.dot(x, x.T)               waited for, on every device that it uses
@@ -143,6 +157,21 @@ examples:
 
 from Python:
   ipyjaxbench.graph(f, x, y)
+"""
+
+
+_TRACE_EXAMPLES = """
+examples:
+  %trace_cached f(x)                    calls it twice: the first is traced, the second cached
+  %%trace_cached                        a line for each call of a compiled function in the cell
+  %%trace_cached --max-traces 1         fails with the reason when more is traced
+  %trace_cached --predict f(y)          would it be traced? nothing is run
+  %trace_cached --history step          the signatures that step was traced with so far
+  %trace_cached --watch on              a line below each later cell that traces something
+
+from Python:
+  with ipyjaxbench.trace_cached() as t: ...
+  ipyjaxbench.assert_max_traces(f, 1)
 """
 
 
@@ -206,6 +235,18 @@ def split_graph(line: str) -> tuple[GraphOptions, str]:
     return GraphOptions(**values), code  # type: ignore[arg-type]
 
 
+def split_trace(line: str) -> tuple[TraceOptions, str]:
+    """Take the options of ``%trace_cached`` off ``line``, as `split` does.
+
+    Example:
+        >>> options, code = split_trace("--max-traces 1 f(x)")
+        >>> options.most, code
+        (1, 'f(x)')
+    """
+    values, code = _taken_off(line, _TRACE_ROWS, "%trace_cached")
+    return TraceOptions(**values), code  # type: ignore[arg-type]
+
+
 def _taken_off(line: str, rows: _Rows, magic: str) -> tuple[dict[str, object], str]:
     arity = {flag: callable(rule) for flags, _, rule, _ in rows for flag in flags}
     rules = {flag: (dest, rule) for flags, dest, rule, _ in rows for flag in flags}
@@ -255,6 +296,7 @@ _SAMPLES = {
     "--platform": "tpu",
     "--find": "dot_general",
     "--shard": "x:0",
+    "--watch": "on",
 }
 
 
@@ -290,6 +332,7 @@ def _options_in(word: str, arity: dict[str, bool], magic: str) -> list[tuple[str
 
 _TIME_USAGE = "%(prog)s [options] code\n       %%%(prog)s [options] [set-up]   (above a cell)"
 _GRAPH_USAGE = "%(prog)s [options] call\n       %%%(prog)s [options]   (above a cell)"
+_TRACE_USAGE = "%(prog)s [options] code\n       %%%(prog)s [options]   (above a cell)"
 _COMPARE_USAGE = "%%%(prog)s [options]   (above a cell)\n       %(prog)s [options] name name"
 
 
@@ -301,6 +344,11 @@ def usage() -> str:
 def graph_usage() -> str:
     """The help text of ``%jaxpr``, like that of ``%fwtime``."""
     return _build("%jaxpr", _GRAPH_ROWS, _GRAPH_USAGE).format_help() + _GRAPH_EXAMPLES
+
+
+def trace_usage() -> str:
+    """The help text of ``%trace_cached``, like that of ``%fwtime``."""
+    return _build("%trace_cached", _TRACE_ROWS, _TRACE_USAGE).format_help() + _TRACE_EXAMPLES
 
 
 def compare_usage() -> str:

@@ -4,7 +4,8 @@ IpyJaxBenchError
 ├── OptionError     an option is unknown, or its value breaks a rule
 ├── SnippetError    the code cannot be measured (empty, a string, top-level await)
 ├── RecordError     a saved record is not one that this version can read
-└── MissingLibraryError   a library that only this part needs is not installed
+├── MissingLibraryError   a library that only this part needs is not installed
+└── TooManyTracesError    more was traced than is allowed
 """
 
 
@@ -29,3 +30,7 @@ class MissingLibraryError(IpyJaxBenchError, ImportError):
 
     def __init__(self, library: str, extra: str = "plot") -> None:
         super().__init__(f"{library} is not installed: pip install ipyjaxbench[{extra}]")
+
+
+class TooManyTracesError(IpyJaxBenchError, AssertionError):
+    """More was traced than is allowed."""

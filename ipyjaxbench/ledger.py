@@ -1,17 +1,43 @@
 """Every signature with which functions were traced, as far as it was seen, in this process."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ipyjaxbench.signature import Change, Signature, closest
 
 _MOST = 200  # signatures of one function that are kept
+_NEWS = 1000
+
+
+@dataclass(frozen=True)
+class News:
+    """A function was traced, or compiled again.
+
+    Attributes:
+        framework: whose function it is.
+        name: of the function.
+        why: in what its signature differs from the nearest one that was known.
+    """
+
+    framework: str
+    name: str
+    why: tuple[Change, ...]
 
 
 class Ledger:
-    """Signatures by the framework and the name of the function."""
+    """Signatures by the framework and the name of the function.
+
+    Attributes:
+        news: what was learned last.
+        learned: how much was learned in all.
+    """
 
     def __init__(self) -> None:
+        self.news: deque[News] = deque(maxlen=_NEWS)
+        self.learned = 0
+        self._paused = 0
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
 
     def why(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
@@ -32,6 +58,31 @@ class Ledger:
             return [Change("first", new="first call")]
         mine = [each for each in known if each.function == new.function]
         return closest(new, mine or known, placed=placed and bool(mine))
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Learn nothing meanwhile: somebody looks at each call."""
+        self._paused += 1
+        try:
+            yield
+        finally:
+            self._paused -= 1
+
+    def learn(self, framework: str, name: str, signature: Signature, *, placed: bool) -> None:
+        """Keep the signature of a call that nobody looks at, and why it was not cached.
+
+        Args:
+            framework: whose function it is.
+            name: of the function.
+            signature: of the call.
+            placed: whether nothing was traced.
+        """
+        if self._paused or signature in self._known.get((framework, name), ()):
+            return
+        why = self.why(framework, name, signature, placed=placed)
+        self.add(framework, name, signature)
+        self.learned += 1
+        self.news.append(News(framework, name, tuple(why)))
 
     def add(self, framework: str, name: str, signature: Signature) -> None:
         """Keep a signature."""

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import json
 import linecache
 import shlex
 import sys
@@ -29,14 +30,18 @@ from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError, OptionError, SnippetError
 from ipyjaxbench.graph import Graph, difference
 from ipyjaxbench.inspecting import explain, inspect_code
+from ipyjaxbench.ledger import LEDGER
 from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.observing import observe_code, predict_code
 from ipyjaxbench.options import CompareOptions, GraphOptions
 from ipyjaxbench.progress import Progress
 from ipyjaxbench.screen import MutedShell, Screen
+from ipyjaxbench.signatures import Signatures
 from ipyjaxbench.snippet import Namespace, Snippet, restored
 from ipyjaxbench.sweep import sweep_snippets, values_of
 from ipyjaxbench.swept import Sweep
 from ipyjaxbench.timer import time_snippet
+from ipyjaxbench.traces import Traces
 from ipyjaxbench.turns import compare_snippets
 from ipyjaxbench.typed import (
     calling_frame,
@@ -46,6 +51,7 @@ from ipyjaxbench.typed import (
     source_of,
     use_of_result,
 )
+from ipyjaxbench.watcher import Watcher
 
 
 @magics_class
@@ -58,6 +64,11 @@ class IpyJaxBench(Magics):
         super().__init__(shell)
         self._kept: dict[str, Measurement] = {}
         self._last: dict[str, Graph] = {}
+        self._watcher = Watcher(shell)
+
+    def leave(self) -> None:
+        """Listen to the shell's cells no longer."""
+        self._watcher.leave()
 
     @no_var_expand
     @needs_local_scope
@@ -185,6 +196,48 @@ class IpyJaxBench(Magics):
             self.shell.user_ns[chosen.variable] = result
         return result if returned else None
 
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def trace_cached(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Traces | Signatures | None:
+        """Say of each call of a compiled function: traced or cached, why, and at what cost."""
+        __tracebackhide__ = True
+        use = use_of_result()
+        names = namespace_of(self.shell, local_ns)
+        raised: BaseException | None = None
+        with _one_line_errors():
+            chosen, code = command_line.split_trace(line)
+            if cell is not None and code:
+                raise SnippetError(f"{code!r} stands where options stand: write code below")
+            if not (code or cell or chosen.watch or chosen.history):
+                raise SnippetError("there is nothing to run: %trace_cached f(x)")
+            if chosen.watch is not None:
+                self._watcher.switch(on=chosen.watch == "on")
+                return None
+            result: Traces | Signatures
+            if chosen.history:
+                result = Signatures.of(LEDGER, code)
+            else:
+                caller = calling_frame()
+                above = caller.f_lineno - (cell is None) if caller is not None else 0
+                source = source_of(self.shell, code if cell is None else cell, above, caller)
+                if chosen.predict:
+                    result = predict_code(source, names)
+                else:
+                    twice = cell is None
+                    result, raised = observe_code(source, names, chosen, twice=twice)
+        returned = chosen.returned or use == "used"
+        if not chosen.quiet and not (returned and use == "shown"):
+            display(*_forms(result, as_json=chosen.json), raw=chosen.json)
+        if chosen.variable:
+            self.shell.user_ns[chosen.variable] = result
+        if raised is not None:
+            with _one_line_errors():
+                raise raised
+        return result if returned else None
+
     @line_magic
     def explain(self, line: str) -> None:
         """Say why the last cell that failed would not trace: the line, the argument, a fix."""
@@ -257,6 +310,14 @@ class IpyJaxBench(Magics):
         return result
 
 
+def _forms(result: Traces | Signatures, *, as_json: bool) -> tuple[object, ...]:
+    """What is displayed: the report, or the record as JSON."""
+    if not as_json:
+        return (result,)
+    record = result.to_dict()
+    return ({"application/json": record, "text/plain": json.dumps(record, indent=1)},)
+
+
 def _entries(
     shell: InteractiveShell, cell: str, names: Namespace
 ) -> tuple[Snippet | None, list[Entry]]:
@@ -298,6 +359,9 @@ IpyJaxBench.fwtime.__doc__ = f"{IpyJaxBench.fwtime.__doc__}\n\n{command_line.usa
 IpyJaxBench.fxgraph.__doc__ = f"{IpyJaxBench.fxgraph.__doc__}\n\n{command_line.graph_usage()}"
 IpyJaxBench.tfgraph.__doc__ = f"{IpyJaxBench.tfgraph.__doc__}\n\n{command_line.graph_usage()}"
 IpyJaxBench.jaxpr.__doc__ = f"{IpyJaxBench.jaxpr.__doc__}\n\n{command_line.graph_usage()}"
+IpyJaxBench.trace_cached.__doc__ = (
+    f"{IpyJaxBench.trace_cached.__doc__}\n\n{command_line.trace_usage()}"
+)
 IpyJaxBench.fwcompare.__doc__ = f"{IpyJaxBench.fwcompare.__doc__}\n\n{command_line.compare_usage()}"
 
 

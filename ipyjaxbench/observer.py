@@ -6,18 +6,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ipyjaxbench import units
 from ipyjaxbench.call_sites import Site
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.diagnosis import Diagnosis
+from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.frameworks import CallWatch, Outcome, asked
 from ipyjaxbench.ledger import Ledger
 from ipyjaxbench.traces import COSTLY, TracedCall
 from ipyjaxbench.user_errors import one_line
-
-
-class TooManyTracesError(Exception):
-    """More was traced than is allowed."""
 
 
 class Observer:
@@ -155,8 +153,8 @@ class Observer:
         if self._most is not None and self._traced > self._most:
             words = "; ".join(change.words() for change in why) or "the reason is not known"
             raise TooManyTracesError(
-                f"{row.name} in line {row.site.line} was {row.seen.state.lower()}: {words};"
-                f" {self._most} are allowed (--max-traces {self._most})"
+                f"{row.name} in line {row.site.line} was {row.seen.state.lower()} ({words}), and"
+                f" {units.count(self._most, 'trace')} may happen: --max-traces {self._most}"
             )
 
 

@@ -3,10 +3,13 @@
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench import call_sites
+from ipyjaxbench import call_sites, expression
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import (
     CallWatch,
     Framework,
@@ -18,8 +21,9 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.ledger import LEDGER, Ledger
 from ipyjaxbench.observer import Observer
 from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.signature import Signature
 from ipyjaxbench.snippet import Namespace, Source
-from ipyjaxbench.traces import Traces
+from ipyjaxbench.traces import TracedCall, Traces
 from ipyjaxbench.user_errors import one_line
 
 
@@ -32,7 +36,7 @@ class Observed:
     """
 
     def __init__(self, options: TraceOptions, ledger: Ledger = LEDGER) -> None:
-        self._options = options
+        self._options, self._ledger = options, ledger
         self._stack = ExitStack()
         self._frameworks = loaded()[0]
         found = ((each, each.call_watch()) for each in self._frameworks)
@@ -41,6 +45,7 @@ class Observed:
         self.observer = Observer(self._watches, ledger, explain, options.most)
 
     def __enter__(self) -> "Observed":
+        self._stack.enter_context(self._ledger.paused())
         for watch in self._watches.values():
             self._stack.enter_context(watch)
         return self
@@ -69,7 +74,7 @@ class Observed:
 
 
 def observe_code(
-    source: Source, names: Namespace, options: TraceOptions
+    source: Source, names: Namespace, options: TraceOptions, *, twice: bool = False
 ) -> tuple[Traces, BaseException | None]:
     """Run code, and look at its calls.
 
@@ -77,6 +82,7 @@ def observe_code(
         source: the code.
         names: its namespace; names that it binds are there afterwards.
         options: what is allowed, and what is to be told.
+        twice: run it a second time, to see what the first one left.
 
     Returns:
         What was seen, and what the code raised; None where it ran to its end.
@@ -88,11 +94,71 @@ def observe_code(
         used = [names[name] for name in code.co_names if name in names]
         observed.hook_into(used)
         try:
-            exec(code, names)  # noqa: S102
+            for _ in range(1 + twice):
+                exec(code, names)  # noqa: S102
         except BaseException as error:  # noqa: BLE001  what was seen until then is told
             raised = error
         found = observed.traces(source.text.strip(), raised)
     return found, raised
+
+
+def predict_code(source: Source, names: Namespace, ledger: Ledger = LEDGER) -> Traces:
+    """Say whether the call that some code ends with would be traced; see `predict`."""
+    __tracebackhide__ = True
+    return predict(expression.read(source, names, lambda _: False), ledger)
+
+
+def predict(call: Call, ledger: Ledger = LEDGER) -> Traces:
+    """Say whether a call would be traced; nothing is run, traced or compiled.
+
+    Args:
+        call: of a compiled function.
+        ledger: what was seen before.
+
+    Returns:
+        One call with the state "WOULD-TRACE", "WOULD-HIT" or "?".
+
+    Raises:
+        SnippetError: no framework compiles what is called.
+    """
+    __tracebackhide__ = True
+    for framework in loaded()[0]:
+        watch = framework.call_watch()
+        if watch is None or not asked(watch.takes, call.function):
+            continue
+        answer = watch.predicts(call.function, call.args, call.kwargs)
+        name = watch.name(call.function)
+        signature = watch.signature(call.function, call.args, call.kwargs)
+        why = ledger.why(framework.name, name, signature, placed=False) if answer else []
+        state = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}[answer]
+        says = "" if answer is not None else "it does not tell without running"
+        told = TracedCall(
+            name, framework.name, 1, call.text, 1, 1, state, 0.0, {}, tuple(why), says
+        )
+        return Traces(call.text, {framework.name: framework.version()}, (told,))
+    raise SnippetError(f"{call.text!r} calls no compiled function: --predict looks at jax.jit,"
+                       " torch.compile and tf.function")  # fmt: skip
+
+
+_learning: set[str] = set()
+
+
+def keep_learning(ledger: Ledger = LEDGER) -> None:
+    """Have each framework that was imported tell its traces from now on."""
+    for framework in loaded()[0]:
+        if framework.name not in _learning:
+            _learning.add(framework.name)
+            framework.learn_signatures(partial(_learn, ledger, framework.name))
+
+
+def _learn(
+    ledger: Ledger,
+    framework: str,
+    name: str,
+    signature: Signature,
+    placed: bool,  # noqa: FBT001
+) -> None:
+    ledger.learn(framework, name, signature, placed=placed)
 
 
 def _eager(

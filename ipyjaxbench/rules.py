@@ -33,6 +33,7 @@ _MOST = 10**12
 whole = _rule(1, _MOST, int, "a whole number from 1 up; leave it out to have it chosen")
 seconds = _rule(0, _MOST, float, "a number of seconds from 0 up, as in -b 5")
 levels = _rule(0, _MOST, int, "a whole number from 0 up, as in --depth 2")
+count = _rule(0, _MOST, int, "a whole number from 0 up, as in --max-traces 1")
 digits = _rule(1, 15, int, "a number of digits from 1 to 15, as in -p 4")
 
 

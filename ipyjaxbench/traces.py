@@ -22,6 +22,8 @@ STATES = {
     "EAGER-FALLBACK": "too many compilations: this call and all later ones run uncompiled",
     "BREAK": "compiled in parts, with Python in between",
     "RAISED": "the call raised",
+    "WOULD-TRACE": "the call would be traced; it was not made",
+    "WOULD-HIT": "the call would find its trace; it was not made",
     "?": "not known",
 }
 #: States in which something was traced or compiled.

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 _MOST = 40  # lines of calls
 _NAMED = 5  # programs that are named
 _MOST_FIXES = 4
+_PREDICTIONS = {
+    "WOULD-TRACE": ("would be traced", "TRACES"),
+    "WOULD-HIT": ("would find its trace", "CACHED"),
+}
 
 
 def report(t: "Traces") -> Report:
@@ -30,6 +34,9 @@ def _headline(t: "Traces") -> Headline:
         seen = units.count(t.seen, "other call")
         detail = f"in {seen}" if t.seen else "the code calls nothing"
         return Headline(title, "no call of a compiled function", detail, "NOTHING", "")
+    if t.calls[0].state in _PREDICTIONS:
+        figure, verdict = _PREDICTIONS[t.calls[0].state]
+        return Headline(title, figure, "nothing was run", verdict, "")
     parts = [units.count(t.traces, "trace")] if t.traces else []
     parts += [units.count(t.recompilations, "recompilation")] if t.recompilations else []
     detail = f"in {units.count(t.count, 'call')}"
@@ -61,7 +68,7 @@ def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:
         each = units.duration(call.seconds / call.times, 2)
         words = f"{words}{' · ' if words else ''}{each} each"
     split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in call.phases.items())
-    took = units.duration(call.seconds)
+    took = units.duration(call.seconds) if call.seconds else ""
     yield str(call.line or "?"), f"{call.name} {number}", state, took, words
     if split:
         yield "", "", "", "", split

@@ -27,6 +27,7 @@ from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placement import Placement
+from ipyjaxbench.signature import Signature
 
 Wait = Callable[[Any], object]
 Restore = Callable[[], None]
@@ -306,6 +307,18 @@ class Framework(ABC):
             UntraceableError: the call cannot be traced.
         """
         return None
+
+    def learn_signatures(self, learn: Callable[[str, Signature, bool], None]) -> bool:  # noqa: ARG002
+        """Tell from now on with which signature each function is traced; asked once.
+
+        Args:
+            learn: gets the function's name, the signature, and whether nothing was traced but
+                something compiled. It is called after tracing or compiling alone.
+
+        Returns:
+            Whether it does.
+        """
+        return False
 
     def call_watch(self) -> CallWatch | None:
         """What tells of single calls of compiled functions; None where nothing is compiled."""

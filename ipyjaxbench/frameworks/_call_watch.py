@@ -55,6 +55,12 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """What the framework looks at to find a trace."""
 
     @abstractmethod
+    def predicts(
+        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> bool | None:
+        """Whether a call would be traced, found without running or compiling; None if not known."""
+
+    @abstractmethod
     def wait(self, value: object) -> None:
         """Wait for what a call gave."""
 

@@ -30,6 +30,7 @@ from ipyjaxbench.frameworks.jax import fresh
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.graph import graph
+from ipyjaxbench.frameworks.jax.learner import Learn, Learner
 from ipyjaxbench.frameworks.jax.pitfalls import explain
 from ipyjaxbench.frameworks.jax.profile import profile
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
@@ -214,6 +215,11 @@ class Jax(Framework):
         found = graph(call, options)
         self._looked_at.update(found.warm)
         return found
+
+    def learn_signatures(self, learn: Learn) -> bool:
+        """From the frames of JAX that take calls which were not traced before."""
+        self._learner = Learner(learn)
+        return True
 
     def call_watch(self) -> CallWatch:
         """Events of `jax.monitoring`, one call at a time."""

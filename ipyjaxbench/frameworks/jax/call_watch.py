@@ -108,16 +108,34 @@ class JaxCallWatch(CallWatch):
             return self.signature(function.func, (*function.args, *args), given)
         return keys.signature(plain_of(function), args, kwargs)
 
+    def predicts(
+        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> bool | None:
+        """Asked of JAX, which raises where it would trace."""
+        trace = getattr(function, "trace", None)
+        if trace is None or not hasattr(jax, "no_tracing"):
+            return None
+        try:
+            with jax.no_tracing(True):  # noqa: FBT003
+                trace(*args, **kwargs)
+        except RuntimeError as error:
+            if "no_tracing" in str(error):
+                return True
+            raise
+        return False
+
     def wait(self, value: object) -> None:
         """Wait for every array in it."""
         jax.block_until_ready(value)
 
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
         """What to write, by what changed."""
+        paths: dict[str, list[str]] = {}
+        for change in why:
+            if change.kind in _FIXES:
+                paths.setdefault(change.kind, []).append(change.path)
         return tuple(
-            _FIXES[change.kind].format(name=name, path=change.path, old=change.old, new=change.new)
-            for change in why
-            if change.kind in _FIXES
+            _FIXES[kind].format(name=name, path=", ".join(found)) for kind, found in paths.items()
         )
 
     def outside(self) -> tuple[Program, ...]:
@@ -129,10 +147,11 @@ class JaxCallWatch(CallWatch):
 _FIXES = {
     "function": "{name} = jax.jit(...) once, above: each new function object is traced anew",
     "form": "give {path} always by position, or always by name",
-    "type": "give {path} always as the same type, as in jnp.asarray({path})",
+    "type": "give {path} always as the same type, as in jnp.asarray(...)",
     "shape": "few shapes: pad {path}, as in jnp.pad, to a multiple of what you choose",
-    "dtype": "{path}.astype(...) before the call, always to the same dtype",
-    "weak type": "give {path} with a dtype, as in jnp.float32({path})",
+    "rank": "few ranks: give {path} always with as many axes",
+    "dtype": "give {path} always with the same dtype: .astype(...) before the call",
+    "weak type": "give {path} with a dtype, as in jnp.float32(...)",
     "static value": "one trace for each {path}: build it once, outside of the loop",
     "number": "one trace for each {path}: leave it out of static_argnames where it may be an array",
     "committed": "jax.device_put({path}, device) once, before the first call",

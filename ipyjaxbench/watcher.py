@@ -1,0 +1,51 @@
+"""One line below each cell that traced something; nothing below the others."""
+
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+
+from ipyjaxbench.ledger import LEDGER, News
+from ipyjaxbench.observing import keep_learning
+
+_MOST = 3  # functions that are named
+
+
+class Watcher:
+    """Learns from the frameworks what they trace, and tells it where that is wanted.
+
+    Args:
+        shell: whose cells are watched.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._on = False
+        self._told = 0
+        shell.events.register("post_run_cell", self._after)
+
+    def switch(self, *, on: bool) -> None:
+        """Tell of traces from now on, or no longer."""
+        self._on = on
+        self._told = LEDGER.learned
+
+    def leave(self) -> None:
+        """Watch no longer."""
+        self._shell.events.unregister("post_run_cell", self._after)
+
+    def _after(self, *_: Any) -> None:
+        keep_learning()  # the cell may have imported a framework
+        count = min(LEDGER.learned - self._told, len(LEDGER.news))
+        self._told = LEDGER.learned
+        if self._on and count:
+            news = [*LEDGER.news][-count:]
+            display({"text/plain": _line(news)}, raw=True)
+
+
+def _line(news: list[News]) -> str:
+    shown = [
+        f"{each.name} ({'; '.join(change.words() for change in each.why) or '?'})"
+        for each in news[:_MOST]
+    ]
+    more = f" and {len(news) - _MOST} more" if len(news) > _MOST else ""
+    return f"traced: {', '.join(shown)}{more}"
