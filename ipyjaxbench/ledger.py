@@ -95,6 +95,10 @@ class Ledger:
         """All signatures of a function, the oldest first."""
         return tuple(self._known.get((framework, name), ()))
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self._known.clear()
+
     def names(self) -> list[tuple[str, str]]:
         """Frameworks and names of all functions, in the order in which they were seen."""
         return [*self._known]
