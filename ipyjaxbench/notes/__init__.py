@@ -19,6 +19,7 @@ from ipyjaxbench.notes.arms import other_threads as other_threads
 from ipyjaxbench.notes.arms import slowed_by_others as slowed_by_others
 from ipyjaxbench.notes.programs import baked_in as baked_in
 from ipyjaxbench.notes.programs import called_back as called_back
+from ipyjaxbench.notes.programs import copy_built as copy_built
 from ipyjaxbench.notes.programs import donated_unused as donated_unused
 from ipyjaxbench.notes.programs import key_reused as key_reused
 from ipyjaxbench.notes.programs import low_precision as low_precision

@@ -11,6 +11,7 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
 from ipyjaxbench.device_time import Profile
+from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import (
     Framework,
@@ -23,6 +24,7 @@ from ipyjaxbench.frameworks._base import (
     usable_cpus,
 )
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks.tensorflow import pitfalls
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
 from ipyjaxbench.frameworks.tensorflow.graph import graph
 from ipyjaxbench.frameworks.tensorflow.profile import profile
@@ -136,6 +138,10 @@ class TensorFlow(Framework):
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """That of a new tf.function."""
         return graph(call, options)
+
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """What was raised while a graph was made; that function is traced once more."""
+        return pitfalls.explain(error)
 
     def threads(self) -> int | None:
         """Those of one operation on the CPU, as far as they were set; else all CPUs."""

@@ -1,32 +1,22 @@
 """The graph of a call in TensorFlow: of a new tf.function, so that none of the user's grows."""
 
-import contextlib
-import io
-import linecache
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
 
-from ipyjaxbench import units
+from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.diagnosis import Diagnosis, UntraceableError
+from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.expression import Call, Shape
+from ipyjaxbench.frameworks.tensorflow import built, pitfalls, program, reach, tracing
+from ipyjaxbench.frameworks.tensorflow.live import LiveGraph
 from ipyjaxbench.graph import Graph
-from ipyjaxbench.graph_parts import Count, Value
+from ipyjaxbench.graph_parts import Value
 from ipyjaxbench.options import GraphOptions
 
 _CLOCK = Clock.elapsed()
-_FIRST, _LAST = 60, 15  # operations that a long text shows
-_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
-_NUMBERS = "NumPy asks for the numbers, and while tracing there are only shapes"
-_CALLS = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "PartitionedCall",
-          "StatefulPartitionedCall")  # fmt: skip
-_INNER = "loops, branches and inner functions are not: TensorFlow counts what is beside them"
-_HIDDEN = ("Placeholder", "NoOp", "Identity")
+_LINES = 120  # of a later stage
 
 
 def graph(call: Call, options: GraphOptions) -> Graph | None:
@@ -34,71 +24,77 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
 
     Args:
         call: it is not made.
-        options: how much of the text is wanted.
+        options: which form of the program, and how much of it.
 
     Returns:
-        The graph; None where no tensor is in the call.
+        The graph; None where neither a tensor nor anything of TensorFlow's is in the call.
 
     Raises:
-        UntraceableError: it cannot be traced.
+        UntraceableError: it cannot be traced; it holds the diagnosis.
+        SnippetError: it would build a layer of the user's, or XLA cannot compile it.
     """
     __tracebackhide__ = True
-    call = replace(call, args=tuple(map(_without_data, call.args)))
-    function = getattr(call.function, "python_function", call.function)
     given = tf.nest.flatten((call.args, dict(call.kwargs)))
-    if not any(isinstance(leaf, tf.Tensor | tf.Variable | tf.TensorSpec) for leaf in given):
+    if not (any(map(_is_tensor, given)) or reach.is_tensorflows(call)):
         return None
     stage = options.stage_of("tensorflow")
+    call, is_copy = built.ready(replace(call, args=tuple(map(_without_data, call.args))))
     start = _CLOCK.now()
     try:
-        fresh = tf.function(function)
-        concrete = fresh.get_concrete_function(*call.args, **call.kwargs)
+        traced = tracing.trace(call, makes_variables=is_copy)
     except Exception as error:
-        raise UntraceableError(_diagnosis(call, error), error) from error
+        raise UntraceableError(pitfalls.diagnose(call, error), error) from error
     seconds = (_CLOCK.now() - start) * 1e-9
-    nodes = [op for op in concrete.graph.get_operations() if op.type not in _HIDDEN]
-    text = "\n".join(_listing(nodes))
-    if options.find is not None:
-        text = "\n".join(line for line in text.splitlines() if options.find in line)
-    named = zip(concrete.structured_input_signature[0], call.labels, strict=False)
-    labels = [label for spec, label in named if tf.nest.flatten(spec)]
-    inputs = concrete.inputs[: len(concrete.inputs) - len(concrete.captured_inputs)]
-    names = labels if len(labels) == len(inputs) else [t.op.name for t in inputs]
-    return Graph(
+    concrete, live = traced.concrete, LiveGraph(traced)
+    counted = program.Counted(concrete.graph)
+    names = {id(value): name for name, value in reach.used_by(call.function)}
+    variables = [each.value for each in traced.inputs if each.spec is None]
+    found = Graph(
         code=call.text,
         framework="tensorflow",
         frameworks={"tensorflow": tf.__version__},
         form=stage,
-        program=text,
-        inputs=tuple(_value(n, t) for n, t in zip(names, _held(given, inputs), strict=True)),
-        outputs=tuple(_value("", t) for t in concrete.outputs),
-        constants=tuple(_value("", t) for t in concrete.captured_inputs if t.dtype != tf.resource),
-        operations=len(nodes),
-        flops=_flops(concrete.graph),
-        uncounted=(_INNER,) if any(op.type in _CALLS for op in nodes) else (),
-        stats=_counts(nodes),
-        lines=(),
+        program=_only(_text(live, stage, options), options.find),
+        inputs=tuple(value for each in traced.inputs for value in _values(each)),
+        outputs=tuple(program.value_of("", tensor) for tensor in concrete.outputs),
+        constants=program.constants_of(concrete, variables, names),
+        operations=counted.operations,
+        flops=counted.flops,
+        uncounted=tuple(counted.uncounted),
+        stats=counted.kinds(),
+        lines=counted.lines(),
         static_argnames=(),
-        fixed=(),
+        fixed=traced.fixed,
         tries=1,
         seconds=seconds,
-    )  # fmt: skip
-
-
-def _diagnosis(call: Call, error: Exception) -> Diagnosis:
-    """AutoGraph tells the user's lines in the message: what is run was made of them."""
-    places = _PLACE.findall(str(error))
-    file, line = (places[-1][0], int(places[-1][1])) if places else ("", 0)
-    numbers = isinstance(error, NotImplementedError) and "NumPy" in str(error)
-    return Diagnosis(
-        code=call.text,
-        error=type(error).__name__,
-        message=_last_line(str(error)).removeprefix(f"{type(error).__name__}: "),
-        line=line,
-        source=linecache.getline(file, line).strip(),
-        because=_NUMBERS if numbers else "the code raises while it is traced",
-        advice="the same function of tf, or tf.numpy_function" if numbers else "",
+        printed=traced.printed,
+        notes=(notes.copy_built(),) if is_copy else (),
+        warm=traced.warm,
+        details=options.details,
     )
+    return found.alive(live)
+
+
+def _text(live: LiveGraph, stage: str, options: GraphOptions) -> str:
+    if stage == "tf":
+        return program.text_of(live.program.graph, options.depth)
+    lines = live.text(stage).splitlines()
+    if options.depth is not None and len(lines) > _LINES:
+        lines[_LINES // 2 : -_LINES // 2] = [f"... {len(lines) - _LINES:,} more lines ..."]
+    return "\n".join(lines)
+
+
+def _is_tensor(leaf: Any) -> bool:
+    kinds = (tf.Tensor, tf.TypeSpec, *reach.COMPOSITES)
+    return isinstance(leaf, kinds) or reach.is_variable(leaf)
+
+
+def _values(given: tracing.Input) -> list[Value]:
+    """An argument's tensors: those of a ragged or a sparse one are several."""
+    if given.spec is None:
+        return [program.value_of(given.name, given.value)]
+    parts = tf.nest.flatten(given.spec, expand_composites=True)
+    return [program.value_of(given.name, part) for part in parts]
 
 
 def _without_data(value: object) -> object:
@@ -107,53 +103,8 @@ def _without_data(value: object) -> object:
     return value
 
 
-def _held(given: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
-    """What variables hold, in place of the handles that stand for them."""
-    arrays = [leaf for leaf in given if isinstance(leaf, tf.Tensor | tf.Variable | tf.TensorSpec)]
-    return arrays if len(arrays) == len(inputs) else inputs
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    return lines[-1] if lines else ""
-
-
-def _value(name: str, tensor: Any) -> Value:
-    shape = tuple(-1 if n is None else int(n) for n in (tensor.shape.as_list() or ()))
-    count = 1
-    for n in shape:
-        count *= max(n, 0)
-    return Value(name, tensor.dtype.name, shape, count * tensor.dtype.size)
-
-
-def _listing(nodes: Sequence[Any]) -> Iterator[str]:
-    hidden = range(_FIRST, len(nodes) - _LAST)
-    for number, node in enumerate(nodes):
-        if number not in hidden:
-            kinds = ", ".join(_kind(t) for t in node.outputs)
-            given = ", ".join(t.op.name for t in node.inputs)
-            yield f"{node.name}: {kinds} = {node.type}({given})"
-        elif number == _FIRST:
-            yield f"... {len(hidden):,} more operations ..."
-
-
-def _kind(tensor: Any) -> str:
-    if tensor.shape.rank is None:
-        return f"{tensor.dtype.name}[?]"
-    value = _value("", tensor)
-    return units.array(value.dtype, value.shape)
-
-
-def _counts(nodes: Sequence[Any]) -> tuple[Count, ...]:
-    times = Counter(node.type for node in nodes)
-    ranked = sorted(times, key=lambda name: (-times[name], name))
-    return tuple(Count(name, times[name], 0.0) for name in ranked)
-
-
-def _flops(graph: Any) -> float:
-    """As TensorFlow's own profiler counts them."""
-    builder = tf.compat.v1.profiler.ProfileOptionBuilder
-    options = builder(builder.float_operation()).with_empty_output().build()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        found = tf.compat.v1.profiler.profile(graph, options=options)
-    return float(found.total_float_ops) if found is not None else 0.0
+def _only(text: str, wanted: str | None) -> str:
+    if wanted is None:
+        return text
+    lines = [line.strip() for line in text.splitlines() if wanted in line]
+    return "\n".join(lines) or f"no line has {wanted!r}"

@@ -1,0 +1,25 @@
+"""The texts of XLA's stages without what they say of this machine: files, lines and frames."""
+
+import re
+
+_FRAMES = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", re.MULTILINE)
+_METADATA = re.compile(r", (metadata|frontend_attributes)=\{[^{}]*(\{[^{}]*\}[^{}]*)*\}")
+_PLACES = re.compile(r"^#loc.*\n?", re.MULTILINE)
+_PLACE = re.compile(r' ?\bloc\((?:"[^"]*"|[^()"]|\((?:"[^"]*"|[^()"])*\))*\)')
+
+
+def readable(text: str) -> str:
+    """The text without places in files, and without empty lines.
+
+    Args:
+        text: of StableHLO, or of HLO before or after it was optimised.
+
+    Returns:
+        What it computes, and nothing of this machine.
+
+    Example:
+        >>> readable('%0 = stablehlo.add %a, %b : tensor<f32> loc("/home/me/a.py":3:4)')
+        '%0 = stablehlo.add %a, %b : tensor<f32>'
+    """
+    text = _PLACE.sub("", _PLACES.sub("", _METADATA.sub("", _FRAMES.sub("", text))))
+    return "\n".join(line for line in text.strip().splitlines() if line.strip())

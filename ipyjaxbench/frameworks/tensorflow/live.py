@@ -1,0 +1,63 @@
+"""What TensorFlow can still tell of a graph: its stages, its operations for a drawing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ipyjaxbench.frameworks.tensorflow import program, stages
+from ipyjaxbench.frameworks.tensorflow.tracing import Traced
+from ipyjaxbench.graph_parts import Live, Node
+from ipyjaxbench.notes import Note
+
+
+class LiveGraph(Live):
+    """A graph in memory.
+
+    Args:
+        traced: the graph.
+    """
+
+    program: Any
+
+    def __init__(self, traced: Traced) -> None:
+        self.program = traced.concrete
+        self._traced = traced
+        self._texts: dict[str, str] = {}
+
+    def text(self, stage: str) -> str:
+        """The whole text of a stage; "optimized" compiles it."""
+        if stage == "tf":
+            return program.text_of(self.program.graph, None)
+        if stage not in self._texts:
+            self._texts[stage] = stages.text(self._traced, stage)
+        return self._texts[stage]
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Inputs, operations and outputs."""
+        return tuple(self._nodes())
+
+    def compiled(self) -> None:
+        """Nothing: TensorFlow gives the text that XLA makes, and not what it plans or counts."""
+        return
+
+    def checks(self) -> tuple[Note, ...]:
+        """None are made."""
+        return ()
+
+    def _nodes(self) -> Iterator[Node]:
+        graph = self.program.graph
+        names: dict[int, str] = {}
+        for number, op in enumerate(
+            op for op in graph.get_operations() if op.type == "Placeholder"
+        ):
+            names[id(op)] = f"in{number}"
+            yield Node(f"in{number}", f"{op.name} {program.kind(op.outputs[0])}")
+        for number, op in enumerate(program.operations_of(graph)):
+            names[id(op)] = f"n{number}"
+            shown = " ".join((op.type, *map(program.kind, op.outputs)))
+            yield Node(f"n{number}", shown, _sources(names, op.inputs))
+        yield Node("out", "result", _sources(names, self.program.outputs))
+
+
+def _sources(names: dict[int, str], tensors: Any) -> tuple[str, ...]:
+    known = (names.get(id(program.behind(tensor).op)) for tensor in tensors)
+    return tuple(dict.fromkeys(name for name in known if name is not None))

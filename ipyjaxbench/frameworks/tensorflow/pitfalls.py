@@ -1,0 +1,348 @@
+"""Why TensorFlow would not trace a call, and what would help, each fix tried by tracing it."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from types import FrameType, FunctionType, MethodType, TracebackType
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ipyjaxbench.diagnosis import Diagnosis, Fix
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.tensorflow import reach, rewrite, tracing
+from ipyjaxbench.graph_parts import line_of
+
+_MOST_FIXES = 3
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+_ONLY_SHAPES = "and while tracing there are only shapes"
+
+
+@dataclass(frozen=True)
+class _Pitfall:
+    """A kind of error.
+
+    Attributes:
+        errors: names of its types.
+        text: in its message; matches all where it is empty.
+        because: what is wrong, in words.
+        advice: what helps and cannot be tried here.
+    """
+
+    errors: tuple[str, ...]
+    text: str
+    because: str
+    advice: str = ""
+
+
+_PITFALLS = (
+    _Pitfall(
+        ("NotImplementedError",),
+        "numpy array|NumPy",
+        f"NumPy asks for the numbers, {_ONLY_SHAPES}",
+        "the same function of tf, or tf.numpy_function",
+    ),
+    _Pitfall(
+        ("OperatorNotAllowedInGraphError",),
+        "Python `bool`",
+        f"if, while, and, or, not, bool() ask for a value, {_ONLY_SHAPES}",
+        "tf.where or tf.cond for if, tf.while_loop for while; or leave autograph=False out",
+    ),
+    _Pitfall(
+        ("OperatorNotAllowedInGraphError",),
+        "Iterating",
+        "a loop in brackets, list() or unpacking takes a tensor apart in Python, which AutoGraph"
+        " does not rewrite",
+        "tf.map_fn(f, x), or tf.unstack(x) where its length is fixed",
+    ),
+    _Pitfall(
+        ("TypeError",),
+        r"interpreted as an integer|indices must be integers|sequence of integers",
+        f"range(), an index or a shape asks for a number, {_ONLY_SHAPES}",
+        "tf.range(n) and tf.while_loop, tf.gather for a list, or a Python number in its place",
+    ),
+    _Pitfall(
+        ("TypeError", "AttributeError"),
+        r"__int__|__float__|__index__|real number, not|a string, a bytes-like object or",
+        f"a Python number is made of a tensor, {_ONLY_SHAPES}",
+        "tf.cast(x, tf.int32)",
+    ),
+    _Pitfall(
+        ("AttributeError",),
+        r"no attribute '(numpy|item|tolist)'",
+        f"numpy(), item() and tolist() ask for the numbers, {_ONLY_SHAPES}",
+        "leave it out, and compute with tf",
+    ),
+    _Pitfall(
+        ("TypeError",),
+        "does not support item assignment",
+        "tensors do not change: only variables can be assigned to",
+        "tf.tensor_scatter_nd_update(x, indices, updates), or tf.where",
+    ),
+    _Pitfall(
+        ("VariableMadeError", "ValueError"),
+        r"^a tf\.Variable is made|singleton tf\.Var|[Cc]reating variables on a non-first call",
+        "a variable is made here: a tf.function may make variables on its first call alone, and"
+        " looking would make one too",
+        "make it outside of the function; where it is made on the first call alone, call it first",
+    ),
+    _Pitfall(
+        ("OutOfScopeError", "InaccessibleTensorError", "TypeError"),
+        "out of scope|from (a different|another) (graph|function)|inaccessible",
+        "a symbolic tensor of an earlier trace was kept, in a global or an attribute, and is used"
+        " here",
+        "return the tensor instead of keeping it, or keep it in a tf.Variable",
+    ),
+    _Pitfall(
+        ("ValueError",),
+        "must also be initialized|may not be (None|undefined)|must be defined|must also have a",
+        "a name gets a value on one way through the if or the loop alone, and a graph needs it on"
+        " each",
+        "give it a value before the if or the loop, or in both branches",
+    ),
+    _Pitfall(
+        ("TypeError", "ValueError"),
+        "has (dtype|shape) .* (branch|loop|iteration)",
+        "the branches of an if, or the turns of a loop, give other types or shapes, and a graph has"
+        " one",
+        "tf.cast or tf.reshape on one side; tf.autograph.experimental.set_loop_options for shapes"
+        " that grow",
+    ),
+    _Pitfall(
+        ("TypeError", "InvalidArgumentError"),
+        "does not match type|must have the same type|cannot compute .* as input .* expected",
+        "the tensors have other types, and TensorFlow does not change them by itself",
+        "tf.cast(x, y.dtype)",
+    ),
+    _Pitfall(
+        ("ValueError", "InvalidArgumentError"),
+        "[Dd]imensions must be equal|[Ii]ncompatible|[Ss]hape must be rank|not compatible",
+        "the shapes do not fit together",
+        "look at the shapes: print(x.shape) shows them while tracing",
+    ),
+    _Pitfall(("RecursionError",), "", "the function calls itself without an end", "tf.while_loop"),
+)
+
+
+def diagnose(call: Call, error: Exception) -> Diagnosis:
+    """Say why a call would not trace.
+
+    Args:
+        call: as it was tried.
+        error: what tracing raised.
+
+    Returns:
+        The diagnosis; each of its fixes was traced.
+    """
+    found = _told(call.text, error)
+    file, line = _place_of(error)
+    return replace(
+        found,
+        blamed=tuple(_found_by_search(call, error)),
+        fixes=tuple(itertools.islice(_fixes(call, file, line), _MOST_FIXES)),
+    )
+
+
+def explain(error: BaseException) -> Diagnosis | None:
+    """Say why code that failed would not trace; only the function that was traced is traced again.
+
+    Args:
+        error: what was raised, with its traceback.
+
+    Returns:
+        The diagnosis; None where TensorFlow was not tracing.
+    """
+    if not isinstance(error, Exception) or not _is_of_tracing(error):
+        return None
+    call = _traced_call(error)
+    return diagnose(call, error) if call is not None else _told("the cell", error)
+
+
+def _told(code: str, error: Exception) -> Diagnosis:
+    """What the error itself tells."""
+    pitfall = _pitfall_of(error)
+    file, line = _place_of(error)
+    return Diagnosis(
+        code=code,
+        error=type(error).__name__,
+        message=_message(error),
+        line=line,
+        source=line_of(file, line),
+        because=pitfall.because if pitfall else "the code raises while it is traced",
+        advice=pitfall.advice if pitfall else "",
+    )
+
+
+def _message(error: Exception) -> str:
+    """The first line of the user's error; AutoGraph writes where it was before it."""
+    name = f"{type(error).__name__}: "
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    named = [line.removeprefix(name) for line in lines if line.startswith(name)]
+    return (named or lines or [""])[0]
+
+
+def _pitfall_of(error: Exception) -> _Pitfall | None:
+    names, message = {kind.__name__ for kind in type(error).__mro__}, _message(error)
+    for each in _PITFALLS:
+        if names.intersection(each.errors) and re.search(each.text, message):
+            return each
+    return None
+
+
+def _place_of(error: Exception) -> tuple[str, int]:
+    """File and line of the innermost code that is the user's.
+
+    AutoGraph tells lines in the message, as what is run was made of them; without it they are in
+    the traceback.
+    """
+    known = getattr(error, "place", None)
+    if known is not None:
+        return known  # type: ignore[no-any-return]
+    told = [(file, int(line)) for file, line in _PLACE.findall(str(error)) if reach.is_users(file)]
+    if told:
+        return told[-1]
+    inside = False
+    found = ("", 0)
+    for frame, line in _frames(error.__traceback__):
+        file = frame.f_code.co_filename
+        inside = inside or not reach.is_users(file)
+        if reach.is_users(file) and inside and "__autograph_generated_file" not in file:
+            found = file, line
+    return found
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+def _is_of_tracing(error: Exception) -> bool:
+    """Whether the error was raised in a graph that was being made."""
+    message = str(error)
+    if "in user code:" in message or isinstance(error, tf.errors.OperatorNotAllowedInGraphError):
+        return True
+    frames = [frame for frame, _ in _frames(error.__traceback__)]
+    return any("func_graph" in f.f_code.co_filename for f in frames) or bool(
+        _traced_frame(frames)
+    ) or ("out of scope" in message and "tf.Tensor" in message)  # fmt: skip
+
+
+def _traced_frame(frames: list[FrameType]) -> FrameType | None:
+    """The outermost frame of the user's that holds symbolic tensors."""
+    for frame in frames:
+        values = list(frame.f_locals.values())
+        if reach.is_users(frame.f_code.co_filename) and any(map(tf.is_symbolic_tensor, values)):
+            return frame
+    return None
+
+
+def _traced_call(error: Exception) -> Call | None:
+    """The `tf.function` that was called, with what its frame shows of its arguments."""
+    for frame, _ in _frames(error.__traceback__):
+        if not reach.is_users(frame.f_code.co_filename):
+            continue
+        code = frame.f_code
+        names = code.co_varnames[: code.co_argcount]
+        given = [frame.f_locals.get(name) for name in names]
+        if not any(map(tf.is_symbolic_tensor, tf.nest.flatten(given))):
+            continue
+        name = code.co_name.removeprefix("tf__")
+        function = frame.f_globals.get(code.co_name) or _global_of(error, name)
+        if function is None or (code.co_freevars and code.co_name == name):
+            return None
+        args = tuple(tf.nest.map_structure(_spec_of, value) for value in given)
+        return Call(f"{name}(...)", function, args, {}, names)
+    return None
+
+
+def _global_of(error: Exception, name: str) -> Callable[..., Any] | None:
+    """A function of the user's by its name, as the frames around the trace know it."""
+    for frame, _ in _frames(error.__traceback__):
+        for names in (frame.f_locals, frame.f_globals):
+            found = names.get(name)
+            if found is not None and callable(found):
+                return found  # type: ignore[no-any-return]
+    return None
+
+
+def _spec_of(value: Any) -> Any:
+    return tf.TensorSpec(value.shape, value.dtype) if tf.is_symbolic_tensor(value) else value
+
+
+def _found_by_search(call: Call, error: Exception) -> list[str]:
+    """The argument without which, as a fixed value, the call would not trace."""
+    if isinstance(error, tracing.VariableMadeError | tracing.OutOfScopeError):
+        return []
+    for index, name in enumerate(call.labels):
+        value = _number_of(call.args[index])
+        args = (*call.args[:index], value, *call.args[index + 1 :])
+        if value is not None and tracing.traces(replace(call, args=args)):
+            return [name]
+    for name, given in call.kwargs.items():
+        value = _number_of(given)
+        if value is not None and tracing.traces(replace(call, kwargs={**call.kwargs, name: value})):
+            return [name]
+    return []
+
+
+def _number_of(value: Any) -> Any | None:
+    """What a tensor holds, as a Python number or in lists; None for what has no values here."""
+    if isinstance(value, tf.Variable) or not tf.is_tensor(value) or tf.is_symbolic_tensor(value):
+        return None
+    if not isinstance(value, tf.Tensor):
+        return None
+    return _Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
+
+
+class _Fixed(np.ndarray):
+    """Numbers that tracing takes as they are."""
+
+    def __new__(cls, value: Any) -> "_Fixed":
+        return np.asarray(value).view(cls)
+
+
+def _fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
+    """Rewritten lines with which the call traces."""
+    found = _function_at(call.function, file, line)
+    if found is None:
+        return
+    try:
+        source = rewrite.Function(found)
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return
+    for changed, text, changes in source.rewritten(line):
+        function = _with(call.function, found, changed)
+        if function is not None and tracing.traces(replace(call, function=function)):
+            yield Fix(text, changes)
+
+
+def _function_at(top: Any, file: str, line: int) -> FunctionType | None:
+    """The innermost function that holds a line: what is called, or one that it uses."""
+    held = [f for f in reach.functions_of(top) if f.__code__.co_filename == file
+            and f.__code__.co_firstlineno <= line <= _last_line(f)]  # fmt: skip
+    return max(held, key=lambda f: f.__code__.co_firstlineno, default=None)
+
+
+def _last_line(function: FunctionType) -> int:
+    return max((line for *_, line in function.__code__.co_lines() if line), default=0)
+
+
+def _with(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[..., Any] | None:
+    """What is called, with the new function in place of the old one."""
+    plain, autograph = reach.plain(top)
+    made: Any = None
+    if plain is old:
+        made = new
+    elif isinstance(plain, MethodType) and plain.__func__ is old:
+        made = MethodType(new, plain.__self__)
+    elif isinstance(plain, FunctionType):
+        names = {**plain.__globals__, old.__name__: new}
+        made = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__,
+                            plain.__closure__)  # fmt: skip
+        made.__kwdefaults__ = plain.__kwdefaults__
+    if made is None or plain is top:
+        return made  # type: ignore[no-any-return]
+    return tf.function(made, autograph=autograph)  # type: ignore[no-any-return]

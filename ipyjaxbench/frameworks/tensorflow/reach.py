@@ -1,0 +1,143 @@
+"""What a function of the user's is and uses: variables, Keras layers, places in files."""
+
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from types import FunctionType, MethodType
+from typing import Any
+
+import tensorflow as tf
+
+import ipyjaxbench
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks._walk import package_of
+
+COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
+_DEPTH = 4  # functions that call functions
+_WRAPPER = "of_tensors"
+
+
+def plain(function: Any) -> tuple[Any, bool]:
+    """What a `tf.function` was given, and whether AutoGraph reads it; other callables as they are.
+
+    A version that does not tell has it read, which is TensorFlow's own choice.
+    """
+    if isinstance(function, tf.types.experimental.PolymorphicFunction):
+        return function.python_function, bool(getattr(function, "_autograph", True))
+    return function, True
+
+
+def keras() -> Any | None:
+    """Keras, where it is loaded and computes with TensorFlow."""
+    module: Any = sys.modules.get("keras")
+    backend = getattr(module, "backend", None)
+    told = getattr(backend, "backend", None)
+    return module if told is not None and told() == "tensorflow" else None
+
+
+def is_variable(value: object) -> bool:
+    """Whether it is a variable, of TensorFlow's or of Keras's."""
+    module = keras()
+    return isinstance(value, tf.Variable) or (
+        module is not None and isinstance(value, module.Variable)
+    )
+
+
+def used_by(function: Any) -> Iterator[tuple[str, Any]]:
+    """Each global and closed-over value that a function and those that it uses name."""
+    seen: set[int] = set()
+    level = [function]
+    for _ in range(_DEPTH):
+        following: list[Any] = []
+        for each in level:
+            code = _function_of(each)
+            if code is None or id(code) in seen or _is_theirs(code.__code__.co_filename):
+                continue
+            seen.add(id(code))
+            named = [*_named(code)]
+            yield from named
+            following += [value for _, value in named]
+        level = following
+
+
+def functions_of(function: Any) -> Iterator[FunctionType]:
+    """The plain functions that are called: this one, and those that it uses by name."""
+    for each in (function, *(value for _, value in used_by(function))):
+        found = _function_of(each)
+        if found is not None and not _is_theirs(found.__code__.co_filename):
+            yield found
+
+
+def is_tensorflows(call: Call) -> bool:
+    """Whether a call without tensors is TensorFlow's all the same, by what it calls or uses."""
+    owner = getattr(call.function, "__self__", None)
+    if isinstance(call.function, tf.types.experimental.PolymorphicFunction):
+        return True
+    if any(map(_is_of_tensorflow, (call.function, owner, type(owner)))):
+        return True
+    return any(_is_of_tensorflow(value) for _, value in used_by(call.function))
+
+
+def place_of(op: Any) -> tuple[str, int]:
+    """File and line of the user's code that an operation comes from; 0 where it is not known."""
+    for frame in reversed(op.traceback or ()):
+        if frame.name == _WRAPPER and frame.filename.startswith(_ours()):
+            break
+        if not _is_theirs(frame.filename):
+            return frame.filename, frame.lineno
+    return "", 0
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is neither TensorFlow's nor Keras's nor ours."""
+    return not _is_theirs(file)
+
+
+def _is_of_tensorflow(value: Any) -> bool:
+    if isinstance(value, tf.Tensor | tf.Variable):
+        return True
+    root = package_of(value) if value is not None else ""
+    return root == "tensorflow" or (root == "keras" and keras() is not None) or _is_layer(value)
+
+
+def _is_layer(value: Any) -> bool:
+    module = keras()
+    return module is not None and isinstance(value, module.layers.Layer)
+
+
+def _function_of(value: Any) -> FunctionType | None:
+    """The code of a function, method, `tf.function`, or layer of the user's."""
+    if isinstance(value, tf.types.experimental.PolymorphicFunction):
+        value = value.python_function
+    if isinstance(value, MethodType):
+        value = value.__func__
+    if _is_layer(value):
+        value = inspect.getattr_static(type(value), "call", None)
+    value = inspect.unwrap(value) if isinstance(value, FunctionType) else value
+    return value if isinstance(value, FunctionType) else None
+
+
+def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    for name in function.__code__.co_names:
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # the cell is empty
+            continue
+
+
+@cache
+def _ours() -> str:
+    return os.path.dirname(ipyjaxbench.__file__) + os.sep
+
+
+@cache
+def _is_theirs(file: str) -> bool:
+    kept = [os.path.dirname(module.__file__ or "") + os.sep
+            for name in ("tensorflow", "keras", "IPython", "optree")
+            if (module := sys.modules.get(name)) is not None]  # fmt: skip
+    return file.startswith((*kept, _ours(), "<frozen", "<__auto"))
