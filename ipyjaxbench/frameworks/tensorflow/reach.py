@@ -5,12 +5,12 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from types import FunctionType, MethodType
 from typing import Any
 
 import tensorflow as tf
 
-import ipyjaxbench
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._walk import package_of
 
@@ -132,7 +132,7 @@ def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _ours() -> str:
-    return os.path.dirname(ipyjaxbench.__file__) + os.sep
+    return str(Path(__file__).parents[2]) + os.sep
 
 
 @cache
