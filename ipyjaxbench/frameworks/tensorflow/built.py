@@ -6,11 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from ipyjaxbench import expression
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.tensorflow import reach
 
 _LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+
+
+def labels(call: Call) -> tuple[str, ...]:
+    """Names of the positional arguments; a layer's are those of its `call`."""
+    module = reach.keras()
+    if module is None or not isinstance(call.function, module.layers.Layer):
+        return call.labels
+    return expression.labels(call.function.call, call.args, call.kwargs)
 
 
 def ready(call: Call) -> tuple[Call, bool]:
@@ -83,4 +92,5 @@ def _refuse(module: Any, named: Iterable[tuple[str, Any]]) -> None:
 
 def _is_built(layer: Any) -> bool:
     """Whether a layer and those in it are; a container may be while its parts are not."""
-    return all(each.built for each in layer._flatten_layers())
+    flattened = getattr(layer, "_flatten_layers", None)
+    return all(each.built for each in (flattened() if flattened is not None else [layer]))

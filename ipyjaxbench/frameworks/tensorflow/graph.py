@@ -38,7 +38,8 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     if not (any(map(_is_tensor, given)) or reach.is_tensorflows(call)):
         return None
     stage = options.stage_of("tensorflow")
-    call, is_copy = built.ready(replace(call, args=tuple(map(_without_data, call.args))))
+    call = replace(call, args=tuple(map(_without_data, call.args)), labels=built.labels(call))
+    call, is_copy = built.ready(call)
     start = _CLOCK.now()
     try:
         traced = tracing.trace(call, makes_variables=is_copy)
@@ -47,7 +48,8 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     seconds = (_CLOCK.now() - start) * 1e-9
     concrete, live = traced.concrete, LiveGraph(traced)
     counted = program.Counted(concrete.graph)
-    names = {id(value): name for name, value in reach.used_by(call.function)}
+    functions = [leaf for leaf in (call.function, *given) if callable(leaf)]
+    names = {id(value): name for each in functions for name, value in reach.used_by(each)}
     variables = [each.value for each in traced.inputs if each.spec is None]
     found = Graph(
         code=call.text,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from types import FrameType, FunctionType, MethodType, TracebackType
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from ipyjaxbench.diagnosis import Diagnosis, Fix
@@ -16,6 +15,7 @@ from ipyjaxbench.frameworks.tensorflow import reach, rewrite, tracing
 from ipyjaxbench.graph_parts import line_of
 
 _MOST_FIXES = 3
+_LONG = 160  # characters of a message of which the first sentence is enough
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _ONLY_SHAPES = "and while tracing there are only shapes"
 
@@ -136,12 +136,13 @@ def diagnose(call: Call, error: Exception) -> Diagnosis:
     Returns:
         The diagnosis; each of its fixes was traced.
     """
-    found = _told(call.text, error)
     file, line = _place_of(error)
+    blamed = _found_by_search(call, error)
+    tried = itertools.chain(_by_autograph(call), _fixes(call, file, line), _as_numbers(blamed))
     return replace(
-        found,
-        blamed=tuple(_found_by_search(call, error)),
-        fixes=tuple(itertools.islice(_fixes(call, file, line), _MOST_FIXES)),
+        _told(call.text, error),
+        blamed=tuple(blamed),
+        fixes=tuple(itertools.islice(tried, _MOST_FIXES)),
     )
 
 
@@ -180,7 +181,8 @@ def _message(error: Exception) -> str:
     name = f"{type(error).__name__}: "
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     named = [line.removeprefix(name) for line in lines if line.startswith(name)]
-    return (named or lines or [""])[0]
+    first = (named or lines or [""])[0]
+    return first if len(first) <= _LONG else first.partition(". ")[0]
 
 
 def _pitfall_of(error: Exception) -> _Pitfall | None:
@@ -220,38 +222,40 @@ def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
 
 
 def _is_of_tracing(error: Exception) -> bool:
-    """Whether the error was raised in a graph that was being made."""
-    message = str(error)
-    if "in user code:" in message or isinstance(error, tf.errors.OperatorNotAllowedInGraphError):
+    """Whether the error was raised in a graph that was being made, or by what was kept of one."""
+    if isinstance(error, tf.errors.OperatorNotAllowedInGraphError):
         return True
-    frames = [frame for frame, _ in _frames(error.__traceback__)]
-    return any("func_graph" in f.f_code.co_filename for f in frames) or bool(
-        _traced_frame(frames)
-    ) or ("out of scope" in message and "tf.Tensor" in message)  # fmt: skip
+    if re.search("in user code:|on a non-first call|tf.Tensor.* is out of scope", str(error)):
+        return True
+    return any(_holds_symbols(frame) for frame, _ in _frames(error.__traceback__))
 
 
-def _traced_frame(frames: list[FrameType]) -> FrameType | None:
-    """The outermost frame of the user's that holds symbolic tensors."""
-    for frame in frames:
-        values = list(frame.f_locals.values())
-        if reach.is_users(frame.f_code.co_filename) and any(map(tf.is_symbolic_tensor, values)):
-            return frame
-    return None
+def _holds_symbols(frame: FrameType) -> bool:
+    """Whether code of the user's was given symbolic tensors."""
+    if not reach.is_users(frame.f_code.co_filename):
+        return False
+    return any(map(tf.is_symbolic_tensor, tf.nest.flatten(_given(frame))))
+
+
+def _given(frame: FrameType) -> list[Any]:
+    """The arguments of the function that a frame is of."""
+    code = frame.f_code
+    return [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]]
 
 
 def _traced_call(error: Exception) -> Call | None:
-    """The `tf.function` that was called, with what its frame shows of its arguments."""
+    """The function that was traced, with what its frame shows of its arguments."""
     for frame, _ in _frames(error.__traceback__):
-        if not reach.is_users(frame.f_code.co_filename):
+        if not _holds_symbols(frame):
             continue
-        code = frame.f_code
-        names = code.co_varnames[: code.co_argcount]
-        given = [frame.f_locals.get(name) for name in names]
-        if not any(map(tf.is_symbolic_tensor, tf.nest.flatten(given))):
-            continue
-        name = code.co_name.removeprefix("tf__")
-        function = frame.f_globals.get(code.co_name) or _global_of(error, name)
-        if function is None or (code.co_freevars and code.co_name == name):
+        name = frame.f_code.co_name.removeprefix("tf__")
+        names, given = frame.f_code.co_varnames[: frame.f_code.co_argcount], _given(frame)
+        if names[0] == "self":
+            names, given = names[1:], given[1:]
+            function = getattr(frame.f_locals["self"], name, None)
+        else:
+            function = _global_of(error, name)
+        if function is None:
             return None
         args = tuple(tf.nest.map_structure(_spec_of, value) for value in given)
         return Call(f"{name}(...)", function, args, {}, names)
@@ -272,36 +276,44 @@ def _spec_of(value: Any) -> Any:
     return tf.TensorSpec(value.shape, value.dtype) if tf.is_symbolic_tensor(value) else value
 
 
-def _found_by_search(call: Call, error: Exception) -> list[str]:
-    """The argument without which, as a fixed value, the call would not trace."""
+def _by_autograph(call: Call) -> Iterator[Fix]:
+    """The same function, read by AutoGraph, where the user turned that off."""
+    plain, autograph = reach.plain(call.function)
+    if not autograph and tracing.traces(replace(call, function=plain)):
+        yield Fix(f"tf.function({plain.__name__})", "without autograph=False, if and loops become"
+                  " part of the graph")  # fmt: skip
+
+
+def _as_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
+    """Arguments as Python numbers, with which the search for them has traced the call."""
+    for name, value in blamed.items():
+        if not isinstance(value, tracing.Fixed):
+            yield Fix(
+                f"{name}={value!r}", "a Python number is part of the program: one trace for each"
+            )
+
+
+def _found_by_search(call: Call, error: Exception) -> dict[str, Any]:
+    """The argument with which, as a fixed value, the call would trace, and that value."""
     if isinstance(error, tracing.VariableMadeError | tracing.OutOfScopeError):
-        return []
+        return {}
     for index, name in enumerate(call.labels):
         value = _number_of(call.args[index])
         args = (*call.args[:index], value, *call.args[index + 1 :])
         if value is not None and tracing.traces(replace(call, args=args)):
-            return [name]
+            return {name: value}
     for name, given in call.kwargs.items():
         value = _number_of(given)
         if value is not None and tracing.traces(replace(call, kwargs={**call.kwargs, name: value})):
-            return [name]
-    return []
+            return {name: value}
+    return {}
 
 
 def _number_of(value: Any) -> Any | None:
-    """What a tensor holds, as a Python number or in lists; None for what has no values here."""
-    if isinstance(value, tf.Variable) or not tf.is_tensor(value) or tf.is_symbolic_tensor(value):
+    """What a tensor holds, as NumPy or a Python number has it; None for what has no values here."""
+    if not isinstance(value, tf.Tensor) or tf.is_symbolic_tensor(value):
         return None
-    if not isinstance(value, tf.Tensor):
-        return None
-    return _Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
-
-
-class _Fixed(np.ndarray):
-    """Numbers that tracing takes as they are."""
-
-    def __new__(cls, value: Any) -> "_Fixed":
-        return np.asarray(value).view(cls)
+    return tracing.Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
 
 
 def _fixes(call: Call, file: str, line: int) -> Iterator[Fix]:

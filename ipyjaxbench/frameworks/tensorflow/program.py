@@ -65,7 +65,7 @@ class Counted:
             self.uncounted[_CLOSED.format(op.type)] = None
         flops = flops_of(op)
         if flops is None:
-            self.uncounted[f"{op.type} is not counted"] = None
+            self.uncounted[f"{op.type}{_of_unknown(op)} is not counted"] = None
         flops = turns * (flops or 0.0)
         self._flops[op.type] += flops
         self._steps.append((*reach.place_of(op), op.type, flops))
@@ -82,6 +82,11 @@ class Counted:
             self.uncounted[_ONE_BRANCH] = None
             return max(costs, default=0.0)
         return math.fsum(costs)
+
+
+def _of_unknown(op: Any) -> str:
+    is_known = all(t.shape.is_fully_defined() for t in (*op.inputs, *op.outputs))
+    return "" if is_known else ", of a shape that is not known,"
 
 
 def operations_of(graph: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import linecache
 import textwrap
 from collections.abc import Callable, Iterator
 from types import FunctionType
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+_FILE = "<fix>"
 #: Functions of NumPy that TensorFlow calls otherwise.
 _OTHER_NAMES = {
     "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max", "min": "reduce_min",
@@ -49,12 +51,15 @@ class Function:
         Args:
             line: its number in the file.
         """
-        for rule in _RULES:
-            made = rule(line, self._function.__globals__)
-            tree = made.visit(self._parsed())
-            if made.told is not None:
-                ast.fix_missing_locations(tree)
-                yield self._made(tree), ast.unparse(_statement(tree, made.told)), rule.changes
+        try:
+            for rule in _RULES:
+                made = rule(line, self._function.__globals__)
+                tree = made.visit(self._parsed())
+                if made.told is not None:
+                    ast.fix_missing_locations(tree)
+                    yield self._made(tree), ast.unparse(_statement(tree, made.told)), rule.changes
+        finally:
+            linecache.cache.pop(_FILE, None)
 
     def _parsed(self) -> ast.Module:
         tree = ast.parse(self._text)
@@ -64,15 +69,15 @@ class Function:
         return tree
 
     def _made(self, tree: ast.Module) -> Callable[..., Any]:
-        """The function of a tree, with the globals and closed-over values of the original.
-
-        AutoGraph does not read it, as no file has its source: it is made of what it gives.
-        """
+        """The function of a tree, with the globals and closed-over values of the original."""
         old = self._function
         names = {**old.__globals__, "tf": tf}
         cells = zip(old.__code__.co_freevars, old.__closure__ or (), strict=True)
         names |= {name: cell.cell_contents for name, cell in cells}
-        exec(compile(tree, "<fix>", "exec"), names)  # noqa: S102
+        text = ast.unparse(tree)
+        # AutoGraph reads the source of what it runs.
+        linecache.cache[_FILE] = len(text), None, text.splitlines(keepends=True), _FILE
+        exec(compile(text, _FILE, "exec"), names)  # noqa: S102
         made = names[old.__name__]
         made.__defaults__, made.__kwdefaults__ = old.__defaults__, old.__kwdefaults__
         return made  # type: ignore[no-any-return]

@@ -36,6 +36,12 @@ def text(traced: Traced, stage: str) -> str:
         stages = ", ".join(STAGES["tensorflow"])
         raise OptionError(f"stage {stage!r}: TensorFlow's are {stages}")
     twin, specs = traced.twin()
+    other = [each.name for each in traced.inputs if not _is_dense(each.spec)]
+    if other:
+        raise SnippetError(
+            f"--stage {stage}: XLA computes with dense numbers alone, and {', '.join(other)} has"
+            " others; --stage tf shows it"
+        )
     unknown = [each.name for each in traced.inputs if not _is_known(each.spec)]
     if unknown:
         raise SnippetError(
@@ -53,17 +59,20 @@ def text(traced: Traced, stage: str) -> str:
     return _hlo.readable(str(found))
 
 
+def _is_dense(spec: Any) -> bool:
+    return spec is None or (isinstance(spec, tf.TensorSpec) and spec.dtype != tf.string)
+
+
 def _is_known(spec: Any) -> bool:
-    shape = getattr(spec, "shape", None)
-    return shape is None or bool(tf.TensorShape(shape).is_fully_defined())
+    return spec is None or bool(spec.shape.is_fully_defined())
 
 
 def _device() -> str:
     """The first of those on which TensorFlow computes where nobody says otherwise."""
     devices = tf.config.list_logical_devices()
     chosen = next((d for d in devices if d.device_type == "GPU"), devices[0])
-    return f"/job:localhost/replica:0/task:0{chosen.name}" if ":" not in chosen.name[1:7] else str(
-        chosen.name)  # fmt: skip
+    is_short = chosen.name.startswith("/device:")
+    return f"/job:localhost/replica:0/task:0{chosen.name}" if is_short else str(chosen.name)
 
 
 def _why(error: Exception) -> str:

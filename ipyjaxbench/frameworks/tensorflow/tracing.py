@@ -68,6 +68,17 @@ class Traced:
     printed: str
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """An argument that is to be part of the program, whatever it is.
+
+    Attributes:
+        value: what the function is given.
+    """
+
+    value: Any
+
+
 def is_data(leaf: object) -> bool:
     """Whether a leaf of an argument is a tensor, or stands for one, or is made one."""
     if isinstance(leaf, tf.Tensor | tf.TypeSpec | Shape) or reach.is_variable(leaf):
@@ -102,7 +113,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
 
     @tf.autograph.experimental.do_not_convert
     def rebuilt(tensors: Sequence[Any]) -> Any:
-        whole = list(leaves)
+        whole = [leaf.value if isinstance(leaf, Fixed) else leaf for leaf in leaves]
         for index, tensor in zip(where, tensors, strict=True):
             whole[index] = tensor
         return nest.pack_sequence_as(tree, whole)
