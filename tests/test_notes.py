@@ -482,6 +482,10 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.copy_built(),
+        Note("copy-built", "The layer is not built yet: a copy of it was built and looked at."),
+    ),
+    (
         notes.recomputed(1),
         Note(
             "recomputed",

@@ -5,7 +5,9 @@ import re
 _FRAMES = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", re.MULTILINE)
 _METADATA = re.compile(r", (metadata|frontend_attributes)=\{[^{}]*(\{[^{}]*\}[^{}]*)*\}")
 _PLACES = re.compile(r"^#loc.*\n?", re.MULTILINE)
-_PLACE = re.compile(r' ?\bloc\((?:"[^"]*"|[^()"]|\((?:"[^"]*"|[^()"])*\))*\)')
+_WORDS = r'(?:"[^"]*"|[^()"]'
+_IN_BRACKETS = rf"{_WORDS}|\({_WORDS}|\({_WORDS})*\))*\))*"  # of places made of places
+_PLACE = re.compile(rf" ?\bloc\({_IN_BRACKETS}\)")
 
 
 def readable(text: str) -> str:

@@ -124,6 +124,7 @@ CODES = (
     "baked-in",
     "called-back",
     "donated-unused",
+    "copy-built",
     "key-reused",
     "low-precision",
     "promoted",

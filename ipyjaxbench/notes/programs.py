@@ -105,6 +105,8 @@ def resharded(name: str, given: str, gives: str) -> Note:
         f" next call's {name}, that call compiles again, or copies.",
         "jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint",
     )
+
+
 def copy_built() -> Note:
     """A layer has no weights yet."""
     return Note("copy-built", "The layer is not built yet: a copy of it was built and looked at.")

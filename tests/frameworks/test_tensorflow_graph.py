@@ -59,13 +59,16 @@ def test_inputs_outputs_and_work_are_told() -> None:
     assert found.flops == 2 * 3 * 4 * 5
 
 
-def test_work_in_loops_is_said_not_to_be_counted() -> None:
+def test_work_in_loops_is_said_to_be_counted_once() -> None:
     loop = "tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t @ t), (0, tf.ones((2, 2))))"
     found = inspect_code(Source.plain(f"(lambda x: {loop})(x)"), dict(NAMES), GraphOptions())
-    assert found.uncounted == (
-        "loops, branches and inner functions are not: TensorFlow counts what is beside them",
-    )
+    assert found.uncounted == ("the turns of a while loop are not known: one was counted",)
     assert graph("x @ w").uncounted == ()
+
+
+def test_arguments_that_are_no_data_are_named() -> None:
+    assert graph("activated(x, mode='tanh')").fixed == ("mode",)
+    assert graph("x @ w").fixed == ()
 
 
 def test_shapes_alone_will_do() -> None:

@@ -15,7 +15,7 @@ from ipyjaxbench.frameworks.tensorflow import reach, rewrite, tracing
 from ipyjaxbench.graph_parts import line_of
 
 _MOST_FIXES = 3
-_LONG = 160  # characters of a message of which the first sentence is enough
+_LONG = 100  # characters of a message of which the first sentence is enough
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _ONLY_SHAPES = "and while tracing there are only shapes"
 
@@ -29,12 +29,14 @@ class _Pitfall:
         text: in its message; matches all where it is empty.
         because: what is wrong, in words.
         advice: what helps and cannot be tried here.
+        asks: whether the value of an argument is asked for.
     """
 
     errors: tuple[str, ...]
     text: str
     because: str
     advice: str = ""
+    asks: bool = False
 
 
 _PITFALLS = (
@@ -43,12 +45,14 @@ _PITFALLS = (
         "numpy array|NumPy",
         f"NumPy asks for the numbers, {_ONLY_SHAPES}",
         "the same function of tf, or tf.numpy_function",
+        asks=True,
     ),
     _Pitfall(
         ("OperatorNotAllowedInGraphError",),
         "Python `bool`",
         f"if, while, and, or, not, bool() ask for a value, {_ONLY_SHAPES}",
         "tf.where or tf.cond for if, tf.while_loop for while; or leave autograph=False out",
+        asks=True,
     ),
     _Pitfall(
         ("OperatorNotAllowedInGraphError",),
@@ -56,24 +60,28 @@ _PITFALLS = (
         "a loop in brackets, list() or unpacking takes a tensor apart in Python, which AutoGraph"
         " does not rewrite",
         "tf.map_fn(f, x), or tf.unstack(x) where its length is fixed",
+        asks=True,
     ),
     _Pitfall(
         ("TypeError",),
         r"interpreted as an integer|indices must be integers|sequence of integers",
         f"range(), an index or a shape asks for a number, {_ONLY_SHAPES}",
         "tf.range(n) and tf.while_loop, tf.gather for a list, or a Python number in its place",
+        asks=True,
     ),
     _Pitfall(
         ("TypeError", "AttributeError"),
         r"__int__|__float__|__index__|real number, not|a string, a bytes-like object or",
         f"a Python number is made of a tensor, {_ONLY_SHAPES}",
         "tf.cast(x, tf.int32)",
+        asks=True,
     ),
     _Pitfall(
         ("AttributeError",),
         r"no attribute '(numpy|item|tolist)'",
         f"numpy(), item() and tolist() ask for the numbers, {_ONLY_SHAPES}",
         "leave it out, and compute with tf",
+        asks=True,
     ),
     _Pitfall(
         ("TypeError",),
@@ -89,8 +97,15 @@ _PITFALLS = (
         "make it outside of the function; where it is made on the first call alone, call it first",
     ),
     _Pitfall(
-        ("OutOfScopeError", "InaccessibleTensorError", "TypeError"),
-        "out of scope|from (a different|another) (graph|function)|inaccessible",
+        ("InaccessibleTensorError", "TypeError"),
+        "is out of scope",
+        "the symbolic tensor that is made here was kept, in a global or an attribute, and is used"
+        " after its trace",
+        "return the tensor instead of keeping it, or keep it in a tf.Variable",
+    ),
+    _Pitfall(
+        ("OutOfScopeError",),
+        "",
         "a symbolic tensor of an earlier trace was kept, in a global or an attribute, and is used"
         " here",
         "return the tensor instead of keeping it, or keep it in a tf.Variable",
@@ -169,7 +184,7 @@ def _told(code: str, error: Exception) -> Diagnosis:
         code=code,
         error=type(error).__name__,
         message=_message(error),
-        line=line,
+        line=line if line_of(file, line) else 0,
         source=line_of(file, line),
         because=pitfall.because if pitfall else "the code raises while it is traced",
         advice=pitfall.advice if pitfall else "",
@@ -280,8 +295,8 @@ def _by_autograph(call: Call) -> Iterator[Fix]:
     """The same function, read by AutoGraph, where the user turned that off."""
     plain, autograph = reach.plain(call.function)
     if not autograph and tracing.traces(replace(call, function=plain)):
-        yield Fix(f"tf.function({plain.__name__})", "without autograph=False, if and loops become"
-                  " part of the graph")  # fmt: skip
+        changes = "in place of autograph=False: if and loops become part of the graph"
+        yield Fix("@tf.function", changes)
 
 
 def _as_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
@@ -295,7 +310,8 @@ def _as_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
 
 def _found_by_search(call: Call, error: Exception) -> dict[str, Any]:
     """The argument with which, as a fixed value, the call would trace, and that value."""
-    if isinstance(error, tracing.VariableMadeError | tracing.OutOfScopeError):
+    pitfall = _pitfall_of(error)
+    if pitfall is None or not pitfall.asks:
         return {}
     for index, name in enumerate(call.labels):
         value = _number_of(call.args[index])
@@ -325,9 +341,13 @@ def _fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
         source = rewrite.Function(found)
     except (OSError, TypeError, SyntaxError, ValueError):
         return
+    is_told = False  # of several that change nothing one is enough
     for changed, text, changes in source.rewritten(line):
         function = _with(call.function, found, changed)
-        if function is not None and tracing.traces(replace(call, function=function)):
+        if function is None or (is_told and not changes):
+            continue
+        if tracing.traces(replace(call, function=function)):
+            is_told = is_told or not changes
             yield Fix(text, changes)
 
 
@@ -344,17 +364,18 @@ def _last_line(function: FunctionType) -> int:
 
 def _with(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[..., Any] | None:
     """What is called, with the new function in place of the old one."""
-    plain, autograph = reach.plain(top)
-    made: Any = None
+    _, autograph = reach.plain(top)
+    plain, made = reach.undecorated(top), None
     if plain is old:
         made = new
     elif isinstance(plain, MethodType) and plain.__func__ is old:
-        made = MethodType(new, plain.__self__)
+        # A tf.function keeps the object behind a weak reference.
+        made = MethodType(new, getattr(plain.__self__, "target", plain.__self__))
     elif isinstance(plain, FunctionType):
         names = {**plain.__globals__, old.__name__: new}
         made = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__,
                             plain.__closure__)  # fmt: skip
         made.__kwdefaults__ = plain.__kwdefaults__
     if made is None or plain is top:
-        return made  # type: ignore[no-any-return]
+        return made
     return tf.function(made, autograph=autograph)  # type: ignore[no-any-return]

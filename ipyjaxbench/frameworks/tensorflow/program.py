@@ -247,17 +247,29 @@ def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> 
         names: of the user's tensors, by identity.
     """
     handles = {id(each.handle) for each in given}
-    variables = {id(v.handle): v for v in concrete.graph.variables}
+    variables = captured(concrete)
     found = []
-    for outer, _ in concrete.graph.captures:
+    for outer, inner in concrete.graph.captures:
+        variable = variables.get(id(inner))
         if id(outer) in handles:
             continue
-        variable = variables.get(id(outer))
         if variable is not None:
-            found.append(value_of(variable.name.partition(":")[0], variable))
+            found.append(value_of(name_of(variable), variable))
         elif outer.dtype not in (tf.resource, tf.variant):
             found.append(value_of(names.get(id(outer), ""), outer))
     written = (op for op in concrete.graph.get_operations() if op.type == "Const")
     values = (value_of(op.name, op.outputs[0]) for op in written)
     found += [value for value in values if value.nbytes >= _LARGE]
     return tuple(sorted(found, key=lambda each: -each.nbytes))
+
+
+def captured(concrete: Any) -> dict[int, Any]:
+    """The variables that a graph captured, by the identity of what stands for them in it."""
+    by_handle = {id(variable.handle): variable for variable in concrete.graph.variables}
+    pairs = [(id(inner), by_handle.get(id(outer))) for outer, inner in concrete.graph.captures]
+    return {inner: variable for inner, variable in pairs if variable is not None}
+
+
+def name_of(variable: Any) -> str:
+    """What a variable is called, without the number of an output."""
+    return str(variable.name.partition(":")[0])

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -17,6 +18,7 @@ from ipyjaxbench.frameworks._walk import package_of
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _DEPTH = 4  # functions that call functions
 _WRAPPER = "of_tensors"
+_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
 def plain(function: Any) -> tuple[Any, bool]:
@@ -27,6 +29,12 @@ def plain(function: Any) -> tuple[Any, bool]:
     if isinstance(function, tf.types.experimental.PolymorphicFunction):
         return function.python_function, bool(getattr(function, "_autograph", True))
     return function, True
+
+
+def undecorated(value: Any) -> Any:
+    """What a `tf.function` or another decorator was given."""
+    value, _ = plain(value)
+    return inspect.unwrap(value) if isinstance(value, FunctionType | MethodType) else value
 
 
 def keras() -> Any | None:
@@ -91,7 +99,7 @@ def place_of(op: Any) -> tuple[str, int]:
 
 
 def is_users(file: str) -> bool:
-    """Whether a file is neither TensorFlow's nor Keras's nor ours."""
+    """Whether a file is the user's: neither installed nor part of Python."""
     return not _is_theirs(file)
 
 
@@ -109,13 +117,11 @@ def _is_layer(value: Any) -> bool:
 
 def _function_of(value: Any) -> FunctionType | None:
     """The code of a function, method, `tf.function`, or layer of the user's."""
-    if isinstance(value, tf.types.experimental.PolymorphicFunction):
-        value = value.python_function
+    value = undecorated(value)
     if isinstance(value, MethodType):
         value = value.__func__
     if _is_layer(value):
         value = inspect.getattr_static(type(value), "call", None)
-    value = inspect.unwrap(value) if isinstance(value, FunctionType) else value
     return value if isinstance(value, FunctionType) else None
 
 
@@ -137,7 +143,9 @@ def _ours() -> str:
 
 @cache
 def _is_theirs(file: str) -> bool:
-    kept = [os.path.dirname(module.__file__ or "") + os.sep
-            for name in ("tensorflow", "keras", "IPython", "optree")
-            if (module := sys.modules.get(name)) is not None]  # fmt: skip
-    return file.startswith((*kept, _ours(), "<frozen", "<__auto"))
+    """Whether code is installed, or part of Python or of this package."""
+    folders = [str(Path(inspect.__file__).parent) + os.sep, _ours()]
+    folders += [os.path.dirname(module.__file__ or "") + os.sep
+                for name in ("tensorflow", "keras", "numpy")
+                if (module := sys.modules.get(name)) is not None]  # fmt: skip
+    return file.startswith((*folders, "<frozen", "<__auto")) or bool(_INSTALLED.search(file))

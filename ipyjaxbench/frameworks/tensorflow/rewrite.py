@@ -19,11 +19,16 @@ _OTHER_NAMES = {
     "all": "reduce_all", "std": "math.reduce_std", "var": "math.reduce_variance",
     "dot": "tensordot", "concatenate": "concat", "arctan": "atan", "arcsin": "asin",
     "arccos": "acos", "log": "math.log", "log1p": "math.log1p", "expm1": "math.expm1",
-    "cumsum": "math.cumsum", "cumprod": "math.cumprod", "power": "pow", "absolute": "abs",
+    "power": "pow", "absolute": "abs",
     "floor": "math.floor", "ceil": "math.ceil", "rint": "math.rint", "isnan": "math.is_nan",
     "isinf": "math.is_inf", "isfinite": "math.is_finite", "vstack": "experimental.numpy.vstack",
     "hstack": "experimental.numpy.hstack", "sqrt": "sqrt", "clip": "clip_by_value",
 }  # fmt: skip
+
+
+#: Those of the same name that take another axis or make other dtypes where nothing is said.
+_OTHER_DEFAULTS = ("argmax", "argmin", "cumsum", "cumprod", "unique", "zeros", "ones", "eye",
+                   "linspace", "split", "roll")  # fmt: skip
 
 
 class Function:
@@ -127,7 +132,7 @@ class _TensorFlowForNumPy(_Rule):
         self.generic_visit(node)
         match node.func:
             case ast.Attribute(value=ast.Name(id=module), attr=name) if (
-                self.is_here(node) and self._names.get(module) is np
+                self.is_here(node) and self._names.get(module) is np and name not in _OTHER_DEFAULTS
             ):
                 node.func = _name(f"tf.{_OTHER_NAMES.get(name, name)}")
                 return self.tell(node)
@@ -228,6 +233,32 @@ class _LoopOfTensorFlow(_Rule):
         return node
 
 
+class _CastRight(_Rule):
+    """``x * n`` of two types: the right side takes the type of the left."""
+
+    changes = "changes the type of one side"
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if self.is_here(node) and isinstance(node.left, ast.Name) and self.told is None:
+            dtype = ast.Attribute(node.left, "dtype", ast.Load())
+            node.right = _call("tf.cast", node.right, dtype)
+            return self.tell(node)
+        return self.generic_visit(node)
+
+
+class _CastLeft(_Rule):
+    """``n * x`` of two types: the left side takes the type of the right."""
+
+    changes = "changes the type of one side"
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if self.is_here(node) and isinstance(node.right, ast.Name) and self.told is None:
+            dtype = ast.Attribute(node.right, "dtype", ast.Load())
+            node.left = _call("tf.cast", node.left, dtype)
+            return self.tell(node)
+        return self.generic_visit(node)
+
+
 class _GatherForIndex(_Rule):
     """``list[n]`` wants a Python number."""
 
@@ -268,6 +299,8 @@ _RULES: tuple[type[_Rule], ...] = (
     _CastForNumber,
     _TensorForNumPy,
     _GatherForIndex,
+    _CastRight,
+    _CastLeft,
     _UpdateForAssignment,
 )
 
