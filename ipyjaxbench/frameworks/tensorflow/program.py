@@ -250,7 +250,7 @@ def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> 
     variables = captured(concrete)
     found = []
     for outer, inner in concrete.graph.captures:
-        variable = variables.get(id(inner))
+        variable = variables.get(inner.op.name)
         if id(outer) in handles:
             continue
         if variable is not None:
@@ -263,11 +263,11 @@ def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> 
     return tuple(sorted(found, key=lambda each: -each.nbytes))
 
 
-def captured(concrete: Any) -> dict[int, Any]:
-    """The variables that a graph captured, by the identity of what stands for them in it."""
+def captured(concrete: Any) -> dict[str, Any]:
+    """The variables that a graph captured, by the names of what stands for them in it."""
     by_handle = {id(variable.handle): variable for variable in concrete.graph.variables}
-    pairs = [(id(inner), by_handle.get(id(outer))) for outer, inner in concrete.graph.captures]
-    return {inner: variable for inner, variable in pairs if variable is not None}
+    pairs = [(inner.op.name, by_handle.get(id(outer))) for outer, inner in concrete.graph.captures]
+    return {name: variable for name, variable in pairs if variable is not None}
 
 
 def name_of(variable: Any) -> str:

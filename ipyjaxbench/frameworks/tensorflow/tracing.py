@@ -3,7 +3,7 @@
 import contextlib
 import io
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -219,10 +219,10 @@ def _no_variables() -> Iterator[None]:
 
 def _refuse_leaks(concrete: Any) -> None:
     """Raise where a value of an earlier trace is used: TensorFlow raises at the call alone."""
-    captures: Mapping[int, Any] = {id(inner): outer for outer, inner in concrete.graph.captures}
+    captures = {inner.op.name: outer for outer, inner in concrete.graph.captures}
     for op in concrete.graph.get_operations():
         for tensor in op.inputs:
-            if tf.is_symbolic_tensor(captures.get(id(tensor))):
+            if tf.is_symbolic_tensor(captures.get(tensor.op.name)):
                 error = OutOfScopeError("a symbolic tensor of an earlier trace is out of scope")
                 error.place = reach.place_of(op)
                 raise error
