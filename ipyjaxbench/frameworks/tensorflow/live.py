@@ -45,19 +45,22 @@ class LiveGraph(Live):
 
     def _nodes(self) -> Iterator[Node]:
         graph = self.program.graph
-        names: dict[int, str] = {}
-        for number, op in enumerate(
-            op for op in graph.get_operations() if op.type == "Placeholder"
-        ):
-            names[id(op)] = f"in{number}"
-            yield Node(f"in{number}", f"{op.name} {program.kind(op.outputs[0])}")
+        names: dict[str, str] = {}
+        given = [op for op in graph.get_operations() if op.type == "Placeholder"]
+        variables = program.captured(self.program)
+        for number, op in enumerate(given):
+            names[op.name] = f"in{number}"
+            variable = variables.get(op.name)
+            held = op.outputs[0] if variable is None else variable
+            name = op.name if variable is None else program.name_of(variable)
+            yield Node(f"in{number}", f"{name} {program.kind(held)}")
         for number, op in enumerate(program.operations_of(graph)):
-            names[id(op)] = f"n{number}"
+            names[op.name] = f"n{number}"
             shown = " ".join((op.type, *map(program.kind, op.outputs)))
             yield Node(f"n{number}", shown, _sources(names, op.inputs))
         yield Node("out", "result", _sources(names, self.program.outputs))
 
 
-def _sources(names: dict[int, str], tensors: Any) -> tuple[str, ...]:
-    known = (names.get(id(program.behind(tensor).op)) for tensor in tensors)
+def _sources(names: dict[str, str], tensors: Any) -> tuple[str, ...]:
+    known = (names.get(program.behind(tensor).op.name) for tensor in tensors)
     return tuple(dict.fromkeys(name for name in known if name is not None))
