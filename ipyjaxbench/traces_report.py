@@ -1,6 +1,7 @@
 """How calls of compiled functions are told: a line for each, and what they come to."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
@@ -9,7 +10,7 @@ from ipyjaxbench.report import Block, Calls, Facts, Headline, Report
 if TYPE_CHECKING:
     from ipyjaxbench.traces import TracedCall, Traces
 
-_MOST = 40  # lines of calls
+_FIRST, _LAST = 28, 8  # lines of calls that are shown
 _NAMED = 5  # programs that are named
 _MOST_FIXES = 4
 _PREDICTIONS = {
@@ -47,14 +48,26 @@ def _headline(t: "Traces") -> Headline:
 
 
 def _lines(t: "Traces") -> Iterator[tuple[str, ...]]:
-    hidden = t.calls[_MOST - 10 : -10] if len(t.calls) > _MOST else ()
-    for call in t.calls:
-        if hidden and call is hidden[0]:
-            count = sum(each.times for each in hidden)
-            traced = sum(each.times for each in hidden if each.state != "CACHED")
-            yield "", "", "...", "", f"{count:,} more calls, {traced:,} of them not cached"
-        if not any(call is each for each in hidden):
-            yield from _call(call)
+    """All of them, or as many from both ends as fit on a screen."""
+    blocks = [list(_call(call)) for call in t.calls]
+    first, last = _fitting(blocks, _FIRST), _fitting(blocks[::-1], _LAST)
+    if sum(map(len, blocks)) <= _FIRST + _LAST or first + last >= len(blocks):
+        first, last = len(blocks), 0
+    for block in blocks[:first]:
+        yield from block
+    hidden = t.calls[first : len(blocks) - last]
+    if hidden:
+        count = sum(call.times for call in hidden)
+        traced = sum(call.times for call in hidden if call.state != "CACHED")
+        yield "", "", "...", "", f"{count:,} more calls, {traced:,} of them not cached"
+    for block in blocks[len(blocks) - last :]:
+        yield from block
+
+
+def _fitting(blocks: Sequence[Sequence[object]], room: int) -> int:
+    """How many of the first blocks have no more lines than there is room for."""
+    used = itertools.accumulate(map(len, blocks))
+    return max(sum(lines <= room for lines in used), 1)
 
 
 def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:

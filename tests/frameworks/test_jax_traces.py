@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from ipyjaxbench.compiled import UNNAMED
 from ipyjaxbench.errors import SnippetError, TooManyTracesError
 from ipyjaxbench.ledger import Ledger
 from ipyjaxbench.observing import keep_learning, observe_code, predict_code
@@ -171,13 +172,15 @@ def test_a_loop_folds_and_what_is_shown_stays_short() -> None:
     assert [(call.state, call.times) for call in found.calls] == [("TRACED", 1), ("CACHED", 5000)]
     many = observed("for n in range(1, 80):\n    f(jnp.ones(n))", fresh())
     assert many.traces == 79
-    assert len(str(many).splitlines()) < 100
+    assert len(str(many).splitlines()) < 60
+    assert "more calls, " in str(many)
 
 
 def test_eager_operations_that_compiled_are_summed() -> None:
     jax.clear_caches()
     found = observed("x = jnp.ones(77) * 3.5\nf(x)", fresh())
-    assert {"broadcast_in_dim", "multiply"} & {program.name for program in found.internal}
+    names = {program.name for program in found.internal}
+    assert names & {"broadcast_in_dim", "multiply", UNNAMED}
     assert "f" not in {program.name for program in found.internal}
 
 
