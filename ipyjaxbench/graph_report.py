@@ -42,7 +42,8 @@ def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
         yield "counted", words
     if g.compiled:
         yield "compiled", _compiled(g.compiled)
-        yield from _exchanged(g.compiled.collectives)
+        if not g.estimates:  # else what is exchanged here stands beside what chips exchange
+            yield from _exchanged(g.compiled.collectives)
     for cut in g.breaks:
         yield "break", f"{f'line {cut.line}: {cut.source}' if cut.line else '?'}: {cut.because}"
     if g.printed:
@@ -58,7 +59,14 @@ def _of_estimates(estimates: Sequence[Estimate]) -> Iterator[tuple[str, str]]:
     for each in estimates:
         if each.error:
             yield each.chip, each.error
+        elif _is_too_large(each):
+            needed = f"needs {units.size(each.memory)}" if each.memory else "needs more than it has"
+            yield each.chip, f"{needed}, and has {units.size(each.limit)} for a program"
         yield from _exchanged(each.collectives, f"{each.chip}: ")
+    if any(map(_is_here, estimates)):
+        left_out = any(each.collectives for each in estimates)
+        words = "; what devices exchange takes time that no estimate holds" if left_out else ""
+        yield "estimate", f"here %fwtime measures the time{words}"
 
 
 def _of_arguments(g: "Graph") -> Iterator[tuple[str, str]]:
@@ -97,29 +105,41 @@ def _exchanged(collectives: Sequence[Collective], where: str = "") -> Iterator[t
 
 
 def _estimates(g: "Graph") -> Iterator[Table]:
-    if not g.estimates:
-        return
-    rows = []
-    for each in g.estimates:
-        limit = f" of {units.size(each.limit)}" if each.limit else ""
-        if each.flops is None:
-            needed = units.size(each.memory) if each.memory else "more"
-            word = "failed" if each.error else "too large"
-            rows.append((each.chip, word, "", "", f"{needed}{limit}", ""))
-            continue
-        rows.append(
-            (
-                each.chip,
-                "none" if each.seconds is None else units.duration(each.seconds),
-                units.flops(each.flops),
-                units.size(int(each.moved or 0)),
-                f"{units.size(each.memory)}{limit}",
-                units.size(each.padding) if each.limit else "",
-            )
-        )
-    head = ("chip", "estimate", "work", "moved", "memory", "padding")
-    yield Table("estimated by each chip's compiler; nothing was run on one", head, tuple(rows),
-                folded=False)  # fmt: skip
+    if g.estimates:
+        head = ("chip", "estimate", "work", "moved", "memory", "padding")
+        rows = tuple(map(_estimate, g.estimates))
+        several = ", on each of several" if any(e.chip.count(":") > 1 for e in g.estimates) else ""
+        caption = f"estimated by each chip's compiler{several}; nothing was run on one"
+        yield Table(caption, head, rows, folded=False)
+
+
+def _estimate(each: Estimate) -> tuple[str, ...]:
+    """A row; where several chips work together it is that of one."""
+    is_known = not (each.error or _is_too_large(each))
+    word = "failed" if each.error else "too large"
+    if is_known:
+        seconds = "none" if each.seconds is None else units.duration(each.seconds)
+        word = "?" if _is_here(each) else seconds
+    unknown = "?" if is_known else ""
+    needed = units.size(each.memory) if each.memory else "more" if word == "too large" else ""
+    return (
+        each.chip,
+        word,
+        unknown if each.flops is None else units.flops(each.flops),
+        unknown if each.moved is None else units.size(int(each.moved)),
+        f"{needed} of {units.size(each.limit)}" if needed and each.limit else needed,
+        units.size(each.padding) if is_known and not _is_here(each) else "",
+    )
+
+
+def _is_here(each: Estimate) -> bool:
+    return each.chip.startswith("here")
+
+
+def _is_too_large(each: Estimate) -> bool:
+    """Whether it does not fit, by what its compiler says or by what it needs."""
+    is_refused = each.memory == 0 and each.moved is None and not each.error
+    return is_refused or 0 < each.limit < each.memory
 
 
 def _tables(g: "Graph") -> Iterator[Table]:

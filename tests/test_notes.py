@@ -493,6 +493,57 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.loops_once(),
+        Note(
+            "loops-once",
+            "A loop counts once for a compiler: estimate, work, bytes and what is exchanged hold"
+            " one turn of each.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        notes.no_estimate(["Cholesky", "Qr"]),
+        Note(
+            "no-estimate",
+            "The compiler cannot tell how long these take, and the estimate leaves them out:"
+            " Cholesky, Qr.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        notes.nothing_cut("tpu:v5e:2x2", 4),
+        Note(
+            "nothing-cut",
+            "Nothing is cut: each of the 4 devices of tpu:v5e:2x2 holds and computes all of it.",
+            "--shard x:0 cuts axis 0 of x into a part for each",
+            MEANING,
+        ),
+    ),
+    (
+        notes.stays_whole(["p['b']", "p['c']"], 4),
+        Note(
+            "stays-whole",
+            "p['b'], p['c']: whole on each device, for want of an axis whose length 4 divides.",
+        ),
+    ),
+    (
+        notes.padded(2**20, 4 * 2**20, "tpu:v5e"),
+        Note(
+            "padded",
+            "25 % of the inputs and outputs on tpu:v5e, 1.00 MiB, hold no data: they fill its"
+            " tiles of 8 × 128 numbers.",
+            "make the last axis a multiple of 128, and the one before of 8 (16 of 16 bits, 32 of"
+            " 8)",
+        ),
+    ),
+    (
+        notes.half_chips(["tpu:v2", "tpu:v3"]),
+        Note(
+            "half-chips",
+            "A chip of tpu:v2, tpu:v3 is two devices for JAX: figures are those of one.",
+        ),
+    ),
+    (
         notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
         Note(
             "recorded",

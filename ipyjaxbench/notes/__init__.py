@@ -17,6 +17,12 @@ from ipyjaxbench.notes.arms import other_dtype as other_dtype
 from ipyjaxbench.notes.arms import other_result as other_result
 from ipyjaxbench.notes.arms import other_threads as other_threads
 from ipyjaxbench.notes.arms import slowed_by_others as slowed_by_others
+from ipyjaxbench.notes.chips import half_chips as half_chips
+from ipyjaxbench.notes.chips import loops_once as loops_once
+from ipyjaxbench.notes.chips import no_estimate as no_estimate
+from ipyjaxbench.notes.chips import nothing_cut as nothing_cut
+from ipyjaxbench.notes.chips import padded as padded
+from ipyjaxbench.notes.chips import stays_whole as stays_whole
 from ipyjaxbench.notes.programs import baked_in as baked_in
 from ipyjaxbench.notes.programs import called_back as called_back
 from ipyjaxbench.notes.programs import copy_built as copy_built
@@ -132,4 +138,10 @@ CODES = (
     "resharded",
     "unrolled",
     "weak-output",
+    "half-chips",
+    "loops-once",
+    "no-estimate",
+    "nothing-cut",
+    "padded",
+    "stays-whole",
 )

@@ -31,7 +31,7 @@ def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
     Yields:
         A Note for each thing that is worth knowing.
     """
-    everything = [*_equations(traced.closed.jaxpr)]
+    everything = [*program.equations_of(traced.closed.jaxpr)]
     for value in program.constants_of(traced.closed):
         if value.nbytes >= _LARGE:
             yield notes.baked_in(units.array(value.dtype, value.shape), value.nbytes)
@@ -57,13 +57,6 @@ def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
     reused = key_reuse.reused(traced.closed)
     if reused is not None:
         yield notes.key_reused(reused)
-
-
-def _equations(jaxpr: Any) -> Iterator[Any]:
-    for equation in jaxpr.eqns:
-        yield equation
-        for inner in program.programs_in(equation):
-            yield from _equations(inner)
 
 
 def _unrolled(equations: list[Any]) -> Iterator[Note]:

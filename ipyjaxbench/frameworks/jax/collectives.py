@@ -8,12 +8,20 @@ from ipyjaxbench.graph_parts import Collective
 
 _KINDS = (
     "all-reduce", "all-gather", "reduce-scatter", "collective-permute", "all-to-all",
-    "collective-broadcast",
+    "ragged-all-to-all", "collective-broadcast",
 )  # fmt: skip
-#: ``%x = f32[8,4]{1,0} all-reduce(``, also ``all-reduce-start(``; the end of one is not another.
-_ONE = re.compile(rf"= (?P<gives>.*?) (?P<kind>{'|'.join(_KINDS)})(-start)?\(")
+#: ``%x = f32[8,4]{1,0} all-reduce(``, also ``(f32[8], f32[4]) all-reduce-done(``. What begins one
+#: that runs beside others (``-start``) also gives what went in: its end is counted, once.
+_ONE = re.compile(
+    rf"= (?P<gives>\(.*?\)|\S+) (?P<kind>{'|'.join(_KINDS)})(?:-done)?\(.*?(?:channel_id=(\d+)|$)",
+    re.MULTILINE,
+)
+_PART = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$", re.MULTILINE)
+_ROOT = re.compile(r"^\s*ROOT \S+ = (\S+) ", re.MULTILINE)
 _ARRAY = re.compile(r"\b([a-z]+\d*\w*)\[([\d,]*)\]")
 _BITS = re.compile(r"\d+")
+#: A part of this name gives each device a piece of a sum: how TPUs write a reduce-scatter.
+_SCATTERS = "all-reduce-scatter"
 
 
 def found_in(hlo: str) -> tuple[Collective, ...]:
@@ -32,12 +40,20 @@ def found_in(hlo: str) -> tuple[Collective, ...]:
     """
     times: Counter[str] = Counter()
     moved: Counter[str] = Counter()
-    for match in _ONE.finditer(hlo):
-        arrays = _ARRAY.findall(match["gives"])
-        if match[3]:  # it gives what goes in and what comes out
-            arrays = arrays[len(arrays) // 2 :]
-        times[match["kind"]] += 1
-        moved[match["kind"]] += sum(_nbytes(dtype, shape) for dtype, shape in arrays)
+    seen: set[tuple[str, str]] = set()
+    _, *rest = _PART.split(f"\nbefore () {{\n{hlo}")
+    for part, text in zip(rest[::2], rest[1::2], strict=True):
+        for match in _ONE.finditer(text):
+            kind, gives, channel = match["kind"], match["gives"], match[3]
+            # TPUs split one into several steps, between which others run: all have its channel.
+            if channel is not None and (kind, channel) in seen:
+                continue
+            seen.add((kind, channel))
+            root = _ROOT.search(text)
+            if part.startswith(_SCATTERS) and root is not None:
+                kind, gives = "reduce-scatter", root[1]
+            times[kind] += 1
+            moved[kind] += sum(_nbytes(*array) for array in _ARRAY.findall(gives))
     return tuple(Collective(name, times[name], moved[name]) for name, _ in moved.most_common())
 
 

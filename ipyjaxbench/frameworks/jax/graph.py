@@ -53,6 +53,9 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     seconds = (_CLOCK.now() - start) * 1e-9
     counted = program.Counted(traced.closed.jaxpr)
     live = LiveProgram(traced)
+    expected, of_chips = (
+        chips.estimates(live, traced, options.on, options.shard) if options.on else ((), ())
+    )
     wants_compiler = options.stats or stage == "optimized"
     found = Graph(
         code=call.text,
@@ -73,8 +76,8 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         tries=traced.tries,
         seconds=seconds,
         printed=traced.printed,
-        notes=(*_narrowed(traced), *(live.checks() if options.check else ())),
-        estimates=chips.estimates(traced, options.on) if options.on else (),
+        notes=(*_narrowed(traced), *of_chips, *(live.checks() if options.check else ())),
+        estimates=expected,
         compiled=live.compiled() if wants_compiler else None,
         details=options.details,
         warm=program.jitted_by_user(traced.closed),

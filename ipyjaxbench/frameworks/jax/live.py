@@ -55,7 +55,7 @@ class LiveProgram(Live):
         return Compiled(
             flops=flops,
             why="" if flops is None else difference(self.program, flops, _devices(text)),
-            moved=cost.get("bytes accessed"),
+            moved=known(cost, "bytes accessed"),
             memory=needed(memory),
             temporary=memory.temp_size_in_bytes,
             collectives=collectives.found_in(text),
@@ -103,6 +103,12 @@ def needed(memory: Any) -> int:
     """Bytes that a compiled program needs at once."""
     parts = (memory.temp_size_in_bytes, memory.argument_size_in_bytes, memory.output_size_in_bytes)
     return int(sum(parts) - memory.alias_size_in_bytes)
+
+
+def known(cost: Any, name: str) -> float | None:
+    """What XLA counts; it says -1 where it cannot."""
+    found = cost.get(name)
+    return None if found is None or found < 0 else float(found)
 
 
 def _typed(variable: Any) -> str:

@@ -195,6 +195,14 @@ class _Listing:
         return f"{self._name(variable)}:{variable.aval.str_short(short_dtypes=True)}"
 
 
+def equations_of(jaxpr: Any) -> Iterator[Any]:
+    """Equations of a program, each followed by those of the programs in it."""
+    for equation in jaxpr.eqns:
+        yield equation
+        for inner in programs_in(equation):
+            yield from equations_of(inner)
+
+
 def programs_in(equation: Any) -> Iterator[Any]:
     """The jaxprs among an equation's parameters, without their constants."""
     for parameter in equation.params.values():

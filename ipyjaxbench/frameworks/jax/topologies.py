@@ -1,0 +1,103 @@
+"""Chips that a program can be compiled for without having one, alone or several side by side."""
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipyjaxbench.errors import OptionError
+
+_GIB = 2**30
+_ASKED = re.compile(r"tpu:(\w+?)(?::([\dx]+))?")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What all chips of a kind have in common (Cloud TPU system architecture).
+
+    Attributes:
+        compiler: the name that the compiler has for it.
+        smallest: how many chips stand along each axis where it is asked for several.
+        memory: bytes of one device.
+        devices: of one chip: JAX takes each of its cores for one, where they are not joined.
+        config: how the cores of a chip work together; empty for the compiler's own choice.
+    """
+
+    compiler: str
+    smallest: tuple[int, ...]
+    memory: int
+    devices: int = 1
+    config: str = ""
+
+
+CHIPS = {
+    "v2": Generation("v2", (2, 2), 8 * _GIB, devices=2),
+    "v3": Generation("v3", (2, 2), 16 * _GIB, devices=2),
+    # Both cores of a v4 are one device for JAX; the compiler alone takes them for two.
+    "v4": Generation("v4", (2, 2, 1), 32 * _GIB, config="megacore"),
+    "v5e": Generation("v5e", (2, 2), 16 * _GIB),
+    "v5p": Generation("v5p", (2, 2, 1), 95 * _GIB),
+    "v6e": Generation("v6e", (2, 2), 32 * _GIB),
+    "v7x": Generation("tpu7x", (2, 2, 1), 96 * _GIB, devices=2),
+}
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Chips side by side, or one device alone.
+
+    Attributes:
+        name: as it was asked for.
+        generation: what kind of chips.
+        chips: how many stand along each axis.
+        devices: how many compute: all that these chips have, or one alone.
+        arguments: what the compiler is told beside its name.
+    """
+
+    name: str
+    generation: Generation
+    chips: tuple[int, ...]
+    devices: int
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def compiler(self) -> str:
+        """The name that the compiler has for it."""
+        return f"{self.generation.compiler}:{'x'.join(map(str, self.chips))}"
+
+    @classmethod
+    def of(cls, name: str) -> "Topology":
+        """What a name such as "tpu:v5e" or "tpu:v5e:2x2" stands for.
+
+        Raises:
+            OptionError: there is no such chip, or they do not stand side by side like that.
+
+        Example:
+            >>> Topology.of("tpu:v2:2x2").devices, Topology.of("tpu:v2").devices
+            (8, 1)
+        """
+        match = _ASKED.fullmatch(name)
+        generation = CHIPS.get(match[1]) if match else None
+        if match is None or generation is None:
+            known = ", ".join(f"tpu:{chip}" for chip in CHIPS)
+            raise OptionError(f"--on {name}: it is one of {known}")
+        single = (1,) * len(generation.smallest)
+        chips = tuple(int(n) for n in match[2].split("x")) if match[2] else single
+        is_single = chips == single and (not match[2] or generation.devices == 1)
+        if not is_single and not _stand(chips, len(single)):
+            smallest = "x".join(map(str, generation.smallest))
+            raise OptionError(
+                f"--on {name}: several chips stand as in tpu:{match[1]}:{smallest}, of which the"
+                " first two numbers are even"
+            )
+        arguments: dict[str, Any] = {"chip_config_name": generation.config}
+        if is_single:  # the compiler thinks of hosts with four chips
+            arguments["chips_per_host_bounds"] = (1, 1, 1)
+        given = {key: value for key, value in arguments.items() if value}
+        devices = 1 if is_single else math.prod(chips) * generation.devices
+        return cls(name, generation, chips, devices, given)
+
+
+def _stand(chips: tuple[int, ...], axes: int) -> bool:
+    """Whether whole hosts of 2 × 2 chips fill it."""
+    return len(chips) == axes and min(chips) > 0 and all(n % 2 == 0 for n in chips[:2])
