@@ -120,8 +120,10 @@ def _exported(traced: Traced, *, given: bool) -> Any:
 
     It is one of arrays alone: trees would have to be known on the other side.
     """
-    from jax import export
-
+    inside = {each.primitive.name for each in program.equations_of(traced.closed.jaxpr)}
+    called_back = sorted(name for name in inside if "callback" in name or name == "debug_print")
+    if called_back:
+        return f"the program calls Python while it runs ({', '.join(called_back)}): leave that out"
     wrapper, args, kwargs = traced.call
     tree = jax.tree.structure((tuple(args), dict(kwargs)))
 
@@ -135,11 +137,9 @@ def _exported(traced: Traced, *, given: bool) -> Any:
         jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type, sharding=place)
         for a, place in zip(traced.closed.in_avals, places, strict=True)
     ]
-    inside = {each.primitive.name for each in program.equations_of(traced.closed.jaxpr)}
-    called_back = sorted(name for name in inside if "callback" in name or name == "debug_print")
-    if called_back:
-        return f"the program calls Python while it runs ({', '.join(called_back)}): leave that out"
     try:
+        from jax import export  # old versions ask for absl here, which they do not install
+
         return export.export(jax.jit(flat), platforms=["tpu"])(*leaves)
     except Exception as error:  # noqa: BLE001  not all that can be traced can be taken elsewhere
         return compilers.in_a_line(error)
