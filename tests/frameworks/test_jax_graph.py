@@ -130,6 +130,11 @@ def test_inputs_have_the_names_of_arguments_and_paths() -> None:
     assert [(v.dtype, v.shape, v.nbytes) for v in found.outputs] == [("float32", (3, 4), 48)]
 
 
+def test_arguments_by_keyword_have_their_own_shapes_in_any_order() -> None:
+    found = graph("loss(x=x, w=w)")
+    assert {v.name: v.shape for v in found.inputs} == {"x": (3, 4), "w": (4, 2)}
+
+
 def test_arrays_that_are_part_of_the_program_are_told() -> None:
     big = jnp.ones((600, 600))
     found = ipyjaxbench.graph(lambda x: x @ big, jnp.ones((2, 600)))

@@ -166,7 +166,8 @@ def _with_self(call: Call) -> Call:
 def _traced(call: Call, static: frozenset[str], so_far: Callable[[], tuple[int, str]]) -> Traced:
     __tracebackhide__ = True
     parts = [_Part(n, v, n in static) for n, v in zip(call.labels, call.args, strict=True)]
-    named = {n: _Part(n, v, n in static) for n, v in call.kwargs.items()}
+    # Sorted, as JAX flattens them: names are held against its inputs one by one.
+    named = {n: _Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
