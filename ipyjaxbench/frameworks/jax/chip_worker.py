@@ -86,7 +86,8 @@ def _places(asked: dict[str, Any]) -> Iterator[Any]:
     devices = topology.devices[: math.prod(sizes)]
     if len(devices) < math.prod(sizes):
         raise ValueError(f"the compiler knows {len(devices)} devices of {math.prod(sizes)}")
-    mesh = Mesh(mesh_utils.create_device_mesh(sizes, devices), names)
+    grid = mesh_utils.create_device_mesh(sizes, devices, allow_split_physical_axes=True)
+    mesh = Mesh(grid, names)
     for spec in ([], *asked["specs"]):
         yield NamedSharding(mesh, PartitionSpec(*(tuple(axes) or None for axes in spec)))
 

@@ -8,7 +8,7 @@ from typing import Any
 from ipyjaxbench.errors import OptionError
 
 _GIB = 2**30
-_ASKED = re.compile(r"tpu:(\w+?)(?::([\dx]+))?")
+_ASKED = re.compile(r"tpu:(\w+)(?::(\d+(?:x\d+)*))?")
 
 
 @dataclass(frozen=True)
