@@ -94,9 +94,9 @@ def _devices(hlo: str) -> int:
 
 def _flops(cost: dict[str, float]) -> float | None:
     """XLA counts exp, tanh and the like apart; where it has no figure it may say -1."""
-    told = [cost.get(name, -1.0) for name in ("flops", "transcendentals")]
-    known = [count for count in told if count >= 0]
-    return sum(known) if known else None
+    told = [known(cost, name) for name in ("flops", "transcendentals")]
+    counted = [count for count in told if count is not None]
+    return sum(counted) if counted else None
 
 
 def needed(memory: Any) -> int:
