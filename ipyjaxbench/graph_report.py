@@ -82,7 +82,7 @@ def _of_arguments(g: "Graph") -> Iterator[tuple[str, str]]:
         words = f"{units.count(len(g.constants), 'array')} {total}"
         if large:
             words += f", the largest {_one(large[0])}"
-        yield "constants", f"{words}, part of the program"
+        yield "captured", f"{words}, part of the program"
 
 
 def _short(text: str) -> list[str]:
@@ -144,14 +144,15 @@ def _is_too_large(each: Estimate) -> bool:
 
 def _tables(g: "Graph") -> Iterator[Table]:
     is_long = g.operations > _LONG
+    word = "primitive" if g.framework == "jax" else "operation"
     if g.stats and (is_long or "stats" in g.details):
         of_stats = tuple((c.name, f"{c.times:,}", _work(c)) for c in g.stats)
-        head: tuple[str, ...] = ("primitive", "times", "work")
-        yield Table("by primitive", head, of_stats, "stats" not in g.details)
+        head: tuple[str, ...] = (word, "times", "work")
+        yield Table(f"by {word}", head, of_stats, "stats" not in g.details)
     if g.lines and (is_long or "src" in g.details):
         of_lines = tuple((f"{c.line}  {c.name}", _parts(c.parts), f"{c.times:,}", _work(c))
                          for c in g.lines)  # fmt: skip
-        head = ("line", "primitives", "times", "work")
+        head = ("line", f"{word}s", "times", "work")
         yield Table("by line", head, of_lines, "src" not in g.details)
 
 

@@ -1,5 +1,7 @@
 """Finds whose program a call is, and has it traced."""
 
+import sys
+
 from ipyjaxbench import expression
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import SnippetError
@@ -92,9 +94,11 @@ def explain(error: BaseException) -> Diagnosis:
 def _in_play(call: Call) -> list[Framework]:
     """Whose call it may be, the likeliest first."""
     frameworks, _ = loaded()
-    given = (call.args, dict(call.kwargs))
-    owners = {found.framework.name for found in find_arrays(given, frameworks)}
+    held = (call.args, dict(call.kwargs), call.function)
+    owners = {found.framework.name for found in find_arrays(held, frameworks)}
     root = package_of(call.function)
+    if root == "keras":  # it works on one of several frameworks, for as long as Python runs
+        root = str(sys.modules["keras"].config.backend())
 
     def rank(framework: Framework) -> int:
         if asked(framework.compiles, call.function) or framework.module == root:

@@ -12,6 +12,7 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
+from ipyjaxbench.frameworks import _hlo
 from ipyjaxbench.frameworks.jax import chips, pitfalls, program, tracing
 from ipyjaxbench.frameworks.jax.live import LiveProgram
 from ipyjaxbench.frameworks.jax.numpy_names import with_jax_numpy
@@ -90,7 +91,7 @@ def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, oper
     if stage == "jaxpr":
         return _jaxpr_text(traced.closed, operations, options.depth)
     if options.platform:
-        text = program.readable(tracing.lowered(traced, stage, options.platform))
+        text = _hlo.readable(tracing.lowered(traced, stage, options.platform))
     else:
         text = live.text(stage)
     lines = text.splitlines()

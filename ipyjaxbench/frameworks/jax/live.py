@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.frameworks import _hlo
 from ipyjaxbench.frameworks.jax import checks, collectives, program, tracing
 from ipyjaxbench.frameworks.jax.xla_count import difference
 from ipyjaxbench.graph_parts import Compiled, Live, Node
@@ -37,8 +38,8 @@ class LiveProgram(Live):
         if stage not in STAGES["jax"]:
             raise OptionError(f"stage {stage!r}: JAX's are {', '.join(STAGES['jax'])}")
         if stage == "optimized":
-            return program.readable(str(self._compiled.as_text()))
-        return program.readable(tracing.lowered(self._traced, stage, None))
+            return _hlo.readable(str(self._compiled.as_text()))
+        return _hlo.readable(tracing.lowered(self._traced, stage, None))
 
     def nodes(self) -> tuple[Node, ...]:
         """Inputs, equations and outputs."""

@@ -14,8 +14,6 @@ from ipyjaxbench.graph_parts import Count, Value, by_line
 
 _WIDTH = 78
 _OF_JAX = re.compile(r"[/\\]jax[/\\]")
-_FRAMES = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", re.MULTILINE)
-_METADATA = re.compile(r", (metadata|frontend_attributes)=\{[^{}]*(\{[^{}]*\}[^{}]*)*\}")
 _PARAMETER = 40  # characters of a parameter that are shown where a program is folded
 _FIRST, _LAST = 40, 10  # equations that are shown at each level
 _UNCOUNTED = {
@@ -138,12 +136,6 @@ def text_of(closed: Any, depth: int | None) -> str:
     if depth is None:
         return str(closed.pretty_print(width=_WIDTH, use_color=False))
     return "\n".join(_Listing(depth).lines(closed.jaxpr, 0))
-
-
-def readable(hlo: str) -> str:
-    """The compiler's text without what it says of files and frames, which are this machine's."""
-    text = _METADATA.sub("", _FRAMES.sub("", hlo)).strip()
-    return "\n".join(line for line in text.splitlines() if line.strip())
 
 
 class _Listing:
