@@ -20,13 +20,18 @@ from ipyjaxbench.errors import MissingLibraryError as MissingLibraryError
 from ipyjaxbench.errors import OptionError as OptionError
 from ipyjaxbench.errors import RecordError as RecordError
 from ipyjaxbench.errors import SnippetError as SnippetError
+from ipyjaxbench.errors import TooManyTracesError as TooManyTracesError
 from ipyjaxbench.frameworks import Framework as Framework
 from ipyjaxbench.graph import Graph as Graph
 from ipyjaxbench.inspecting import explain as explain
 from ipyjaxbench.measurement import Measurement as Measurement
 from ipyjaxbench.notes import Note as Note
 from ipyjaxbench.placement import Placement as Placement
+from ipyjaxbench.signatures import Signatures as Signatures
 from ipyjaxbench.swept import Sweep as Sweep
+from ipyjaxbench.trace_checks import assert_max_traces as assert_max_traces
+from ipyjaxbench.trace_checks import trace_cached as trace_cached
+from ipyjaxbench.traces import Traces as Traces
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ipyjaxbench.signature import Change, Signature, closest
+from ipyjaxbench.signature import Change, Miss, Signature, closest
 
 _MOST = 200  # signatures of one function that are kept
 _NEWS = 1000
@@ -19,11 +19,13 @@ class News:
         framework: whose function it is.
         name: of the function.
         why: in what its signature differs from the nearest one that was known.
+        miss: what the framework told of the call; what it costs may still grow.
     """
 
     framework: str
     name: str
     why: tuple[Change, ...]
+    miss: Miss
 
 
 class Ledger:
@@ -68,21 +70,19 @@ class Ledger:
         finally:
             self._paused -= 1
 
-    def learn(self, framework: str, name: str, signature: Signature, *, placed: bool) -> None:
-        """Keep the signature of a call that nobody looks at, and why it was not cached.
-
-        Args:
-            framework: whose function it is.
-            name: of the function.
-            signature: of the call.
-            placed: whether nothing was traced.
-        """
-        if self._paused or signature in self._known.get((framework, name), ()):
+    def learn(self, framework: str, miss: Miss) -> None:
+        """Keep the signature of a call that nobody looks at, and why it was not cached."""
+        if self._paused:
             return
-        why = self.why(framework, name, signature, placed=placed)
-        self.add(framework, name, signature)
+        why = self.why(framework, miss.name, miss.signature, placed=miss.placed)
+        self.add(framework, miss.name, miss.signature)
         self.learned += 1
-        self.news.append(News(framework, name, tuple(why)))
+        self.news.append(News(framework, miss.name, tuple(why), miss))
+
+    def since(self, learned: int) -> list[News]:
+        """What was learned after so much, as far as it is kept."""
+        count = min(self.learned - learned, len(self.news))
+        return [*self.news][len(self.news) - count :]
 
     def add(self, framework: str, name: str, signature: Signature) -> None:
         """Keep a signature."""

@@ -21,7 +21,6 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.ledger import LEDGER, Ledger
 from ipyjaxbench.observer import Observer
 from ipyjaxbench.options import TraceOptions
-from ipyjaxbench.signature import Signature
 from ipyjaxbench.snippet import Namespace, Source
 from ipyjaxbench.traces import TracedCall, Traces
 from ipyjaxbench.user_errors import one_line
@@ -140,25 +139,20 @@ def predict(call: Call, ledger: Ledger = LEDGER) -> Traces:
                        " torch.compile and tf.function")  # fmt: skip
 
 
-_learning: set[str] = set()
+_learning: dict[str, bool] = {}
 
 
 def keep_learning(ledger: Ledger = LEDGER) -> None:
     """Have each framework that was imported tell its traces from now on."""
     for framework in loaded()[0]:
         if framework.name not in _learning:
-            _learning.add(framework.name)
-            framework.learn_signatures(partial(_learn, ledger, framework.name))
+            learn = partial(ledger.learn, framework.name)
+            _learning[framework.name] = framework.learn_signatures(learn)
 
 
-def _learn(
-    ledger: Ledger,
-    framework: str,
-    name: str,
-    signature: Signature,
-    placed: bool,  # noqa: FBT001
-) -> None:
-    ledger.learn(framework, name, signature, placed=placed)
+def learns(framework: str) -> bool:
+    """Whether a framework tells what it traces when nobody looks at the calls."""
+    return _learning.get(framework, False)
 
 
 def _eager(

@@ -5,6 +5,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
+from ipyjaxbench import units
 from ipyjaxbench.ledger import LEDGER, News
 from ipyjaxbench.observing import keep_learning
 
@@ -35,10 +36,9 @@ class Watcher:
 
     def _after(self, *_: Any) -> None:
         keep_learning()  # the cell may have imported a framework
-        count = min(LEDGER.learned - self._told, len(LEDGER.news))
+        news = LEDGER.since(self._told)
         self._told = LEDGER.learned
-        if self._on and count:
-            news = [*LEDGER.news][-count:]
+        if self._on and news:
             display({"text/plain": _line(news)}, raw=True)
 
 
@@ -48,4 +48,5 @@ def _line(news: list[News]) -> str:
         for each in news[:_MOST]
     ]
     more = f" and {len(news) - _MOST} more" if len(news) > _MOST else ""
-    return f"traced: {', '.join(shown)}{more}"
+    seconds = sum(s for each in news for s in each.miss.phases.values())
+    return f"traced: {', '.join(shown)}{more}, in {units.duration(seconds, 2)}"

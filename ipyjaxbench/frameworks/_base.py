@@ -27,7 +27,7 @@ from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placement import Placement
-from ipyjaxbench.signature import Signature
+from ipyjaxbench.signature import Miss
 
 Wait = Callable[[Any], object]
 Restore = Callable[[], None]
@@ -308,12 +308,15 @@ class Framework(ABC):
         """
         return None
 
-    def learn_signatures(self, learn: Callable[[str, Signature, bool], None]) -> bool:  # noqa: ARG002
+    def is_tracing(self, args: object) -> bool:  # noqa: ARG002
+        """Whether a function that got these arguments runs to be traced."""
+        return False
+
+    def learn_signatures(self, learn: Callable[[Miss], None]) -> bool:  # noqa: ARG002
         """Tell from now on with which signature each function is traced; asked once.
 
         Args:
-            learn: gets the function's name, the signature, and whether nothing was traced but
-                something compiled. It is called after tracing or compiling alone.
+            learn: gets each call that was traced or compiled, and no other one.
 
         Returns:
             Whether it does.

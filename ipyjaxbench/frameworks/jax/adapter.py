@@ -30,7 +30,7 @@ from ipyjaxbench.frameworks.jax import fresh
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.graph import graph
-from ipyjaxbench.frameworks.jax.learner import Learn, Learner
+from ipyjaxbench.frameworks.jax.learner import Learner
 from ipyjaxbench.frameworks.jax.pitfalls import explain
 from ipyjaxbench.frameworks.jax.profile import profile
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
@@ -39,6 +39,7 @@ from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placement import Placement
+from ipyjaxbench.signature import Miss
 
 _CONVERTED = 5
 _pytree: Wait = jax.block_until_ready
@@ -216,7 +217,11 @@ class Jax(Framework):
         self._looked_at.update(found.warm)
         return found
 
-    def learn_signatures(self, learn: Learn) -> bool:
+    def is_tracing(self, args: object) -> bool:
+        """Whether one of them is a tracer."""
+        return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(args))
+
+    def learn_signatures(self, learn: Callable[[Miss], None]) -> bool:
         """From the frames of JAX that take calls which were not traced before."""
         self._learner = Learner(learn)
         return True

@@ -64,6 +64,8 @@ def _leaves(name: str, argument: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _leaf(value: Any) -> Leaf:
+    if isinstance(value, jax.core.Tracer):
+        return Leaf("array", str(value.dtype), tuple(value.shape), bool(value.aval.weak_type))
     if isinstance(value, jax.Array):
         return _of_array(value)
     if isinstance(value, np.ndarray | np.generic):

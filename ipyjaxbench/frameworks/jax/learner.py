@@ -1,7 +1,8 @@
 """Keeps the signatures with which functions are traced when nobody looks at the calls."""
 
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -10,10 +11,10 @@ import jax.monitoring
 from ipyjaxbench.frameworks.jax import keys
 from ipyjaxbench.frameworks.jax.call_watch import plain_of
 from ipyjaxbench.frameworks.jax.events import PHASES
-from ipyjaxbench.signature import Signature
+from ipyjaxbench.graph_parts import line_of
+from ipyjaxbench.signature import Miss
 
-#: name of the function, its signature, whether nothing was traced.
-Learn = Callable[[str, Signature, bool], None]
+_OF_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages)[/\\]|[/\\]ipyjaxbench[/\\]")
 
 
 class Learner:
@@ -27,26 +28,43 @@ class Learner:
         learn: gets what was found.
     """
 
-    def __init__(self, learn: Learn) -> None:
+    def __init__(self, learn: Callable[[Miss], None]) -> None:
         self._learn = learn
-        self._traced: int | None = None  # the frame in which the last trace was made
+        self._last: tuple[int, Miss | None] = (0, None)  # the frame of the call that goes on
         jax.monitoring.register_event_duration_secs_listener(self._hear)
 
     def _hear(self, event: str, seconds: float, **told: Any) -> None:  # noqa: ARG002
         phase = PHASES.get(event)
-        if phase not in ("trace", "compile"):
+        frame = _missed(sys._getframe(1)) if phase is not None else None
+        if frame is None or phase is None:
             return
-        frame = _missed(sys._getframe(1))
-        if frame is None:
-            return
-        placed = phase == "compile" and self._traced != id(frame)
-        self._traced = id(frame)
-        function = frame.f_locals.get("fun")
-        args, kwargs = frame.f_locals.get("args"), frame.f_locals.get("kwargs")
-        if function is None or args is None or kwargs is None or _is_of_library(function):
-            return
-        plain = plain_of(function)
-        self._learn(getattr(plain, "__name__", "?"), keys.signature(plain, args, kwargs), placed)
+        if phase == "trace" or (self._last[0] != id(frame) and phase != "lower"):
+            miss = _miss(frame, placed=phase != "trace")
+            self._last = id(frame), miss
+            if miss is not None:
+                self._learn(miss)
+        known, miss = self._last
+        if known == id(frame) and miss is not None:
+            miss.phases[phase] = miss.phases.get(phase, 0.0) + seconds
+
+
+def _miss(frame: FrameType, *, placed: bool) -> Miss | None:
+    names = frame.f_locals
+    function, args, kwargs = (names.get(name) for name in ("fun", "args", "kwargs"))
+    if function is None or args is None or kwargs is None:
+        return None
+    plain = plain_of(function)
+    code = getattr(plain, "__code__", None)
+    if code is not None and _OF_LIBRARY.search(code.co_filename):
+        return None
+    file, line = next(_users(frame), ("", 0))
+    return Miss(
+        name=getattr(plain, "__name__", None) or type(plain).__name__,
+        signature=keys.signature(plain, args, kwargs),
+        placed=placed,
+        line=line,
+        text=line_of(file, line),
+    )
 
 
 def _missed(frame: FrameType | None) -> FrameType | None:
@@ -60,6 +78,9 @@ def _missed(frame: FrameType | None) -> FrameType | None:
     return found
 
 
-def _is_of_library(function: Any) -> bool:
-    file = getattr(getattr(plain_of(function), "__code__", None), "co_filename", "")
-    return "site-packages" in file or "dist-packages" in file
+def _users(frame: FrameType | None) -> Iterator[tuple[str, int]]:
+    """Files and lines of the user's code above a frame, the nearest first."""
+    while frame is not None:
+        if not _OF_LIBRARY.search(frame.f_code.co_filename):
+            yield frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
