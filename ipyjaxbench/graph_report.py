@@ -49,7 +49,9 @@ def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
     if g.printed:
         yield "printed", "\n".join(_short(g.printed))
     times = "once" if g.tries == 1 else f"{g.tries} times"
-    yield "traced", f"{times}, in {units.duration(g.seconds, 2)}; the call was not made"
+    made = any(note.code == "call-made" for note in g.notes)
+    ending = "" if made else "; the call was not made"
+    yield "traced", f"{times}, in {units.duration(g.seconds, 2)}{ending}"
     if g.warm:
         yield "warm", f"{', '.join(g.warm)}: {g.framework} keeps these traces for the first call"
     yield "with", ", ".join(f"{name} {version}" for name, version in sorted(g.frameworks.items()))

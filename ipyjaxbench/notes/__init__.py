@@ -24,6 +24,7 @@ from ipyjaxbench.notes.chips import nothing_cut as nothing_cut
 from ipyjaxbench.notes.chips import padded as padded
 from ipyjaxbench.notes.chips import stays_whole as stays_whole
 from ipyjaxbench.notes.programs import baked_in as baked_in
+from ipyjaxbench.notes.programs import call_made as call_made
 from ipyjaxbench.notes.programs import called_back as called_back
 from ipyjaxbench.notes.programs import copy_built as copy_built
 from ipyjaxbench.notes.programs import donated_unused as donated_unused
@@ -128,6 +129,7 @@ CODES = (
     "half-alone",
     "slowed-by-others",
     "baked-in",
+    "call-made",
     "called-back",
     "donated-unused",
     "copy-built",

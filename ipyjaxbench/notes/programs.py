@@ -110,3 +110,15 @@ def resharded(name: str, given: str, gives: str) -> Note:
 def copy_built() -> Note:
     """A layer has no weights yet."""
     return Note("copy-built", "The layer is not built yet: a copy of it was built and looked at.")
+
+
+def call_made(times: int) -> Note:
+    """Looking at a call took making it."""
+    return Note(
+        "call-made",
+        f"The call was made {'once' if times == 1 else f'{times} times'}, on copies of its tensors:"
+        " behind a graph break Python goes on with values. Files, counters and the like that it"
+        " changes are changed.",
+        "",
+        CHANGES_MEANING,
+    )

@@ -1,0 +1,68 @@
+"""What PyTorch can still tell of a program that was traced: its stages."""
+
+from collections.abc import Callable
+
+import torch
+
+from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.torch import aten, dynamo, exported
+from ipyjaxbench.frameworks.torch.found import Found
+from ipyjaxbench.frameworks.torch.kept import as_before
+from ipyjaxbench.graph_parts import Live, Node
+from ipyjaxbench.notes import Note
+
+VERSION = str(torch.__version__)
+
+#: What finds the program of a plain call, by stage.
+STAGES: dict[str, Callable[[Call], Found]] = {
+    "aten": aten.trace,
+    "dynamo": dynamo.trace,
+    "export": exported.trace,
+}
+
+
+class LiveProgram(Live):
+    """A program in memory.
+
+    Args:
+        call: whose it is.
+        stage: which of its stages was traced.
+        found: what was traced.
+    """
+
+    def __init__(self, call: Call, stage: str, found: Found) -> None:
+        self.program = found.program
+        self._call, self._traced = call, {stage: found}
+        self._stage = stage
+
+    def text(self, stage: str) -> str:
+        """The whole text of a stage; another one than that of the graph is traced now.
+
+        Raises:
+            OptionError: PyTorch has no such stage.
+            SnippetError: finding it would make the call.
+        """
+        if stage not in STAGES:
+            raise OptionError(f"stage {stage!r}: PyTorch's are {', '.join(STAGES)}")
+        if stage not in self._traced:
+            with as_before():
+                found = (dynamo.unbroken if stage == "dynamo" else STAGES[stage])(self._call)
+            if found is None:
+                raise SnippetError(
+                    "there are graph breaks, and behind them Python goes on with values: --dynamo"
+                    " makes the call"
+                )
+            self._traced[stage] = found
+        return self._traced[stage].text(whole=True)
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Inputs, operations and outputs, graph by graph."""
+        return self._traced[self._stage].nodes()
+
+    def compiled(self) -> None:
+        """PyTorch's compiler does not tell how much memory or work a program takes."""
+
+    def checks(self) -> tuple[Note, ...]:
+        """Nothing is looked for."""
+        return ()
