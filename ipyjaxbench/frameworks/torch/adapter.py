@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.device_time import Profile
+from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import (
     Framework,
@@ -22,6 +23,7 @@ from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.torch import compile as compiling
 from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
+from ipyjaxbench.frameworks.torch.pitfalls import explain
 from ipyjaxbench.frameworks.torch.profile import profile
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
@@ -132,6 +134,10 @@ class Torch(Framework):
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """Its ATen operations, found with fake tensors."""
         return graph(call, options)
+
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """Why torch.compile would not take a function as one graph."""
+        return explain(error)
 
     def threads(self) -> int:
         """Those of one operation on the CPU."""

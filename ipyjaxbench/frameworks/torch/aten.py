@@ -1,7 +1,7 @@
 """A call as ATen operations: traced with tensors that have no data."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,17 +24,48 @@ def trace(call: Call) -> Found:
     Returns:
         The program; a module's parameters are inputs of their own.
     """
+    inputs = given.with_state(call)
+    with _places() as places:
+        traced = _traced(inputs)
+    return Found.whole(traced, Program(traced, _names(traced.graph, inputs), places))
+
+
+def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
+    """How tracing a call fails, and the arguments of which the last operation before is made."""
+    inputs = given.with_state(call)
+    with _places() as places:
+        try:
+            _traced(inputs)
+        except Exception as error:  # noqa: BLE001  it is what is asked for
+            last = next(reversed(places), None)
+            names = _made_of(last, inputs) if last is not None else ()
+            own = set(given.of(call).names)
+            return error, tuple(name for name in names if name in own)
+    return None, ()
+
+
+def _traced(inputs: Given) -> Any:
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    inputs = given.with_state(call)
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    with mode, _places() as places:
+    with mode:
         fakes = [mode.from_tensor(tensor) for tensor in inputs.tensors]
-        traced = make_fx(_of_tensors(inputs), tracing_mode="real")(*fakes)
-    placeholders = (node for node in traced.graph.nodes if node.op == "placeholder")
-    names = dict(zip(placeholders, inputs.names, strict=False))
-    return Found.whole(traced, Program(traced, names, places))
+        return make_fx(_of_tensors(inputs), tracing_mode="real")(*fakes)
+
+
+def _names(graph: Any, inputs: Given) -> dict[Any, str]:
+    placeholders = (node for node in graph.nodes if node.op == "placeholder")
+    return dict(zip(placeholders, inputs.names, strict=False))
+
+
+def _made_of(node: Any, inputs: Given) -> tuple[str, ...]:
+    names, found, waiting = _names(node.graph, inputs), {node}, [node]
+    while waiting:
+        new = set(waiting.pop().all_input_nodes) - found
+        found |= new
+        waiting += new
+    return tuple(name for placeholder, name in names.items() if placeholder in found)
 
 
 def _of_tensors(inputs: Given) -> Callable[..., Any]:
@@ -49,7 +80,7 @@ def _of_tensors(inputs: Given) -> Callable[..., Any]:
 
 
 @contextmanager
-def _places() -> Iterator[Mapping[Any, Place]]:
+def _places() -> Iterator[dict[Any, Place]]:
     """Gets file and line of each operation as it is traced.
 
     PyTorch's own record of them keeps frames of functions called ``forward`` alone.

@@ -5,8 +5,9 @@ import io
 import linecache
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType, MethodType
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.torch import frames, given, records, tensors
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.frames import Seen
+from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import Program, is_users, told
 from ipyjaxbench.graph_parts import Break
 
@@ -48,63 +50,89 @@ def trace(call: Call) -> Found:
 
 def unbroken(call: Call) -> Found | None:
     """The one graph of a call, which is not made; None where there are more."""
-    run, functions = _prepared(call)
-    with records.put_back(), frames.stand_ins(functions) as codes:
-        seen = frames.watched(run, codes, stop=True)
+    ready = _prepared(call)
+    with records.put_back(), frames.stand_ins([ready.first]) as codes:
+        seen = frames.watched(replace(call, function=ready.function), codes, stop=True)
     if len(seen.graphs) != 1 or seen.breaks or seen.skipped:
         return None
-    return Found.whole(seen.graphs[0], _program(seen.graphs[0]))
+    return Found.whole(seen.graphs[0], _program(seen.graphs[0], call, ready.root))
 
 
 def _made(call: Call) -> Found:
     """The graphs of a call that is made, again until all functions in it were looked at."""
     more: list[FunctionType] = []
-    for times in range(1, _MOST_CALLS + 1):
+    times = 0
+    while True:
+        times += 1
         copied = tensors.on_copies(call)
-        run, functions = _prepared(copied)
-        result: list[Any] = []
+        ready = _prepared(copied)
         printed = io.StringIO()
         with (
-            contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]),
-            records.put_back(), tensors.put_back(copied),
-            frames.stand_ins([*functions, *more]) as codes,
-        ):  # fmt: skip
-            seen = frames.watched(lambda run=run: result.append(run()), codes, stop=False)  # type: ignore[misc]
+            contextlib.redirect_stdout(printed),
+            as_before(),
+            records.put_back(),
+            tensors.put_back(copied),
+            frames.stand_ins([ready.first, *more]) as codes,
+        ):
+            seen = frames.watched(replace(copied, function=ready.function), codes, stop=False)
         new = frames.owners(list(seen.strangers.values())) if seen.strangers else []
-        if not new:
+        if not new or times == _MOST_CALLS:
             break
         more += new
     sys.stdout.write(printed.getvalue())
-    leaves = (leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor))
     inputs = given.with_state(call)
+    leaves = pytree.tree_leaves(seen.result)
     return Found(
         program=tuple(seen.graphs),
-        programs=[_program(graph) for graph in seen.graphs],
+        programs=[_program(graph, call, ready.root) for graph in seen.graphs],
         inputs=tuple(told(*each) for each in zip(inputs.names, inputs.tensors, strict=True)),
-        outputs=tuple(told("", leaf) for leaf in leaves),
+        outputs=tuple(told("", leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)),
         breaks=tuple(dict.fromkeys(_breaks(seen))),
         notes=(notes.call_made(times),),
         tries=times + 1,
     )
 
 
-def _prepared(call: Call) -> tuple[Callable[[], Any], Sequence[FunctionType]]:
-    """The call as dynamo is to meet it, and the function that it meets first."""
-    function = call.function
-    first = function.forward if isinstance(function, torch.nn.Module) else function
+@dataclass(frozen=True)
+class _Prepared:
+    """A call as dynamo is to meet it.
+
+    Attributes:
+        function: what to call.
+        first: the function that dynamo meets first.
+        root: what the object that is called has for a name in it; empty where there is none.
+    """
+
+    function: Callable[..., Any]
+    first: FunctionType
+    root: str = ""
+
+
+def _prepared(call: Call) -> _Prepared:
+    function: Any = call.function
+    is_module = isinstance(function, torch.nn.Module)
+    first = function.forward if is_module else function
     if not frames.is_looked_at(first):  # PyTorch's own, or no Python at all: one around it is
-
-        def first(*args: Any, **kwargs: Any) -> Any:
-            return function(*args, **kwargs)
-
-        function = first
-    plain = first.__func__ if isinstance(first, MethodType) else first
-    return lambda: function(*call.args, **call.kwargs), [plain]
+        around: Any = _around(function)
+        return _Prepared(around, around, "function")
+    plain: Any = getattr(first, "__func__", first)
+    return _Prepared(function, plain, plain.__code__.co_varnames[0] if is_module else "")
 
 
-def _program(graph: Any) -> Program:
+def _around(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _program(graph: Any, call: Call, root: str) -> Program:
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
-    return Program(graph, {node: _name_of(node) for node in placeholders})
+    names = {node: _name_of(node).removeprefix(f"{root}.") for node in placeholders}
+    if root == "function":
+        given = {f"args[{index}]": label for index, label in enumerate(call.labels)}
+        names = {node: given.get(name, name) for node, name in names.items()}
+    return Program(graph, names)
 
 
 def _name_of(node: Any) -> str:
@@ -120,7 +148,8 @@ def _name_of(node: Any) -> str:
 def _breaks(seen: Seen) -> Iterator[Break]:
     for each in seen.breaks:
         places = [(f.filename, f.lineno) for f in each.user_stack if is_users(f.filename)]
-        yield _break(*(places[-1] if places else ("", 0)), each.reason)
+        file, line = places[-1] if places else ("", 0)
+        yield _break(file, line or 0, each.reason)
     for code, reason in seen.skipped:
         places = [(f, int(n)) for f, n in _PLACE.findall(reason) if is_users(f)]
         file, line = places[-1] if places else (code.co_filename, code.co_firstlineno)

@@ -12,7 +12,7 @@ from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.program import Program
 
 
-class _Called(torch.nn.Module):  # type: ignore[misc]
+class _Called(torch.nn.Module):
     """A function as the module that export takes."""
 
     def __init__(self, function: Any) -> None:

@@ -3,7 +3,7 @@
 import functools
 import gc
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.expression import Call
 
 _OURS = str(Path(__file__).parent)
 #: What dynamo calls the rest of a function behind a break.
@@ -33,6 +34,7 @@ class Seen:
         graphs: what it would have compiled.
         breaks: why a graph ended, as dynamo keeps it.
         skipped: functions that it left to Python as a whole, with the reason.
+        result: what the call gave.
         strangers: code that ran behind a break and was not looked at, by identity: equal code
             may be that of another function.
     """
@@ -40,14 +42,15 @@ class Seen:
     graphs: list[Any] = field(default_factory=list)
     breaks: list[Any] = field(default_factory=list)
     skipped: list[tuple[CodeType, str]] = field(default_factory=list)
+    result: Any = None
     strangers: dict[int, CodeType] = field(default_factory=dict)
 
 
-def watched(run: Callable[[], object], codes: Iterable[CodeType], *, stop: bool) -> Seen:
-    """Run code with dynamo's analysis switched on, and keep what it finds.
+def watched(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Seen:
+    """Make a call with dynamo's analysis switched on, and keep what it finds.
 
     Args:
-        run: makes the call.
+        call: it is made.
         codes: of functions that may be looked at: dynamo keeps what it finds with them.
         stop: raise `EnoughError` once the first function was looked at, before it is run.
 
@@ -94,7 +97,7 @@ def watched(run: Callable[[], object], codes: Iterable[CodeType], *, stop: bool)
     before = set_eval_frame(None)
     set_eval_frame(callback)
     try:
-        run()
+        seen.result = call.function(*call.args, **call.kwargs)
     except EnoughError:
         pass
     finally:

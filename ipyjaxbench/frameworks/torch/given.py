@@ -57,7 +57,10 @@ def plain(call: Call) -> Call:
     while (inner := original(function)) is not None:
         function = inner  # type: ignore[assignment]
     args = tuple(map(_without_data, call.args))
-    return replace(call, function=function, args=args)
+    named = call.labels
+    if isinstance(function, torch.nn.Module):  # its call takes all, and tells no names
+        named = labels(function.forward, args, call.kwargs)
+    return replace(call, function=function, args=args, labels=named)
 
 
 def of(call: Call) -> Given:
@@ -78,8 +81,8 @@ def with_state(call: Call) -> Given:
     def with_state(state: Any, *args: Any, **kwargs: Any) -> Any:
         return torch.func.functional_call(module, state, args, kwargs)
 
-    named = labels(module.forward, call.args, call.kwargs)
-    return of(replace(call, function=with_state, args=(state, *call.args), labels=("", *named)))
+    named = ("", *call.labels)
+    return of(replace(call, function=with_state, args=(state, *call.args), labels=named))
 
 
 def _without_data(value: object) -> object:

@@ -48,7 +48,9 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     except IpyJaxBenchError:
         raise
     except Exception as error:
-        raise UntraceableError(pitfalls.diagnose(call, error), error) from error
+        with as_before(), contextlib.redirect_stdout(io.StringIO()):
+            diagnosis = pitfalls.diagnose(call, error, live.STAGES[stage])
+        raise UntraceableError(diagnosis, error) from error
     text = found.text(whole=options.depth is None)
     if options.find is not None:
         lines = [line for line in text.splitlines() if options.find in line]

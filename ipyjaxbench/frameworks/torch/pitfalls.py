@@ -1,33 +1,217 @@
-"""Why PyTorch would not trace a call."""
+"""Why PyTorch would not trace a call, and what would help, each fix tried by tracing it."""
 
-from ipyjaxbench.diagnosis import Diagnosis
-from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.torch.program import place_of
+import itertools
+import linecache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from types import CodeType, FunctionType
+from typing import Any
 
-_BECAUSE = {
-    "DataDependentOutputException": "a Python number is made of a tensor's value, and while tracing"
-    " there are only shapes",
-    "GuardOnDataDependentSymNode": "if, while or a shape asks for a tensor's value, and while"
-    " tracing there are only shapes",
-    "DynamicOutputShapeException": "the shape of a result depends on values, and shapes are fixed"
-    " before values exist",
-}
-_ADVICE = {
-    "DataDependentOutputException": "torch.where for if; keep the number as a tensor",
-    "GuardOnDataDependentSymNode": "torch.where, or torch.cond",
-    "DynamicOutputShapeException": "torch.where(mask, x, 0), which keeps the shape",
-}
+import torch
+
+from ipyjaxbench.diagnosis import Diagnosis, Fix
+from ipyjaxbench.expression import Call, labels
+from ipyjaxbench.frameworks.torch import aten, dynamo, frames, given, rewrite
+from ipyjaxbench.frameworks.torch.kept import as_before
+from ipyjaxbench.frameworks.torch.program import Place, is_users
+
+_MOST_FIXES = 3
+_SHAPES = "and while tracing there are only shapes"
 
 
-def diagnose(call: Call, error: Exception) -> Diagnosis:
-    line, source = place_of(error)
-    kind = type(error).__name__
+@dataclass(frozen=True)
+class _Pitfall:
+    """A kind of error.
+
+    Attributes:
+        kinds: names of its types; all where it is empty.
+        text: in its message.
+        because: what is wrong, in words.
+        advice: what helps and cannot be tried here.
+        of_values: whether the tensor is known that was asked for its value.
+    """
+
+    kinds: tuple[str, ...]
+    text: str
+    because: str
+    advice: str
+    of_values: bool = True
+
+
+_PITFALLS = (
+    _Pitfall(
+        ("GuardOnDataDependentSymNode",),
+        "",
+        f"if, while or a shape asks for a tensor's value, {_SHAPES}",
+        "torch.where, or torch.cond",
+    ),
+    _Pitfall(
+        ("DataDependentOutputException",),
+        "",
+        f"a Python number is made of a tensor's value, {_SHAPES}",
+        "torch.where for if; keep the number as a tensor",
+    ),
+    _Pitfall(
+        ("DynamicOutputShapeException",),
+        "",
+        "the shape of a result depends on values, and shapes are fixed before values exist",
+        "torch.where(mask, x, 0), which keeps the shape",
+    ),
+    _Pitfall(
+        (),
+        ".numpy() is not supported",
+        f"NumPy asks for the numbers, {_SHAPES}",
+        "the same functions of torch",
+        of_values=False,
+    ),
+    _Pitfall(
+        ("Unsupported", "UserError"),
+        "ata-dependent branching",
+        f"if, while, and, or, not ask for a tensor's value, {_SHAPES}",
+        "torch.where, or torch.cond",
+    ),
+    _Pitfall(
+        ("Unsupported", "UserError"),
+        "Tensor.item()",
+        f"a Python number is made of a tensor's value, {_SHAPES}",
+        "keep the number as a tensor, or torch._dynamo.config.capture_scalar_outputs = True",
+    ),
+    _Pitfall(
+        ("Unsupported", "UserError"),
+        "Dynamic shape operator",
+        "the shape of a result depends on values, and shapes are fixed before values exist",
+        "torch.where(mask, x, 0), which keeps the shape",
+    ),
+)
+
+
+def diagnose(call: Call, error: Exception, find: Callable[[Call], object]) -> Diagnosis:
+    """Say why a call would not trace.
+
+    Args:
+        call: a plain one, as it was tried.
+        error: what tracing raised.
+        find: what was asked to trace it; fixes are tried with the same.
+
+    Returns:
+        The diagnosis; each of its fixes was traced.
+    """
+    pitfall = _pitfall_of(error)
+    place, code = _place_of(error)
+    found = _told(call.text, error, place)
+    if pitfall is None:
+        return found
+    inner, blamed = aten.failure(call)
+    where, its_code = _place_of(inner) if inner is not None else (("", 0), None)
+    if where != place or not pitfall.of_values:
+        blamed = ()
+    elif code is None:
+        code = its_code
+    tried = _fixes(call, place[1], code, find) if code else ()
+    return replace(found, blamed=blamed, tries=2, fixes=tuple(itertools.islice(tried, _MOST_FIXES)))
+
+
+def explain(error: BaseException) -> Diagnosis | None:
+    """Say why torch.compile would not take a function as one graph; it is traced again.
+
+    Args:
+        error: what was raised, with its traceback.
+
+    Returns:
+        The diagnosis; None where dynamo did not raise it.
+    """
+    if type(error).__module__ != "torch._dynamo.exc" or not isinstance(error, Exception):
+        return None
+    call = _compiled_call(error)
+    if call is None:
+        return _told("the cell", error, _place_of(error)[0])
+    with as_before():
+        return diagnose(call, error, _in_one_graph)
+
+
+def _told(text: str, error: Exception, place: Place) -> Diagnosis:
+    pitfall = _pitfall_of(error)
+    because = pitfall.because if pitfall else "the code raises while it is traced"
+    if pitfall is None and type(error).__name__ in ("Unsupported", "UserError"):
+        because = dynamo.in_words(str(error))
     return Diagnosis(
-        code=call.text,
-        error=kind,
+        code=text,
+        error=type(error).__name__,
         message=(str(error).strip().splitlines() or [""])[0],
-        line=line,
-        source=source,
-        because=_BECAUSE.get(kind, "the code raises while it is traced"),
-        advice=_ADVICE.get(kind, ""),
+        line=place[1],
+        source=linecache.getline(*place).strip(),
+        because=because,
+        advice=pitfall.advice if pitfall else "",
     )
+
+
+def _pitfall_of(error: Exception) -> _Pitfall | None:
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    fitting = (p for p in _PITFALLS if not p.kinds or kinds.intersection(p.kinds))
+    return next((p for p in fitting if p.text in str(error)), None)
+
+
+def _place_of(error: BaseException) -> tuple[Place, CodeType | None]:
+    """The user's innermost line, and the code that it is part of where that is known."""
+    stack = getattr(error, "real_stack", None) or ()  # dynamo's own account of where it was
+    mine = [(f.filename, f.lineno or 0) for f in stack if is_users(f.filename)]
+    if mine:
+        return mine[-1], None
+    place, code, traceback = ("", 0), None, error.__traceback__
+    while traceback is not None:
+        if is_users(traceback.tb_frame.f_code.co_filename):
+            code = traceback.tb_frame.f_code
+            place = code.co_filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return place, code
+
+
+def _fixes(call: Call, line: int, code: CodeType, find: Callable[[Call], object]) -> Iterator[Fix]:
+    """Rewritten lines with which the call traces."""
+    for function in frames.owners([code])[:1]:
+        if "torch" not in function.__globals__:
+            return
+        told = set()
+        for changed, text, changes in rewrite.rewritten(function, line):
+            if text not in told and _traces(call, function, changed, find):
+                told.add(text)
+                yield Fix(text, changes)
+
+
+def _traces(
+    call: Call, function: FunctionType, code: CodeType, find: Callable[[Call], object]
+) -> bool:
+    before = function.__code__
+    function.__code__ = code
+    try:
+        find(call)
+    except Exception:  # noqa: BLE001  whatever it is, it is no fix
+        return False
+    finally:
+        function.__code__ = before
+    return True
+
+
+def _in_one_graph(call: Call) -> None:
+    if dynamo.unbroken(call) is None:
+        raise ValueError("there is a graph break")
+
+
+def _compiled_call(error: BaseException) -> Call | None:
+    """What was called through torch.compile, as its own frame shows."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        held = traceback.tb_frame.f_locals
+        if traceback.tb_frame.f_code.co_name == "compile_wrapper" and "fn" in held:
+            return _call_of(held["fn"], held.get("args", ()), held.get("kwargs", {}))
+        traceback = traceback.tb_next
+    return None
+
+
+def _call_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__name__", type(function).__name__)
+    if isinstance(owner, torch.nn.Module):
+        function, name = owner, type(owner).__name__
+    shown = labels(getattr(function, "forward", function), args, kwargs)
+    return given.plain(Call(f"{name}(...)", function, args, kwargs, shown))

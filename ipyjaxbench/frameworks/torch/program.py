@@ -3,7 +3,6 @@
 import math
 import operator
 import re
-import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -143,7 +142,7 @@ class Program:
         return mine[-1] if mine else ("", 0)
 
 
-class _Counting(torch.fx.Interpreter):  # type: ignore[misc]
+class _Counting(torch.fx.Interpreter):
     """Runs a graph with shapes alone, and has each operation counted."""
 
     def __init__(self, module: Any) -> None:
@@ -184,12 +183,6 @@ def value_of(node: Any, otherwise: Any = None) -> Any:
 def is_users(file: str) -> bool:
     """Whether code is neither PyTorch's nor ours."""
     return not file.startswith((_PYTORCH, _OURS)) and not file.startswith(("<frozen", "<eval_with"))
-
-
-def place_of(error: BaseException) -> tuple[int, str]:
-    """The user's innermost line in a traceback, and its number; 0 where there is none."""
-    mine = [f for f in traceback.extract_tb(error.__traceback__) if is_users(f.filename)]
-    return (mine[-1].lineno or 0, mine[-1].line or "") if mine else (0, "")
 
 
 def operation(node: Any) -> str:
