@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.torch import given
+from ipyjaxbench.frameworks.torch import given, lines, tensors
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.program import Program
 
@@ -34,7 +34,8 @@ def trace(call: Call) -> Found:
     """
     function = call.function
     module = function if isinstance(function, torch.nn.Module) else _Called(function)
-    with contextlib.redirect_stderr(io.StringIO()):  # a graph that fails is printed
+    # A graph that fails is printed; what a function names beside its arguments is written to.
+    with contextlib.redirect_stderr(io.StringIO()), lines.kept(), tensors.put_back(call):
         exported = torch.export.export(module, call.args, dict(call.kwargs), strict=False)
     signature = exported.graph_signature
     held = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -14,8 +13,8 @@ import torch
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.torch.program import is_ours
 
-_OURS = str(Path(__file__).parent)
 #: What dynamo calls the rest of a function behind a break.
 RESUMED = re.compile(r"torch_dynamo_resume_in_(.+?)_at_.*")
 #: Names that dynamo leaves in the globals of functions that it compiles.
@@ -82,7 +81,7 @@ def watched(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Seen:
     def callback(frame: Any, *rest: Any) -> Any:
         code = frame.f_code
         if id(code) not in known and not RESUMED.fullmatch(code.co_name):
-            if not _is_skipped(code, frame) and not code.co_filename.startswith(_OURS):
+            if not is_ours(code.co_filename) and not _is_skipped(code, frame):
                 seen.strangers[id(code)] = code
             return _left_alone()
         unable = dict(utils.counters["unimplemented"])

@@ -2,11 +2,12 @@
 
 import contextlib
 import io
+from functools import partial
 
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError
-from ipyjaxbench.expression import Call
+from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks.torch import given, live, pitfalls
 from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import ranked
@@ -33,23 +34,25 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         UntraceableError: it depends on values; it holds the diagnosis.
     """
     __tracebackhide__ = True
+    has_values = not any(isinstance(arg, Shape) for arg in call.args)
     call = given.plain(call)
     inputs = given.with_state(call)
     if not inputs.where:
         return None
     stage = options.stage_of("torch")
+    find = live.STAGES[stage] if has_values else partial(live.without_values, stage=stage)
     start = _CLOCK.now()
     written = io.StringIO()
     try:
         with as_before(), contextlib.redirect_stdout(written):
-            found = live.STAGES[stage](call)
+            found = find(call)
             seconds = (_CLOCK.now() - start) * 1e-9
             steps = [step for program in found.programs for step in program.steps]
     except IpyJaxBenchError:
         raise
     except Exception as error:
         with as_before(), contextlib.redirect_stdout(io.StringIO()):
-            diagnosis = pitfalls.diagnose(call, error, live.STAGES[stage])
+            diagnosis = pitfalls.diagnose(call, error, find)
         raise UntraceableError(diagnosis, error) from error
     text = found.text(whole=options.depth is None)
     if options.find is not None:

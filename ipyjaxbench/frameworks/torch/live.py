@@ -22,6 +22,21 @@ STAGES: dict[str, Callable[[Call], Found]] = {
 }
 
 
+def without_values(call: Call, stage: str) -> Found:
+    """The program of a plain call, which is not made.
+
+    Raises:
+        SnippetError: it would have to be.
+    """
+    found = (dynamo.unbroken if stage == "dynamo" else STAGES[stage])(call)
+    if found is None:
+        raise SnippetError(
+            "behind a graph break Python goes on with values: %fxgraph --dynamo makes the call,"
+            " and takes tensors that have them"
+        )
+    return found
+
+
 class LiveProgram(Live):
     """A program in memory.
 
@@ -47,13 +62,7 @@ class LiveProgram(Live):
             raise OptionError(f"stage {stage!r}: PyTorch's are {', '.join(STAGES)}")
         if stage not in self._traced:
             with as_before():
-                found = (dynamo.unbroken if stage == "dynamo" else STAGES[stage])(self._call)
-            if found is None:
-                raise SnippetError(
-                    "there are graph breaks, and behind them Python goes on with values: --dynamo"
-                    " makes the call"
-                )
-            self._traced[stage] = found
+                self._traced[stage] = without_values(self._call, stage)
         return self._traced[stage].text(whole=True)
 
     def nodes(self) -> tuple[Node, ...]:

@@ -29,14 +29,10 @@ class Program:
     Args:
         module: it holds the graph.
         names: what its inputs are called.
-        places: file and line of operations; those not in it are asked of PyTorch.
     """
 
-    def __init__(
-        self, module: Any, names: Mapping[Any, str], places: Mapping[Any, Place] | None = None
-    ) -> None:
+    def __init__(self, module: Any, names: Mapping[Any, str]) -> None:
         self.module = module
-        self._places = places or {}
         nodes = list(module.graph.nodes)
         self.operations = [n for n in nodes if n.op in ("call_function", "call_method")]
         self._placeholders = [n for n in nodes if n.op == "placeholder"]
@@ -84,7 +80,7 @@ class Program:
     def steps(self) -> Iterator[tuple[str, int, str, float]]:
         """File, line, name and FLOP of each operation."""
         for node in self.operations:
-            yield *self._place_of(node), operation(node), (self.flops or {}).get(node, 0.0)
+            yield *_place_of(node), operation(node), (self.flops or {}).get(node, 0.0)
 
     @property
     def counts(self) -> Iterator[tuple[str, float]]:
@@ -134,13 +130,6 @@ class Program:
             return self.names.get(value, str(value))
         return repr(value)
 
-    def _place_of(self, node: Any) -> Place:
-        if node in self._places:
-            return self._places[node]
-        found = _PLACE.findall(node.meta.get("stack_trace") or "")
-        mine = [(file, int(line)) for file, line in found if is_users(file)]
-        return mine[-1] if mine else ("", 0)
-
 
 class _Counting(torch.fx.Interpreter):
     """Runs a graph with shapes alone, and has each operation counted."""
@@ -180,9 +169,21 @@ def value_of(node: Any, otherwise: Any = None) -> Any:
     return found if isinstance(found, torch.Tensor) else otherwise
 
 
+def _place_of(node: Any) -> Place:
+    """File and line of the user's innermost frame."""
+    found = _PLACE.findall(node.stack_trace or "")
+    mine = [(file, int(line)) for file, line in found if is_users(file)]
+    return mine[-1] if mine else ("", 0)
+
+
+def is_ours(file: str) -> bool:
+    """Whether code is part of this package."""
+    return file.startswith(_OURS)
+
+
 def is_users(file: str) -> bool:
     """Whether code is neither PyTorch's nor ours."""
-    return not file.startswith((_PYTORCH, _OURS)) and not file.startswith(("<frozen", "<eval_with"))
+    return not file.startswith((_PYTORCH, _OURS, "<frozen", "<eval_with"))
 
 
 def operation(node: Any) -> str:

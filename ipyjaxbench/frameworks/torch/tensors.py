@@ -30,23 +30,28 @@ def on_copies(call: Call) -> Call:
 
 
 @contextmanager
-def put_back(call: Call) -> Iterator[None]:
-    """Tensors that the call can reach without being given them are afterwards as they were."""
-    found = {id(tensor): tensor for tensor in _reached((call.function, call.args), set())}
+def put_back(call: Call, *, data: bool = True) -> Iterator[None]:
+    """Tensors that the call can reach are afterwards as they were, and so are their gradients.
+
+    Args:
+        call: its function names what it can reach beside its arguments.
+        data: whether it may write to tensors; they are copied then. Tracing cannot, but it gives
+            them gradients.
+    """
+    found = {id(t): t for t in _reached((call.function, call.args, call.kwargs), set())}
     tensors = tuple(t for t in found.values() if not t.is_inference() and not t.is_meta)
-    before = [(t, t.detach().clone(), t.grad if t.is_leaf else None) for t in tensors]
-    gradients = [g if g is None else g.clone() for *_, g in before]
+    gradients = [(t, t.grad) for t in tensors if t.is_leaf]
+    written = [*tensors, *(g for _, g in gradients if g is not None)] if data else []
+    before = [(t, t.detach().clone()) for t in written]
     try:
         # What is put back was not changed, for autograd neither.
         with torch.autograd._unsafe_preserve_version_counter(tensors):
             yield
     finally:
-        for (tensor, data, grad), values in zip(before, gradients, strict=True):
-            tensor.data.copy_(data)
-            if tensor.is_leaf:
-                tensor.grad = grad
-            if grad is not None:
-                grad.data.copy_(values)
+        for tensor, gradient in gradients:
+            tensor.grad = gradient
+        for tensor, values in before:
+            tensor.data.copy_(values)
 
 
 def _copied(value: Any, memo: dict[int, Any]) -> Any:
