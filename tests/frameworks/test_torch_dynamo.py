@@ -115,6 +115,7 @@ def names() -> dict[str, Any]:
     torch.manual_seed(0)
     return {
         **globals(), "x": torch.rand(3, 3), "gated": Gated(), "linear": torch.nn.Linear(3, 4),
+        "compiled_signed": torch.compile(signed, backend="eager"),
         "compiled_module": torch.compile(Gated(), backend="eager"),
     }  # fmt: skip
 
@@ -169,12 +170,11 @@ def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
         ("gated(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
         ("gated.forward(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
         ("compiled_module(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
-        ("torch.compile(signed, backend='eager')(x)", 2, "if y.sum() > 0:", "if or while asks for a tensor's"),
+        ("compiled_signed(x)", 2, "if y.sum() > 0:", "if or while asks for a tensor's value"),
         ("around(x)", 3, "if y.sum() > 0:", "if or while asks for a tensor's value"),
         ("numbered(x)", 2, "return x * x.sum().item()", "a Python number is made of a tensor's"),
         ("printing(x)", 2, 'print("half way")', "Dynamo does not know how to trace builtin"),
-        ("looping(x)", 0, "if x.sum() > 100:", "if or while asks for a tensor's value, and so"
-         " Python runs all of looping"),
+        ("looping(x)", 0, "if x.sum() > 100:", "if or while asks for a tensor's value, and so P"),
     ],
 )  # fmt: skip
 def test_graph_breaks_are_told_with_their_lines(
@@ -263,9 +263,9 @@ def test_what_is_compiled_stays_compiled(name: str, stage: str, names: dict[str,
 def looked(code: str, names: dict[str, Any], stage: str) -> None:
     try:
         graph(code, names, stage)
-    except UntraceableError as error:
-        assert stage != "dynamo"
-        assert error.diagnosis.because
+    except UntraceableError:
+        if stage == "dynamo":
+            raise
 
 
 @pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
@@ -428,5 +428,5 @@ def test_dynamo_that_is_switched_off_is_told(
     names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
-    with pytest.raises(SnippetError, match="torch.compile is switched off here"):
+    with pytest.raises(SnippetError, match=r"torch\.compile is switched off here"):
         graph("scaled(x)", names)

@@ -24,7 +24,7 @@ def trace(call: Call) -> Found:
         The program; a module's parameters are inputs of their own.
     """
     inputs = given.with_state(call)
-    with lines.kept(), tensors.put_back(call, data=False):
+    with lines.kept(), tensors.put_back(call, is_made=False):
         traced = _traced(inputs)
     return Found.whole(traced, Program(traced, _names(traced.graph, inputs)))
 
@@ -32,7 +32,7 @@ def trace(call: Call) -> Found:
 def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
     """How tracing a call fails, and the arguments of which the last operation before is made."""
     inputs = given.with_state(call)
-    with lines.kept() as nodes, tensors.put_back(call, data=False):
+    with lines.kept() as nodes, tensors.put_back(call, is_made=False):
         try:
             _traced(inputs)
         except Exception as error:  # noqa: BLE001  it is what is asked for

@@ -71,7 +71,7 @@ def _made(call: Call) -> Found:
             contextlib.redirect_stdout(printed),
             as_before(),
             records.put_back(),
-            tensors.put_back(copied),
+            tensors.put_back(copied, is_made=True),
             frames.stand_ins([ready.first, *more]) as codes,
         ):
             seen = frames.watched(replace(copied, function=ready.function), codes, stop=False)
@@ -151,6 +151,8 @@ def _breaks(seen: Seen) -> Iterator[Break]:
         file, line = places[-1] if places else ("", 0)
         yield _break(file, line or 0, each.reason)
     for code, reason in seen.skipped:
+        if not is_users(code.co_filename):  # what we put around PyTorch's own: told above
+            continue
         places = [(f, int(n)) for f, n in _PLACE.findall(reason) if is_users(f)]
         file, line = places[-1] if places else (code.co_filename, code.co_firstlineno)
         found = _break(file, line, reason)

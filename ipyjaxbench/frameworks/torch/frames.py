@@ -13,7 +13,7 @@ import torch
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.torch.program import is_ours
+from ipyjaxbench.frameworks.torch.program import is_ours, is_users
 
 #: What dynamo calls the rest of a function behind a break.
 RESUMED = re.compile(r"torch_dynamo_resume_in_(.+?)_at_.*")
@@ -110,7 +110,8 @@ def is_looked_at(function: object) -> bool:
     from torch._dynamo import trace_rules
 
     plain = getattr(function, "__func__", function)
-    return isinstance(plain, FunctionType) and not trace_rules.check(plain)
+    is_own = isinstance(plain, FunctionType) and is_users(plain.__code__.co_filename)
+    return is_own and not trace_rules.check(plain)
 
 
 def _is_skipped(code: CodeType, frame: Any) -> bool:

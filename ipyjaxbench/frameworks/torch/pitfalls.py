@@ -2,7 +2,7 @@
 
 import itertools
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 from typing import Any
@@ -168,27 +168,33 @@ def _place_of(error: BaseException) -> tuple[Place, CodeType | None]:
 
 def _fixes(call: Call, line: int, code: CodeType, find: Callable[[Call], object]) -> Iterator[Fix]:
     """Rewritten lines with which the call traces."""
-    for function in frames.owners([code])[:1]:
-        if "torch" not in function.__globals__:
-            return
-        told = set()
-        for changed, text, changes in rewrite.rewritten(function, line):
-            if text not in told and _traces(call, function, changed, find):
-                told.add(text)
-                yield Fix(text, changes)
+    functions = frames.owners([code])
+    if not functions or "torch" not in functions[0].__globals__:
+        return
+    told = set()
+    for changed, text, changes in rewrite.rewritten(functions[0], line):
+        if text not in told and _traces(call, functions, changed, find):
+            told.add(text)
+            yield Fix(text, changes)
 
 
 def _traces(
-    call: Call, function: FunctionType, code: CodeType, find: Callable[[Call], object]
+    call: Call,
+    functions: Sequence[FunctionType],
+    code: CodeType,
+    find: Callable[[Call], object],
 ) -> bool:
-    before = function.__code__
-    function.__code__ = code
+    """Whether a call traces while all functions that have the same code have another one."""
+    before = functions[0].__code__
+    for function in functions:
+        function.__code__ = code
     try:
         find(call)
     except Exception:  # noqa: BLE001  whatever it is, it is no fix
         return False
     finally:
-        function.__code__ = before
+        for function in functions:
+            function.__code__ = before
     return True
 
 

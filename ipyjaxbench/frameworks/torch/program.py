@@ -97,7 +97,8 @@ class Program:
         if not whole and len(lines) > _FIRST + _LAST:
             hidden = len(lines) - _FIRST - _LAST
             lines[_FIRST:-_LAST] = [f"... {hidden:,} more operations ..."]
-        return "\n".join([*lines, f"return {', '.join(map(self._spelled, self._results))}"])
+        result = f"return {', '.join(map(self._spelled, self._results))}"
+        return "\n".join([*lines, result.rstrip()])
 
     def nodes(self, prefix: str = "") -> Iterator[Node]:
         """Inputs, operations and outputs.

@@ -30,19 +30,19 @@ def on_copies(call: Call) -> Call:
 
 
 @contextmanager
-def put_back(call: Call, *, data: bool = True) -> Iterator[None]:
+def put_back(call: Call, *, is_made: bool) -> Iterator[None]:
     """Tensors that the call can reach are afterwards as they were, and so are their gradients.
 
     Args:
         call: its function names what it can reach beside its arguments.
-        data: whether it may write to tensors; they are copied then. Tracing cannot, but it gives
-            them gradients.
+        is_made: whether it writes to tensors, all of which are copied then. Tracing gives them
+            gradients, and writes to single numbers alone, with which PyTorch computes meanwhile.
     """
     found = {id(t): t for t in _reached((call.function, call.args, call.kwargs), set())}
     tensors = tuple(t for t in found.values() if not t.is_inference() and not t.is_meta)
     gradients = [(t, t.grad) for t in tensors if t.is_leaf]
-    written = [*tensors, *(g for _, g in gradients if g is not None)] if data else []
-    before = [(t, t.detach().clone()) for t in written]
+    written = (*tensors, *(g for _, g in gradients if g is not None))
+    before = [(t, t.detach().clone()) for t in written if is_made or t.numel() == 1]
     try:
         # What is put back was not changed, for autograd neither.
         with torch.autograd._unsafe_preserve_version_counter(tensors):
