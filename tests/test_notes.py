@@ -420,6 +420,16 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.call_made(2),
+        Note(
+            "call-made",
+            "The call was made 2 times, on copies of its tensors: behind a graph break Python goes"
+            " on with values. Files, counters and the like that it changes are changed.",
+            "",
+            MEANING,
+        ),
+    ),
+    (
         notes.called_back(["pure_callback", "device_put"]),
         Note(
             "called-back",

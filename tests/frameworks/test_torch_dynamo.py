@@ -208,6 +208,20 @@ def test_functions_behind_a_break_are_seen_too(names: dict[str, Any]) -> None:
     assert "mul" in found.program.split("# graph 2")[0]
 
 
+def deeper(x: Any, levels: int) -> Any:
+    print(levels)
+    made: dict[str, Any] = {}
+    exec("def made(x, go, n):\n    y = x + n\n    return go(y, n - 1) if n else y", made)
+    return made["made"](x, deeper, levels)
+
+
+def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> None:
+    """Each call makes a new one, which no later call meets."""
+    found = graph("deeper(x, 1)", names)
+    assert found.breaks[-1].because == "it ran behind a break, and was not looked at"
+    assert "The call was made 4 times" in found.notes[0].text
+
+
 @pytest.mark.parametrize("code", ["linear(x)", "torch.relu(x)", "x @ x + 1", "x.sum(dim=0)"])
 def test_what_is_pytorchs_own_is_looked_at_too(code: str, names: dict[str, Any]) -> None:
     found = graph(code, names)

@@ -5,7 +5,7 @@ import io
 import linecache
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
@@ -87,7 +87,7 @@ def _made(call: Call) -> Found:
         programs=[_program(graph, call, ready.root) for graph in seen.graphs],
         inputs=tuple(told(*each) for each in zip(inputs.names, inputs.tensors, strict=True)),
         outputs=tuple(told("", leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)),
-        breaks=tuple(dict.fromkeys(_breaks(seen))),
+        breaks=tuple(dict.fromkeys([*_breaks(seen), *_unseen(new)])),
         notes=(notes.call_made(times),),
         tries=times + 1,
     )
@@ -160,6 +160,14 @@ def _breaks(seen: Seen) -> Iterator[Break]:
         what = f"the rest of {resumed[1]}" if resumed else f"all of {code.co_name}"
         because = f"{found.because}, and so Python runs {what}"
         yield Break(found.line, found.source, because)
+
+
+def _unseen(functions: Sequence[FunctionType]) -> Iterator[Break]:
+    """Functions that were met in the last call that is made."""
+    for function in functions:
+        file, line = function.__code__.co_filename, function.__code__.co_firstlineno
+        source = linecache.getline(file, line).strip()
+        yield Break(line, source, "it ran behind a break, and was not looked at")
 
 
 def _break(file: str, line: int, reason: str) -> Break:
