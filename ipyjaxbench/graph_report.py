@@ -45,7 +45,8 @@ def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
         if not g.estimates:  # else what is exchanged here stands beside what chips exchange
             yield from _exchanged(g.compiled.collectives)
     for cut in g.breaks:
-        yield "break", f"{f'line {cut.line}: {cut.source}' if cut.line else '?'}: {cut.because}"
+        where = f"line {cut.line}: {cut.source.rstrip(':')}" if cut.line else "?"
+        yield "break", f"{where}: {cut.because}"
     if g.printed:
         yield "printed", "\n".join(_short(g.printed))
     times = "once" if g.tries == 1 else f"{g.tries} times"

@@ -138,7 +138,7 @@ class IpyJaxBench(Magics):
     def jaxpr(
         self, line: str, cell: str | None = None, local_ns: Namespace | None = None
     ) -> Graph | None:
-        """Show the program that a call is: nothing is computed, no cache of yours changes."""
+        """Show the program that a call is; none of your caches changes."""
         __tracebackhide__ = True
         return self._graph(line, cell, local_ns)
 
