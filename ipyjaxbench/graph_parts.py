@@ -54,7 +54,7 @@ def by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
             and its floating-point operations.
 
     Returns:
-        A Count for each line; a record holds no path.
+        A Count for each line whose text is known; a record holds no path.
     """
     found: dict[tuple[str, int], list[tuple[str, float]]] = {}
     for file, line, name, flops in steps:
@@ -69,6 +69,7 @@ def by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
             parts=tuple(dict.fromkeys(name for name, _ in known)),
         )
         for (file, line), known in sorted(found.items())
+        if line_of(file, line)
     )
 
 

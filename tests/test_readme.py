@@ -15,7 +15,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 import ipyjaxbench
-from ipyjaxbench import Measurement, command_line, notes, verdict
+from ipyjaxbench import Measurement, command_line, notes, traces, verdict
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -103,6 +103,17 @@ def test_every_option_of_a_program_is_told(row: tuple[tuple[str, ...], str, obje
     assert f"`{row[0][0]}" in told
 
 
+@pytest.mark.parametrize("row", command_line._TRACE_ROWS, ids=lambda row: row[0][-1])
+def test_every_option_of_traces_is_told(row: tuple[tuple[str, ...], str, object, str]) -> None:
+    told = section("Traced or cached") + section("Comparing")  # `-q`, `-o`, `-v` are the same
+    assert f"`{row[0][0]}" in told
+
+
+@pytest.mark.parametrize("state", [state for state in traces.STATES if state != "?"])
+def test_every_state_of_a_call_is_explained(state: str) -> None:
+    assert f"`{state}`" in section("Traced or cached")
+
+
 def test_the_table_has_no_option_that_does_not_exist() -> None:
     known = {flag for flags, *_ in command_line._TIME_ROWS for flag in flags}
     rows = "".join(line for line in section("Options").splitlines() if line.startswith("| `"))
@@ -148,7 +159,8 @@ def test_every_label_that_the_shown_reports_have_is_explained() -> None:
         for match in re.finditer(r"^([a-z][a-z ]*?)  +\S", shown, re.MULTILINE)
     }
     assert {"fastest", "with"} <= labels
-    titles = ("What the lines of a report mean", "Comparing", "Seeing the program")
+    titles = ("What the lines of a report mean", "Comparing", "Seeing the program",
+              "Traced or cached")  # fmt: skip
     rows = "".join(map(section, titles))
     assert [label for label in labels if f"`{label}`" not in rows] == []
 
