@@ -158,12 +158,10 @@ def learns(framework: str) -> bool:
 def _eager(
     values: Iterable[object], frameworks: Sequence[Framework], watches: Sequence[CallWatch]
 ) -> Iterator[object]:
-    """The user's functions that are not part of a compiled one.
-
-    Those of compiled functions stay as they are: some frameworks look at their code.
-    """
+    """The user's functions, but those that a framework reads to compile them."""
     reach = find_reach(values, frameworks).functions
-    compiled = [f for f in reach if any(asked(watch.takes, f) for watch in watches)]
+    readers = [watch for watch in watches if watch.reads_code]
+    compiled = [f for f in reach if any(asked(watch.takes, f) for watch in readers)]
     inside = find_reach(map(_unwrapped, compiled), frameworks).functions
     left_alone = {id(function) for function in inside}
     for function in reach:

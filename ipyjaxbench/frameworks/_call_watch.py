@@ -32,7 +32,14 @@ class Outcome:
 
 
 class CallWatch(AbstractContextManager["CallWatch"], ABC):
-    """Watches calls of compiled functions while the context is open; changes no setting after."""
+    """Watches calls of compiled functions while the context is open; changes no setting after.
+
+    Attributes:
+        reads_code: whether the framework looks at the code of the functions that it compiles, and
+            of those that they call: these are then left as they are.
+    """
+
+    reads_code: bool = True
 
     @abstractmethod
     def takes(self, function: Any) -> bool:

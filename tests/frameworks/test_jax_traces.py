@@ -63,6 +63,8 @@ CASES = (
     Provoked("applied(X, jnp.sin); applied(X, jnp.cos)", "TRACED", "static value", "sin → cos"),
     Provoked("applied(X, lambda v: v); applied(X, lambda v: v)", "TRACED", "static value",
              "another"),
+    Provoked("for _ in range(2):\n    Model().method(X, 2)", "TRACED", "static value",
+             "self: Model object → another Model object"),
     # function objects
     Provoked("for _ in range(2):\n    jax.jit(lambda x: x + 1)(X)", "TRACED", "function",
              "the same code, made anew"),
@@ -112,7 +114,7 @@ def start() -> dict[str, Any]:
 
     return {
         "jax": jax, "jnp": jnp, "np": np, "functools": functools, "f": f, "m": Model(),
-        "outer": outer, "plain": plain, "X": jnp.ones((4, 4)),
+        "Model": Model, "outer": outer, "plain": plain, "X": jnp.ones((4, 4)),
         "tree": jax.jit(lambda d: d["a"] * 2),
         "chosen": jax.jit(lambda x, mode: x if mode == "relu" else -x, static_argnames="mode"),
         "times": jax.jit(lambda x, n: x * n, static_argnums=1),

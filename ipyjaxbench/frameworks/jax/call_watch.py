@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import jax
@@ -39,6 +39,8 @@ class Mark(NamedTuple):
 class JaxCallWatch(CallWatch):
     """Events of `jax.monitoring`, sizes of caches, and JAX's own words where it has some."""
 
+    reads_code = False
+
     def __init__(self) -> None:
         self._events = Events()
         self._told = _Told()
@@ -61,15 +63,17 @@ class JaxCallWatch(CallWatch):
         kind = type(function)
         if kind is MethodType:
             return self.takes(function.__func__)
-        if kind is partial:
+        if issubclass(kind, partial) or kind.__module__ in keys.PARTIALS:
             return self.takes(function.func)
-        if kind.__module__ in _WRAPPERS:
-            return True
-        return isinstance(function, jax.stages.Wrapped | jax.stages.Compiled)
+        if kind is FunctionType:  # what `jax.pmap` gives
+            return "lower" in vars(function) and bool(_OF_LIBRARY.search(_file(function)))
+        return kind.__module__ in _WRAPPERS or isinstance(
+            function, jax.stages.Wrapped | jax.stages.Compiled
+        )
 
     def name(self, function: Any) -> str:
         """The name of what was jitted."""
-        plain = plain_of(function)
+        plain = keys.plain_of(function)
         return getattr(plain, "__name__", None) or type(plain).__name__
 
     def before(self, function: Any) -> Mark:
@@ -103,10 +107,10 @@ class JaxCallWatch(CallWatch):
         kind = type(function)
         if kind is MethodType:
             return self.signature(function.__func__, (function.__self__, *args), kwargs)
-        if kind is partial:
+        if issubclass(kind, partial) or kind.__module__ in keys.PARTIALS:
             given = {**function.keywords, **kwargs}
             return self.signature(function.func, (*function.args, *args), given)
-        return keys.signature(plain_of(function), args, kwargs)
+        return keys.signature(inspect.unwrap(function), args, kwargs)
 
     def predicts(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -162,15 +166,8 @@ _FIXES = {
 }
 
 
-def plain_of(function: Any) -> Any:
-    """What was jitted, by the user's own name."""
-    kind = type(function)
-    if kind is MethodType:
-        return plain_of(function.__func__)
-    if kind is partial:
-        return plain_of(function.func)
-    inner = getattr(function, "fn", None) if kind.__module__.startswith("equinox") else None
-    return inspect.unwrap(inner if inner is not None else function)
+def _file(function: FunctionType) -> str:
+    return function.__code__.co_filename
 
 
 def _entries(function: Any) -> int:

@@ -1,8 +1,10 @@
 """What JAX looks at to find a trace, and a program, for a call."""
 
+import inspect
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from types import FunctionType
+from functools import partial
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,6 +14,8 @@ import numpy as np
 from ipyjaxbench import expression
 from ipyjaxbench.signature import Leaf, Signature
 
+#: Modules with partials of their own.
+PARTIALS = ("equinox._module._prebuilt",)
 _LONGEST = 40  # characters of a value
 #: Settings that are part of the key, as far as people change them.
 _SETTINGS = (
@@ -26,24 +30,44 @@ def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     """The signature of a call.
 
     Args:
-        function: what was jitted.
+        function: what was jitted: a function, or a bound method.
         args: its positional arguments.
         kwargs: its named ones.
 
     Returns:
         The signature; it holds no array.
     """
+    plain = plain_of(function)
     names = expression.labels(function, args, kwargs)
     given = [*zip(names, args, strict=True), *kwargs.items()]
     leaves = {path: _leaf(value) for name, arg in given for path, value in _leaves(name, arg)}
-    plain = getattr(function, "__code__", None)
     return Signature(
         leaves=leaves,
         form=(*names, *(f"{name}=" for name in sorted(kwargs))),
         settings={n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)},
-        function=_token(function),
-        code=hash(plain.co_code) if plain is not None else id(type(function)),
+        function=_token(plain),
+        code=_code(getattr(plain, "__code__", None)),
     )
+
+
+def plain_of(function: Any) -> Any:
+    """What was jitted, by the user's own name."""
+    kind = type(function)
+    if kind is MethodType:
+        return plain_of(function.__func__)
+    if issubclass(kind, partial) or kind.__module__ in PARTIALS:
+        return plain_of(function.func)
+    inner = inspect.unwrap(function)
+    return inner if inner is function else plain_of(inner)
+
+
+def _code(code: CodeType | None) -> int:
+    """Tells code apart; of lambdas, which have no name, by where they stand."""
+    if code is None:
+        return 0
+    constants = tuple(repr(each) for each in code.co_consts if not isinstance(each, CodeType))
+    line = code.co_firstlineno if code.co_name == "<lambda>" else 0
+    return hash((code.co_code, code.co_names, constants, line))
 
 
 _tokens: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
@@ -78,10 +102,15 @@ def _leaf(value: Any) -> Leaf:
         return Leaf(type(value).__name__, value=repr(value))
     if value is None or isinstance(value, str | bytes):
         return Leaf("static", value=_short(repr(value)))
-    name = getattr(value, "__qualname__", None) or type(value).__name__
-    plain = value if type(value) is FunctionType else None
-    return Leaf("static", value=_short(name if plain or callable(value) else repr(value)),
-                identity=_identity(value))  # fmt: skip
+    return Leaf("static", value=_short(_words(value)), identity=_identity(value))
+
+
+def _words(value: Any) -> str:
+    """Functions by their names, and objects that do not say what they are by their class."""
+    if isinstance(value, FunctionType) or callable(value):
+        return getattr(value, "__qualname__", None) or type(value).__name__
+    text = repr(value)
+    return f"{type(value).__name__} object" if " at 0x" in text else text
 
 
 def _identity(value: Any) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 import jax.monitoring
 
 from ipyjaxbench.frameworks.jax import keys
-from ipyjaxbench.frameworks.jax.call_watch import plain_of
 from ipyjaxbench.frameworks.jax.events import PHASES
 from ipyjaxbench.graph_parts import line_of
 from ipyjaxbench.signature import Miss
@@ -53,14 +52,14 @@ def _miss(frame: FrameType, *, placed: bool) -> Miss | None:
     function, args, kwargs = (names.get(name) for name in ("fun", "args", "kwargs"))
     if function is None or args is None or kwargs is None:
         return None
-    plain = plain_of(function)
+    plain = keys.plain_of(function)
     code = getattr(plain, "__code__", None)
     if code is not None and _OF_LIBRARY.search(code.co_filename):
         return None
     file, line = next(_users(frame), ("", 0))
     return Miss(
         name=getattr(plain, "__name__", None) or type(plain).__name__,
-        signature=keys.signature(plain, args, kwargs),
+        signature=keys.signature(function, args, kwargs),
         placed=placed,
         line=line,
         text=line_of(file, line),
