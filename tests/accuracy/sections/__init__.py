@@ -11,6 +11,7 @@ from tests.accuracy.sections.speed import SPEED
 from tests.accuracy.sections.truth import TRUTH
 from tests.accuracy.sections.turns import TURNS
 from tests.accuracy.sections.verdicts import VERDICTS
+from tests.accuracy.sections.watched import WATCHED
 
 SECTIONS: dict[str, Section] = {
     section.name: section
@@ -24,6 +25,7 @@ SECTIONS: dict[str, Section] = {
         TURNS,
         OVERHEAD,
         GRAPHS,
+        WATCHED,
         LOADING,
     )
 }
