@@ -19,7 +19,8 @@ class Leaf:
     """One value among the arguments.
 
     Attributes:
-        kind: "array", the name of a Python number's type, or "static" for what is no data.
+        kind: "array", "variable", the name of the type of a Python number or of a container, or
+            "static" for what is no data.
         dtype: as the framework takes it; empty where it has none.
         shape: of an array.
         weak: whether its dtype gives way to that of others.
@@ -49,8 +50,9 @@ class Leaf:
             >>> Leaf("array", "float32", (3,)).words(), Leaf("int", value="3").words()
             ('f32[3]', 'int')
         """
-        if self.kind == "array":
-            return units.array(self.dtype, self.shape) + (" weak" if self.weak else "")
+        if self.dtype:
+            words = units.array(self.dtype, self.shape) + (" weak" if self.weak else "")
+            return words if self.kind == "array" else f"{self.kind} {words}"
         return self.value if self.kind == "static" else self.kind
 
 

@@ -25,8 +25,10 @@ from ipyjaxbench.frameworks._base import (
 )
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.tensorflow import pitfalls
+from ipyjaxbench.frameworks.tensorflow.call_watch import TensorFlowCallWatch
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
 from ipyjaxbench.frameworks.tensorflow.graph import graph
+from ipyjaxbench.frameworks.tensorflow.learner import Learn, Learner
 from ipyjaxbench.frameworks.tensorflow.profile import profile
 from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing_seconds
 from ipyjaxbench.graph import Graph
@@ -138,6 +140,15 @@ class TensorFlow(Framework):
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """That of a new tf.function."""
         return graph(call, options)
+
+    def learn_signatures(self, learn: Learn) -> bool:
+        """From TensorFlow's callbacks for new graphs."""
+        self._learner = Learner(learn)
+        return self._learner.listens
+
+    def call_watch(self) -> TensorFlowCallWatch:
+        """Counts of traces, one call at a time."""
+        return TensorFlowCallWatch(_runs_ahead)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """What was raised while a graph was made; that function is traced once more."""

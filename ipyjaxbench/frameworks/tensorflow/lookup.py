@@ -1,0 +1,68 @@
+"""The traces that a `tf.function` has: which one a call finds, and how the last one differs.
+
+All of it is private to TensorFlow; where a version has it elsewhere, nothing is told.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+
+def finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | None:
+    """Whether a call would find its trace; nothing is run or traced.
+
+    Returns:
+        None where that is not known, or where the arguments do not fit.
+    """
+    try:
+        return _finds(function, args, kwargs)
+    except Exception:  # noqa: BLE001  another version, or arguments that do not fit
+        return None
+
+
+def last_difference(function: Any) -> str:
+    """In what the types of the last trace differ from those of the nearest one before it."""
+    try:
+        *before, last = map(_types, function._function_cache.values())
+    except Exception:  # noqa: BLE001  another version has them elsewhere
+        return ""
+    if not before:
+        return ""
+    differences = [[*_differences(old, last)] for old in before]
+    nearest = min(differences, key=_count)
+    return "; ".join(nearest) or "the same types, in another context"
+
+
+def _differences(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys([*old, *new]):
+        one, other = old.get(name, "none"), new.get(name, "none")
+        if one != other:
+            yield f"{name}: {one} → {other}"
+
+
+def _count(found: Sequence[str]) -> int:
+    return len(found)
+
+
+def _types(concrete: Any) -> dict[str, str]:
+    parameters = concrete.function_type.parameters
+    return {name: str(each.type_constraint) for name, each in parameters.items()}
+
+
+def _finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """The steps that TensorFlow takes before it traces."""
+    from tensorflow.python.eager.polymorphic_function import function_context, function_type_utils
+
+    options = function._variable_creation_config
+    if function._created_variables:
+        options = function._no_variable_creation_config
+    bound = function_type_utils.canonicalize_function_inputs(
+        args, kwargs, options.polymorphic_type, options.default_values, options.is_pure
+    )
+    given, declared = bound.args, options.input_signature
+    if declared is not None:
+        given = (*declared, *given[len(declared) :])
+    wanted, _ = function_type_utils.make_canonicalized_monomorphic_type(
+        given, bound.kwargs, options.function_captures.capture_types, options.polymorphic_type
+    )
+    context = function_context.make_function_context(options.scope_type)
+    return options.function_cache.lookup(wanted, context) is not None
