@@ -202,7 +202,7 @@ _FIXES = {
     "dtype": "give {path} always with the same dtype: tf.cast(...) before the call",
     "number": "tf.constant(...) for {path}, where the function takes a tensor: each new Python"
               " number is traced anew",
-    "static value": "one trace for each {path}: build it once, outside of the loop",
+    "static value": "one trace for each value of {path}: keep them few, and build them once",
     "setting": "call {name} always in the same scope",
     "structure": "keep the same keys and lengths in each call",
 }  # fmt: skip
@@ -249,12 +249,13 @@ def _resolved(
 
 def _outermost_first(events: Sequence[Event], *, least: int) -> tuple[tuple[int, str], ...]:
     """Names with their depth; events come in the order in which they ended."""
-    ordered: list[Event] = []
+    trees: list[list[Event]] = []
     for event in events:
-        at = len(ordered)
-        while at and ordered[at - 1].depth > event.depth:
-            at -= 1
-        ordered.insert(at, event)
+        tree = [event]
+        while trees and trees[-1][0].depth > event.depth:
+            tree[1:1] = trees.pop()
+        trees.append(tree)
+    ordered = (event for tree in trees for event in tree)
     return tuple(dict.fromkeys((event.depth + least, event.name) for event in ordered))
 
 

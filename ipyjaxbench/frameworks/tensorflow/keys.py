@@ -2,9 +2,9 @@
 
 import inspect
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -58,16 +58,16 @@ def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         defaults, and by name or by position makes no difference: so it is for TensorFlow.
     """
     plain, owner = plain_of(function), owner_of(function)
-    given = dict(_given(getattr(function, "python_function", function), args, kwargs))
+    given = _given(getattr(function, "python_function", function), args, kwargs)
     code = getattr(plain, "__code__", None)
     found = _Leaves(token(function))
     if owner is not None:
         found.add_object("self", owner)
-    for path, value in given.items():
-        found.add(path, value)
+    for each in given:
+        found.add(each.path, each.value)
     return Signature(
         leaves=found.leaves,
-        form=tuple(dict.fromkeys(path.partition("[")[0] for path in given)),
+        form=tuple(dict.fromkeys(each.form for each in given)),
         settings=_settings(),
         function=token(plain if owner is not None else function),
         code=hash(code.co_code) if code is not None else id(type(plain)),
@@ -85,13 +85,28 @@ def of_model(
         args: its positional arguments.
         kwargs: its named ones.
     """
-    given = {path: value for path, value in _given(method, args, kwargs) if path in _DATA}
+    given = [each for each in _given(method, args, kwargs) if each.path in _DATA]
     found = _Leaves(token(compiled))
     found.add_object("self", method.__self__)
-    for path, value in given.items():
-        found.add(path, value)
-    made = getattr(compiled, "__code__", None)
-    return Signature(found.leaves, (*given,), _settings(), token(compiled), id(made))
+    for each in given:
+        found.add(each.path, each.value)
+    code = getattr(compiled, "__code__", None)
+    form = tuple(each.form for each in given)
+    return Signature(found.leaves, form, _settings(), token(compiled), id(code))
+
+
+class _Given(NamedTuple):
+    """An argument.
+
+    Attributes:
+        path: its name; with its place among those that have no name of their own.
+        value: what was given, or the default.
+        form: as `Signature.form` has it.
+    """
+
+    path: str
+    value: Any
+    form: str
 
 
 _tokens: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
@@ -107,29 +122,27 @@ def token(value: Any) -> int:
         return id(value)
 
 
-def _given(
-    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Iterator[tuple[str, Any]]:
-    """Each argument by its name, those that were left out among them."""
+def _given(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[_Given]:
+    """All arguments, those that were left out among them."""
     keras = reach.keras()
     layer = keras is not None and isinstance(function, keras.layers.Layer)
     called = function.call if layer else function
     try:
         bound = inspect.signature(called).bind(*args, **kwargs)
     except (TypeError, ValueError):
-        names = expression.labels(called, args, kwargs)
-        yield from zip(names, args, strict=True)
-        yield from kwargs.items()
-        return
+        named = [*zip(expression.labels(called, args, kwargs), args, strict=True), *kwargs.items()]
+        return [_Given(name, value, name) for name, value in named]
     bound.apply_defaults()
+    found: list[_Given] = []
     for parameter in bound.signature.parameters.values():
-        value = bound.arguments[parameter.name]
+        name, value = parameter.name, bound.arguments[parameter.name]
         if parameter.kind is parameter.VAR_POSITIONAL:
-            yield from ((f"{parameter.name}[{i}]", each) for i, each in enumerate(value))
+            found += [_Given(f"{name}[{i}]", each, name) for i, each in enumerate(value)]
         elif parameter.kind is parameter.VAR_KEYWORD:
-            yield from sorted(value.items())
+            found += [_Given(key, each, f"{key}=") for key, each in sorted(value.items())]
         else:
-            yield parameter.name, value
+            found.append(_Given(name, value, name))
+    return found
 
 
 def _settings() -> dict[str, str]:
