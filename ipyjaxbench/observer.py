@@ -190,7 +190,7 @@ class _Row:
             self.fixes = tuple(fix.code for fix in diagnosis.fixes)
 
     def record(self) -> TracedCall:
-        known = bool(self.why) or self.seen.state not in COSTLY
+        known = bool(self.why) or self.seen.state not in (*COSTLY, "?")
         return TracedCall(
             name=self.name,
             framework=self.framework,

@@ -105,10 +105,10 @@ def _facts(t: "Traces") -> Iterator[tuple[str, str]]:
         shown = [*names] if t.show_internal else [*names][:_NAMED]
         more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
         count = units.count(len(t.internal), "program")
+        spent = f", {units.duration(seconds, 2)}" if seconds else ""
         yield (
             "beside",
-            f"{count} outside of these calls, {units.duration(seconds, 2)}: "
-            + (", ".join(shown) + more),
+            f"{count} outside of these calls{spent}: " + (", ".join(shown) + more),
         )
     if t.frameworks:
         yield (

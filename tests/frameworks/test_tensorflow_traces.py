@@ -76,6 +76,7 @@ CASES = (
     Provoked("relaxed(X); relaxed(tf.ones(4)); relaxed(tf.ones(5))", "CACHED"),
     Provoked("declared(X); declared(tf.ones(4))", "CACHED"),
     Provoked("jitted(X); jitted(X)", "CACHED"),
+    Provoked("both(X); both(tf.ones(4))", "?"),
     # variables that a function captures, or makes
     Provoked("captured(X); V.assign(3.0); captured(X)", "CACHED"),
     Provoked("lazy = Lazy(); lazy(X); lazy(X)", "CACHED"),
@@ -164,6 +165,7 @@ def start() -> dict[str, Any]:
         "relaxed": tf.function(lambda x: x * 2, reduce_retracing=True),
         "declared": tf.function(lambda x: x * 2, input_signature=specs),
         "jitted": tf.function(lambda x: x * 2, jit_compile=True),
+        "both": tf.function(lambda x: x * 2, jit_compile=True, input_signature=specs),
         "captured": tf.function(lambda x: x * V),
     }  # fmt: skip
 
@@ -223,6 +225,12 @@ def test_of_a_model_the_compiled_functions_are_named_and_those_for_its_data_are_
     assert call.nested == ((1, "multi_step_on_iterator"), (2, "one_step_on_data"))
 
 
+def test_where_xla_may_have_compiled_without_a_trace_that_is_said() -> None:
+    found = observed("both(X)\nboth(tf.ones(4))", fresh())
+    assert [call.state for call in found.calls] == ["TRACED", "?"]
+    assert "XLA compiles for each new shape" in " ".join(str(found).split())
+
+
 def test_the_time_of_tracing_is_part_of_the_call() -> None:
     (call,) = observed("f(X)", fresh()).calls
     assert list(call.phases) == ["trace"]
@@ -235,6 +243,7 @@ def test_the_time_of_tracing_is_part_of_the_call() -> None:
         ("f(X); f(X, 2.0)", "tf.constant(...) for s, where the function takes a tensor"),
         ("f(X); f(tf.ones(4))", "@tf.function(reduce_retracing=True), or an input_signature"),
         ("for _ in range(2):\n    tf.function(lambda x: x)(X)", "= tf.function(...) once, above"),
+        ("jitted(X); jitted(tf.ones(4))", "few shapes: pad x, as in tf.pad: XLA compiles for each"),
         ("a = M(); b = M(); a.step(X); b.step(X)", "call step on the same object"),
         ("k.train_on_batch(A, B); k.compile('sgd', 'mse'); k.train_on_batch(A, B)",
          "compile(...) the model once"),
@@ -339,6 +348,8 @@ def test_traces_for_a_pipeline_of_data_stand_beside_the_calls() -> None:
     found = observed("f(X)\nd = tf.data.Dataset.range(3).map(lambda v: v + 1)", fresh())
     assert [call.name for call in found.calls] == ["f"]
     assert [program.name for program in found.internal] == ["Dataset_map_lambda"]
+    told = " ".join(str(found).split())
+    assert "beside 1 program outside of these calls: Dataset_map_lambda" in told
 
 
 def test_calls_of_other_threads_do_not_count_for_this_one() -> None:

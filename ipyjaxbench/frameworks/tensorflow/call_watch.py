@@ -1,30 +1,22 @@
 """What TensorFlow does in each call of a `tf.function`, or of a Keras model's methods."""
 
 import threading
-from ast import literal_eval
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from types import MethodType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
-from ipyjaxbench.frameworks.tensorflow import keys, reach
+from ipyjaxbench.frameworks.tensorflow import callee, keys
 from ipyjaxbench.frameworks.tensorflow.events import Event, Events
-from ipyjaxbench.frameworks.tensorflow.lookup import finds, last_difference
+from ipyjaxbench.frameworks.tensorflow.fixes import fixes
+from ipyjaxbench.frameworks.tensorflow.lookup import finds, has_unknown_shapes, last_difference
 from ipyjaxbench.frameworks.tensorflow.traces import tracing_seconds
 from ipyjaxbench.signature import Change, Signature
 
-#: Methods of a Keras model, and the attribute with the function that the model compiles for them.
-_OF_MODELS = {
-    "fit": "train_function", "train_on_batch": "train_function",
-    "evaluate": "test_function", "test_on_batch": "test_function",
-    "predict": "predict_function", "predict_on_batch": "predict_function",
-}  # fmt: skip
-_FUNCTION = tf.types.experimental.PolymorphicFunction
-_CONCRETE = tf.types.experimental.ConcreteFunction
+#: Told of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
+_XLA = "XLA compiles for each new shape, and does not tell when"
 
 
 class Mark(NamedTuple):
@@ -53,6 +45,7 @@ class TensorFlowCallWatch(CallWatch):
         self._events = Events()
         self._mine: set[int] = set()  # positions of events that belong to a call
         self._relaxed: set[str] = set()  # functions that need no new trace for a new shape
+        self._of_xla: set[str] = set()
 
     def __enter__(self) -> "TensorFlowCallWatch":
         self._events.__enter__()
@@ -63,23 +56,14 @@ class TensorFlowCallWatch(CallWatch):
 
     def takes(self, function: Any) -> bool:
         """What `tf.function` gave, also behind a method, a partial or a ``__call__``; Keras."""
-        kind = type(function)
-        if kind is partial:
-            return self.takes(function.func)
-        if isinstance(function, _FUNCTION | _CONCRETE):
-            return True
-        if kind is MethodType:
-            made = isinstance(function.__self__, _FUNCTION)
-            asks = made and function.__name__ == "get_concrete_function"
-            return asks or self.takes(function.__func__) or self._is_of_model(function)
-        return _decorated(function) is not None
+        return callee.is_compiled(function) or self._is_of_model(function)
 
     def name(self, function: Any) -> str:
         """The name of what was decorated; ``Sequential.fit`` of a model's method."""
         if self._is_of_model(function):
             return f"{type(function.__self__).__name__}.{function.__name__}"
-        function, _, _ = _resolved(function, (), {})
-        return function.graph.name if isinstance(function, _CONCRETE) else keys.name(function)
+        function, _, _ = callee.resolved(function, (), {})
+        return function.graph.name if isinstance(function, callee.CONCRETE) else keys.name(function)
 
     def before(self, function: Any) -> Mark:
         """How much was heard, how often it was traced, and what TensorFlow's clock shows."""
@@ -89,32 +73,30 @@ class TensorFlowCallWatch(CallWatch):
         """Traced where the count grew; of a model, where anything of Keras or the user's was."""
         if tf.config.functions_run_eagerly():
             return Outcome("BYPASSED")
-        of_model = self._is_of_model(function)
-        if of_model and function.__self__.run_eagerly:
-            return Outcome("BYPASSED")
         heard = self._own(mark)
-        if of_model:
-            made = [event for event in heard if event.origin != "tensorflow"]
-            nested, says = _outermost_first(made, least=1), ""
-            traced = bool(made)
-        else:
-            function, _, _ = _resolved(function, (), {})
-            traced = self._traces(function) > mark.traces
-            inside = [e for e in heard if e.origin == "user" and e.depth]
-            nested = _outermost_first(inside, least=0)
-            says = last_difference(function) if traced else ""
-        if not traced:
-            return None
-        if vars(function).get("_reduce_retracing") or getattr(function, "input_signature", None):
-            self._relaxed.add(self.name(function))
-        return Outcome("TRACED", self._phases(heard, mark), nested, says)
+        if self._is_of_model(function):
+            return self._after_model(function.__self__, heard, mark)
+        function, _, _ = callee.resolved(function, (), {})
+        count = self._traces(function)
+        xla = bool(getattr(function, "_jit_compile", None))
+        if count == mark.traces:
+            return Outcome("?", says=_XLA) if xla and has_unknown_shapes(function, count) else None
+        name = keys.name(function)
+        if xla:
+            self._of_xla.add(name)
+        options = ("_reduce_retracing", "input_signature")
+        if any(getattr(function, option, None) for option in options):
+            self._relaxed.add(name)
+        inside = [event for event in heard if event.origin == "user" and event.depth]
+        nested = _outermost_first(inside, least=0)
+        return Outcome("TRACED", self._phases(heard, mark), nested, last_difference(function))
 
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
         """Of the arguments, those of a method or a partial among them."""
         if self._is_of_model(function):
-            made = getattr(function.__self__, _OF_MODELS[function.__name__], None)
+            made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
             return keys.of_model(function, made, args, kwargs)
-        return keys.signature(*_resolved(function, args, kwargs))
+        return keys.signature(*callee.resolved(function, args, kwargs))
 
     def predicts(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -122,8 +104,8 @@ class TensorFlowCallWatch(CallWatch):
         """Looked up as TensorFlow does; a function that has no trace will make one."""
         if self._is_of_model(function) or tf.config.functions_run_eagerly():
             return None
-        function, args, kwargs = _resolved(function, args, kwargs)
-        if isinstance(function, _CONCRETE):
+        function, args, kwargs = callee.resolved(function, args, kwargs)
+        if isinstance(function, callee.CONCRETE):
             return False
         if not self._traces(function):
             return True
@@ -137,11 +119,7 @@ class TensorFlowCallWatch(CallWatch):
 
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
         """What to write, by what changed."""
-        found: dict[str, list[str]] = {}
-        for change in why:
-            for text in self._fixes(name, change):
-                found.setdefault(text, []).append(change.path)
-        return tuple(text.format(name=name, path=", ".join(paths)) for text, paths in found.items())
+        return fixes(name, why, relaxed=name in self._relaxed, xla=name in self._of_xla)
 
     def outside(self) -> tuple[Program, ...]:
         """Traces by libraries, or for a `tf.data` pipeline."""
@@ -152,13 +130,19 @@ class TensorFlowCallWatch(CallWatch):
         )
 
     def _is_of_model(self, function: Any) -> bool:
-        if type(function) is not MethodType or function.__name__ not in _OF_MODELS:
-            return False
-        keras = reach.keras() if self._events.hears else None
-        return keras is not None and isinstance(function.__self__, keras.Model)
+        return self._events.hears and callee.is_of_model(function)
+
+    def _after_model(self, model: Any, heard: Sequence[Event], mark: Mark) -> Outcome | None:
+        """TensorFlow's own traces are those of the pipeline that feeds it, made for each call."""
+        if model.run_eagerly:
+            return Outcome("BYPASSED")
+        made = [event for event in heard if event.origin != "tensorflow"]
+        if not made:
+            return Outcome("?", says=_XLA) if model.jit_compile else None
+        return Outcome("TRACED", self._phases(heard, mark), _outermost_first(made, least=1))
 
     def _traces(self, function: Any) -> int:
-        function, _, _ = _resolved(function, (), {})
+        function, _, _ = callee.resolved(function, (), {})
         told = getattr(function, "experimental_get_tracing_count", None)
         return told() if told is not None else 0
 
@@ -179,73 +163,6 @@ class TensorFlowCallWatch(CallWatch):
             return {}
         return {"trace": seconds - mark.seconds}
 
-    def _fixes(self, name: str, change: Change) -> Iterator[str]:
-        kind = change.kind
-        if kind == "static value" and change.path == "self":
-            kind = "object"
-        elif kind == "static value" and _is_number(change.old) and _is_number(change.new):
-            kind = "number"
-        elif kind == "shape" and name in self._relaxed:
-            return
-        fixes = _FIXES_OF_MODELS if "." in name else _FIXES
-        if kind in fixes:
-            yield fixes[kind]
-
-
-_FIXES = {
-    "function": "{name} = tf.function(...) once, above: each new one is traced anew",
-    "object": "call {name} on the same object: TensorFlow traces it for each anew",
-    "type": "give {path} always as the same type, as in tf.constant(...)",
-    "shape": "@tf.function(reduce_retracing=True), or an input_signature with None where the shape"
-             " of {path} varies",
-    "rank": "few ranks: give {path} always with as many axes",
-    "dtype": "give {path} always with the same dtype: tf.cast(...) before the call",
-    "number": "tf.constant(...) for {path}, where the function takes a tensor: each new Python"
-              " number is traced anew",
-    "static value": "one trace for each value of {path}: keep them few, and build them once",
-    "setting": "call {name} always in the same scope",
-    "structure": "keep the same keys and lengths in each call",
-}  # fmt: skip
-_FIXES_OF_MODELS = {
-    "function": "compile(...) the model once: it makes and traces its functions anew",
-    "object": "build the model once: each object is traced anew",
-    "type": _FIXES["type"],
-    "dtype": _FIXES["dtype"],
-    "rank": _FIXES["rank"],
-    "structure": _FIXES["structure"],
-}
-
-
-def _decorated(value: Any) -> Any | None:
-    """The class's ``__call__`` where it was decorated; of a Keras layer, its ``call``."""
-    kind = type(value)
-    if isinstance(getattr(kind, "__call__", None), _FUNCTION):  # noqa: B004
-        return value.__call__
-    if isinstance(getattr(kind, "call", None), _FUNCTION):
-        keras = reach.keras()
-        if keras is not None and isinstance(value, keras.layers.Layer):
-            return value.call
-    return None
-
-
-def _resolved(
-    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
-    """The function that TensorFlow made, and what it is given."""
-    kind = type(function)
-    if kind is partial:
-        given = {**function.keywords, **kwargs}
-        return _resolved(function.func, (*function.args, *args), given)
-    if kind is MethodType:
-        if isinstance(function.__self__, _FUNCTION):  # get_concrete_function
-            return function.__self__, args, kwargs
-        return _resolved(function.__func__, (function.__self__, *args), kwargs)
-    if not isinstance(function, _FUNCTION | _CONCRETE):
-        decorated = _decorated(function)
-        if decorated is not None:
-            return decorated, args, kwargs
-    return function, args, kwargs
-
 
 def _outermost_first(events: Sequence[Event], *, least: int) -> tuple[tuple[int, str], ...]:
     """Names with their depth; events come in the order in which they ended."""
@@ -257,11 +174,3 @@ def _outermost_first(events: Sequence[Event], *, least: int) -> tuple[tuple[int,
         trees.append(tree)
     ordered = (event for tree in trees for event in tree)
     return tuple(dict.fromkeys((event.depth + least, event.name) for event in ordered))
-
-
-def _is_number(words: str) -> bool:
-    """Whether a value in Python's words is a number, and no truth value."""
-    try:
-        return type(literal_eval(words)) in (int, float, complex)
-    except (ValueError, SyntaxError):
-        return False

@@ -5,6 +5,7 @@ All of it is private to TensorFlow; where a version has it elsewhere, nothing is
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 
 def finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | None:
@@ -30,6 +31,28 @@ def last_difference(function: Any) -> str:
     differences = [[*_differences(old, last)] for old in before]
     nearest = min(differences, key=_count)
     return "; ".join(nearest) or "the same types, in another context"
+
+
+_known: "WeakKeyDictionary[Any, tuple[int, bool]]" = WeakKeyDictionary()
+
+
+def has_unknown_shapes(function: Any, count: int) -> bool:
+    """Whether a trace of a function takes several shapes.
+
+    Args:
+        function: what `tf.function` gave.
+        count: how often it was traced.
+    """
+    known = _known.get(function)
+    if known is None or known[0] != count:
+        try:
+            concretes = function._function_cache.values()
+            shapes = [tensor.shape for concrete in concretes for tensor in concrete.inputs]
+            unknown = not all(shape.is_fully_defined() for shape in shapes)
+        except Exception:  # noqa: BLE001  another version has them elsewhere
+            unknown = True
+        _known[function] = known = count, unknown
+    return known[1]
 
 
 def _differences(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
