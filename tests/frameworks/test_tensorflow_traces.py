@@ -374,6 +374,14 @@ def test_where_tensorflow_tells_less_the_verdicts_stay_right(
     assert predict_code(Source.plain("f(X)"), names).calls[0].state == "?"
 
 
+def test_a_model_whose_traces_are_told_in_another_way_has_no_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(events, "tracings", lambda _: [].pop())
+    found = observed("k.fit(A, B, verbose=0)\nf(X)\nf(X)", fresh())
+    assert [call.state for call in found.calls] == ["?", "TRACED", "CACHED"]
+
+
 def test_tensorflows_own_reason_stands_where_ours_is_not_known() -> None:
     names = fresh()
     names["f"](tf.ones(3))

@@ -56,11 +56,12 @@ class TensorFlowCallWatch(CallWatch):
 
     def takes(self, function: Any) -> bool:
         """What `tf.function` gave, also behind a method, a partial or a ``__call__``; Keras."""
-        return callee.is_compiled(function) or self._is_of_model(function)
+        of_model = self._events.hears and callee.is_of_model(function)
+        return of_model or callee.is_compiled(function)
 
     def name(self, function: Any) -> str:
         """The name of what was decorated; ``Sequential.fit`` of a model's method."""
-        if self._is_of_model(function):
+        if callee.is_of_model(function):
             return f"{type(function.__self__).__name__}.{function.__name__}"
         function, _, _ = callee.resolved(function, (), {})
         return function.graph.name if isinstance(function, callee.CONCRETE) else keys.name(function)
@@ -74,7 +75,7 @@ class TensorFlowCallWatch(CallWatch):
         if tf.config.functions_run_eagerly():
             return Outcome("BYPASSED")
         heard = self._own(mark)
-        if self._is_of_model(function):
+        if callee.is_of_model(function):
             return self._after_model(function.__self__, heard, mark)
         function, _, _ = callee.resolved(function, (), {})
         count = self._traces(function)
@@ -93,7 +94,7 @@ class TensorFlowCallWatch(CallWatch):
 
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
         """Of the arguments, those of a method or a partial among them."""
-        if self._is_of_model(function):
+        if callee.is_of_model(function):
             made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
             return keys.of_model(function, made, args, kwargs)
         return keys.signature(*callee.resolved(function, args, kwargs))
@@ -102,7 +103,7 @@ class TensorFlowCallWatch(CallWatch):
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> bool | None:
         """Looked up as TensorFlow does; a function that has no trace will make one."""
-        if self._is_of_model(function) or tf.config.functions_run_eagerly():
+        if callee.is_of_model(function) or tf.config.functions_run_eagerly():
             return None
         function, args, kwargs = callee.resolved(function, args, kwargs)
         if isinstance(function, callee.CONCRETE):
@@ -129,13 +130,12 @@ class TensorFlowCallWatch(CallWatch):
             if position not in self._mine and not event.depth
         )
 
-    def _is_of_model(self, function: Any) -> bool:
-        return self._events.hears and callee.is_of_model(function)
-
     def _after_model(self, model: Any, heard: Sequence[Event], mark: Mark) -> Outcome | None:
         """TensorFlow's own traces are those of the pipeline that feeds it, made for each call."""
         if model.run_eagerly:
             return Outcome("BYPASSED")
+        if not self._events.hears:
+            return Outcome("?")
         made = [event for event in heard if event.origin != "tensorflow"]
         if not made:
             return Outcome("?", says=_XLA) if model.jit_compile else None

@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -36,14 +36,12 @@ class Event(NamedTuple):
     """One trace, heard of when it ends.
 
     Attributes:
-        function: the `id` of what was traced.
         name: of the function.
         origin: who wrote it: "user", "library", or "tensorflow" itself.
         depth: how many traces were going on around it.
         thread: in which it happened.
     """
 
-    function: int
     name: str
     origin: str
     depth: int
@@ -55,7 +53,7 @@ class Events(AbstractContextManager["Events"]):
 
     Attributes:
         heard: the traces so far; an inner one ends before the one around it.
-        hears: whether this version tells of traces.
+        hears: whether this version tells of traces, and all that it told was understood.
     """
 
     def __init__(self) -> None:
@@ -72,14 +70,15 @@ class Events(AbstractContextManager["Events"]):
             told.remove(self._hear)
 
     def _hear(self, concrete: Any) -> None:
-        with suppress(Exception):  # the user's call goes on whatever becomes of ours
+        try:
             going_on = [*tracings(sys._getframe(1))]
             if going_on:
                 function = going_on[0].function
                 origin = _origin(keys.file_of(function))
                 name = keys.name(function) if origin != "tensorflow" else concrete.graph.name
-                depth, thread = len(going_on) - 1, threading.get_ident()
-                self.heard.append(Event(id(function), name, origin, depth, thread))
+                self.heard.append(Event(name, origin, len(going_on) - 1, threading.get_ident()))
+        except Exception:  # noqa: BLE001  the user's call goes on whatever becomes of ours
+            self.hears = False
 
 
 def listen(listener: Listener) -> bool:
@@ -100,11 +99,16 @@ def tracings(frame: FrameType | None) -> Iterator[Tracing]:
     Args:
         frame: of what is called when a concrete function is made. TensorFlow hands on that alone;
             the arguments stand in the frames of those that called it.
+
+    Raises:
+        LookupError: none of these frames is one that traces.
     """
+    known = False
     trace = tracing_compilation.trace_function.__code__
     call = tracing_compilation.call_function.__code__
     while frame is not None:
         if frame.f_code is trace:
+            known = True
             caller = frame.f_back
             while caller is not None and caller.f_code is call:
                 caller = caller.f_back
@@ -114,6 +118,8 @@ def tracings(frame: FrameType | None) -> Iterator[Tracing]:
                     args, kwargs = frame.f_locals["args"], frame.f_locals["kwargs"]
                     yield Tracing(function, args, kwargs)
         frame = frame.f_back
+    if not known:
+        raise LookupError("this version traces elsewhere")
 
 
 def _origin(file: str) -> str:

@@ -100,11 +100,9 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
     flatten = getattr(value, "__tf_flatten__", None)
     if flatten is not None:
         value = flatten()[1]
-    return (
-        {f"[{i}]": each for i, each in enumerate(value)}
-        if isinstance(value, list | tuple)
-        else None
-    )
+    if not isinstance(value, list | tuple):
+        return None
+    return {f"[{i}]": each for i, each in enumerate(value)}
 
 
 def _of_data(value: Any) -> Leaf:

@@ -28,8 +28,7 @@ def last_difference(function: Any) -> str:
         return ""
     if not before:
         return ""
-    differences = [[*_differences(old, last)] for old in before]
-    nearest = min(differences, key=_count)
+    nearest = min([[*_differences(old, last)] for old in before], key=len)
     return "; ".join(nearest) or "the same types, in another context"
 
 
@@ -60,10 +59,6 @@ def _differences(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str
         one, other = old.get(name, "none"), new.get(name, "none")
         if one != other:
             yield f"{name}: {one} → {other}"
-
-
-def _count(found: Sequence[str]) -> int:
-    return len(found)
 
 
 def _types(concrete: Any) -> dict[str, str]:
