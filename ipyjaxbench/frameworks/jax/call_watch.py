@@ -21,6 +21,7 @@ from ipyjaxbench.signature import Change, Signature
 
 #: Wrappers of other libraries around `jax.jit`, by the module that defines them.
 _WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilation")
+_JITTED = (type(jax.jit(len)), jax.stages.Compiled)
 _OF_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages)[/\\]|[/\\]jax[/\\]_src[/\\]")
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
 _MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
@@ -67,9 +68,8 @@ class JaxCallWatch(CallWatch):
             return self.takes(function.func)
         if kind is FunctionType:  # what `jax.pmap` gives
             return "lower" in vars(function) and bool(_OF_LIBRARY.search(_file(function)))
-        return kind.__module__ in _WRAPPERS or isinstance(
-            function, jax.stages.Wrapped | jax.stages.Compiled
-        )
+        # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
+        return kind in _JITTED or kind.__module__ in _WRAPPERS
 
     def name(self, function: Any) -> str:
         """The name of what was jitted."""
