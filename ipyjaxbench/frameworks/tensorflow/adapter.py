@@ -28,13 +28,14 @@ from ipyjaxbench.frameworks.tensorflow import pitfalls
 from ipyjaxbench.frameworks.tensorflow.call_watch import TensorFlowCallWatch
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
 from ipyjaxbench.frameworks.tensorflow.graph import graph
-from ipyjaxbench.frameworks.tensorflow.learner import Learn, Learner
+from ipyjaxbench.frameworks.tensorflow.learner import Learner
 from ipyjaxbench.frameworks.tensorflow.profile import profile
 from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing_seconds
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placement import Placement
+from ipyjaxbench.signature import Miss
 
 
 class TensorFlow(Framework):
@@ -141,7 +142,11 @@ class TensorFlow(Framework):
         """That of a new tf.function."""
         return graph(call, options)
 
-    def learn_signatures(self, learn: Learn) -> bool:
+    def is_tracing(self, args: object) -> bool:  # noqa: ARG002
+        """Whether a graph is being made."""
+        return not tf.executing_eagerly()
+
+    def learn_signatures(self, learn: Callable[[Miss], None]) -> bool:
         """From TensorFlow's callbacks for new graphs."""
         self._learner = Learner(learn)
         return self._learner.listens

@@ -3,14 +3,13 @@
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 from ipyjaxbench.frameworks.tensorflow import keys, reach
 from ipyjaxbench.frameworks.tensorflow.events import listen, tracings
-from ipyjaxbench.signature import Signature
-
-#: name of the function, its signature, whether nothing was traced.
-Learn = Callable[[str, Signature, bool], None]
+from ipyjaxbench.graph_parts import line_of
+from ipyjaxbench.signature import Miss
 
 
 class Learner:
@@ -23,7 +22,7 @@ class Learner:
         listens: whether this version of TensorFlow tells of traces.
     """
 
-    def __init__(self, learn: Learn) -> None:
+    def __init__(self, learn: Callable[[Miss], None]) -> None:
         self._learn = learn
         self.listens = listen(self._hear)
 
@@ -34,5 +33,23 @@ class Learner:
                 return
             function, args, kwargs = going_on[0]
             if reach.is_users(keys.file_of(function)):
-                signature = keys.signature(function, args, kwargs)
-                self._learn(keys.name(function), signature, False)  # noqa: FBT003
+                file, line = _line_of_call(sys._getframe(1))
+                self._learn(
+                    Miss(
+                        name=keys.name(function),
+                        signature=keys.signature(function, args, kwargs),
+                        placed=False,
+                        line=line,
+                        text=line_of(file, line),
+                    )
+                )
+
+
+def _line_of_call(frame: FrameType | None) -> tuple[str, int]:
+    """File and line of the user's code that made the call."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if reach.is_users(file):
+            return file, frame.f_lineno
+        frame = frame.f_back
+    return "", 0
