@@ -1,5 +1,6 @@
 """Why a call would not trace: the line, the argument that is responsible, and what to write."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,10 +15,12 @@ class Fix:
     Attributes:
         code: what to write.
         cost: what it costs or changes, in words; empty where nothing.
+        same: the code with which it was found to agree, as "without jit"; empty if with none.
     """
 
     code: str
     cost: str = ""
+    same: str = ""
 
 
 class UntraceableError(Exception):
@@ -48,6 +51,10 @@ class Diagnosis(Result):
         fixes: what was tried, and traces.
         advice: what could not be tried.
         tries: how often the user's code was traced to find that.
+        inside: the function that holds the line, where it is not the one that was called.
+        static: arguments that have to be static besides.
+        eager: what the code raises without jit too; empty where nothing is known of that.
+        stopped: whether choices of static arguments were left untried, for want of time.
     """
 
     kind: ClassVar[str] = "diagnosis"
@@ -62,6 +69,10 @@ class Diagnosis(Result):
     fixes: tuple[Fix, ...] = ()
     advice: str = ""
     tries: int = 1
+    inside: str = ""
+    static: tuple[str, ...] = ()
+    eager: str = ""
+    stopped: bool = False
 
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""
@@ -73,18 +84,36 @@ class Diagnosis(Result):
 
     def report(self) -> Report:
         """What is wrong, headline first."""
-        rows = [("line", f"{self.line}: {self.source}")] if self.line else []
-        rows.append(("because", self.because))
-        if self.blamed:
-            rows.append(("argument", ", ".join(self.blamed)))
-        for fix in self.fixes:
-            cost = f"  # {fix.cost}" if fix.cost else ""
-            rows.append(("write", f"{fix.code}{cost}"))
-        if self.fixes:
-            rows.append(("tried", "so written it traces"))
-        elif self.advice:
-            rows.append(("advice", f"{self.advice} (not tried)"))
+        rows = [*self._why(), *self._help()]
         rows.append(("error", f"{self.error}: {self.message}"))
+        if self.eager:
+            rows.append(("without jit", f"it fails too: {self.eager}"))
+        if self.stopped:
+            rows.append(("traced", f"{self.tries} times, until that took too long"))
         head = Headline(self.code, "does not trace", "", "FAILED", "")
         blocks: list[Block] = [head, Facts(tuple(rows))]
         return Report(tuple(blocks))
+
+    def _why(self) -> Iterator[tuple[str, str]]:
+        if self.line:
+            where = f" in {self.inside}" if self.inside else ""
+            source = f": {self.source}" if self.source else " (its source is gone)"
+            yield "line", f"{self.line}{where}{source}"
+        yield "because", self.because
+        if self.blamed:
+            yield "argument", ", ".join(self.blamed)
+        if self.static:
+            names = ", ".join(self.static)
+            yield "static", f"{names}: asked for before that line; has to be static too"
+
+    def _help(self) -> Iterator[tuple[str, str]]:
+        for fix in self.fixes:
+            cost = f"  # {fix.cost}" if fix.cost else ""
+            first, *more = fix.code.splitlines()
+            yield "write", "\n".join([f"{first}{cost}", *more])
+        if self.fixes:
+            (same, *others) = {fix.same for fix in self.fixes}
+            agrees = f", and gives what the code gives {same}" if same and not others else ""
+            yield "tried", f"so written it traces{agrees}"
+        elif self.advice:
+            yield "advice", f"{self.advice} (not tried)"

@@ -78,7 +78,7 @@ def _of_arguments(g: "Graph") -> Iterator[tuple[str, str]]:
         typed = g.static_argnames[0] if len(g.static_argnames) == 1 else g.static_argnames
         yield "static", f"{names}: the program depends on it; write static_argnames={typed!r}"
     if g.fixed:
-        yield "fixed", f"{', '.join(g.fixed)}: no data, and so part of the program"
+        yield "fixed", f"{', '.join(g.fixed)}: no input, and so part of the program"
     large = [value for value in g.constants if value.nbytes >= _LARGE]
     if g.constants:
         total = units.size(sum(value.nbytes for value in g.constants))

@@ -71,13 +71,15 @@ def explain(error: BaseException) -> Diagnosis:
         The diagnosis.
 
     Raises:
-        SnippetError: the error has nothing to do with tracing, as far as can be seen.
+        SnippetError: it is no error, or has nothing to do with tracing, as far as can be seen.
 
     Example:
         >>> # try: step(x)
         >>> # except Exception as error: print(explain(error))
     """
     __tracebackhide__ = True
+    if not isinstance(error, BaseException):
+        raise SnippetError(f"explain takes an error that was caught, and {error!r} is none")
     known = getattr(error, "diagnosis", None)
     if isinstance(known, Diagnosis):
         return known

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import shorten
 from types import FrameType
 
 from IPython.core.error import UsageError
@@ -375,7 +376,8 @@ def _diagnosis_shown(*, whole: bool) -> Iterator[None]:
         display(failed.diagnosis)
         if whole:
             raise failed.error from None
-        stop = UsageError(f"{failed}\n(--tb shows the whole traceback)")
+        code = shorten(failed.diagnosis.code, 60, placeholder=" …")
+        stop = UsageError(f"{code} does not trace: see above (--tb shows the whole traceback)")
         stop.diagnosis = failed.diagnosis  # for %explain
         raise stop from None
 

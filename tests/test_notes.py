@@ -554,6 +554,16 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.tracer_kept(["last", "self.cache"], put_back=True),
+        Note(
+            "tracer-kept",
+            "The code keeps a value in last, self.cache. While it is traced that is a tracer, which"
+            " holds no numbers and fails when it is used later; the old value was put back.",
+            "return the value instead",
+            MEANING,
+        ),
+    ),
+    (
         notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
         Note(
             "recorded",

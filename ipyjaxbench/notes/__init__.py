@@ -33,6 +33,7 @@ from ipyjaxbench.notes.programs import low_precision as low_precision
 from ipyjaxbench.notes.programs import promoted as promoted
 from ipyjaxbench.notes.programs import recomputed as recomputed
 from ipyjaxbench.notes.programs import resharded as resharded
+from ipyjaxbench.notes.programs import tracer_kept as tracer_kept
 from ipyjaxbench.notes.programs import unrolled as unrolled
 from ipyjaxbench.notes.programs import weak_output as weak_output
 from ipyjaxbench.notes.run import below_clock as below_clock
@@ -138,6 +139,7 @@ CODES = (
     "promoted",
     "recomputed",
     "resharded",
+    "tracer-kept",
     "unrolled",
     "weak-output",
     "half-chips",

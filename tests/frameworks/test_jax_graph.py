@@ -68,7 +68,7 @@ def graph(code: str, **options: Any) -> Graph:
     [
         ("flagged(x, True)", ("neg",)),
         ("flagged(x, neg=True)", ("neg",)),
-        ("jitted(x, neg=True)", ("neg",)),
+        ("jitted(x, neg=True)", ()),
         ("first(x, 2)", ("n",)),
         ("several({'w': 1.0}, 1.0, 2.0, n=3)", ("n",)),
         ("jnp.sum(x, axis=0)", ("axis",)),

@@ -77,7 +77,12 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         tries=traced.tries,
         seconds=seconds,
         printed=traced.printed,
-        notes=(*_narrowed(traced), *of_chips, *(live.checks() if options.check else ())),
+        notes=(
+            *_narrowed(traced),
+            *_left_behind(traced),
+            *of_chips,
+            *(live.checks() if options.check else ()),
+        ),
         estimates=expected,
         compiled=live.compiled() if wants_compiler else None,
         details=options.details,
@@ -144,6 +149,14 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
         if isinstance(value, np.ndarray | np.generic) and value.dtype != aval.dtype:
             by_kind.setdefault((str(value.dtype), str(aval.dtype)), []).append(name)
     yield from (notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
+
+
+def _left_behind(traced: tracing.Traced) -> Iterator[Note]:
+    """What the user's code keeps of the trace."""
+    if traced.kept:
+        yield notes.tracer_kept(traced.kept, put_back=True)
+    if traced.lost:
+        yield notes.tracer_kept(traced.lost, put_back=False)
 
 
 def _only(text: str, wanted: str | None) -> str:

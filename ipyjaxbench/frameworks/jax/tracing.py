@@ -1,34 +1,32 @@
 """Traces any call into a jaxpr: what cannot be traced is static, and found by trying."""
 
 import contextlib
-import functools
-import inspect
 import io
-import itertools
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import MethodType
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.extend
-import numpy as np
 from jax.extend import source_info_util
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import program
+from ipyjaxbench.frameworks.jax import deadline, program, results
+from ipyjaxbench.frameworks.jax.choices import Choices, asked_for, blamed
+from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
+from ipyjaxbench.frameworks.jax.kept import Kept
+from ipyjaxbench.frameworks.jax.parts import Part, dress, with_self
 
-# Lines of this file are not the user's.
-source_info_util.register_exclusion(__file__)
+# Lines of these files are not the user's.
+for _file in (__file__, deadline.__file__):
+    source_info_util.register_exclusion(_file)
 
-_HOLE = None  # what stands in a tree where a static leaf was
-_MOST_TRIES = 32
-#: JAX's words where it knows which arguments a failing value comes from.
-_BLAMED = re.compile(r"depends on the values? of the arguments? (.+?)\.\s", re.DOTALL)
-_BETWEEN = re.compile(r", and |, | and ")
-#: Values that are more often a choice than data, the likeliest first.
-_CHOICES: tuple[type, ...] = (bool, str, type(None), int, tuple, float)
+#: Seconds after which no other choice of static arguments is tried.
+_LONGEST = 4.0
+#: Turns of a loop up to which a choice that JAX names may take longer.
+_TURNS = 10_000
+#: Errors after which none is tried either: no choice of static arguments mends them.
+_FINAL = (jax.errors.UnexpectedTracerError, results.NoDataError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -39,11 +37,15 @@ class Traced:
         closed: its jaxpr, with the constants that it captured.
         names: of the inputs, a name for each array, as in ``params['w']``.
         values: of the inputs, in the same order.
-        static: arguments that were made static beside those that cannot be traced anyway.
-        untraceable: arguments that are no data, such as strings and functions.
+        static: arguments that have to be made static, beside those that cannot be traced anyway;
+            empty where the called function already has all of them static.
+        untraceable: arguments that are no data, such as strings and functions, and those that the
+            called function has static.
         call: of one argument for each input's tree, ready to be lowered.
         tries: how often the user's code was traced.
         printed: what it printed meanwhile.
+        kept: names in which the user's code keeps what it computes; tracers were taken out again.
+        lost: those of which the tracers could not be taken out.
     """
 
     closed: Any
@@ -52,31 +54,35 @@ class Traced:
     static: tuple[str, ...]
     untraceable: tuple[str, ...]
     call: tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]
-    tries: int
-    printed: str
+    tries: int = 1
+    printed: str = ""
+    kept: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 class NoChoiceError(Exception):
     """No choice of static arguments makes a call traceable.
 
     Attributes:
-        error: what tracing with none raised.
-        blamed: the arguments that are responsible, as far as that is known.
+        error: what tracing raised, with those arguments static that it needs at least.
+        static: these arguments.
+        blamed: the arguments that are responsible for the error, as far as JAX names them.
         tries: how often the user's code was traced.
+        stopped: whether choices were left, and no time for them.
     """
 
-    def __init__(self, error: Exception, blamed: Sequence[str], tries: int) -> None:
+    def __init__(
+        self,
+        error: Exception,
+        blamed: Sequence[str],
+        tries: int,
+        static: Collection[str] = (),
+        *,
+        stopped: bool = False,
+    ) -> None:
         super().__init__(str(error))
         self.error, self.blamed, self.tries = error, tuple(blamed), tries
-
-
-def is_leaf(value: object) -> bool:
-    """Whether a leaf of an argument is data: an array, a number, or the shape of one."""
-    if isinstance(value, bool | int | float | complex | jax.Array | jax.ShapeDtypeStruct):
-        return True
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.kind not in "OSUMm"
-    return hasattr(value, "__jax_array__")
+        self.static, self.stopped = tuple(static), stopped
 
 
 def trace(call: Call) -> Traced:
@@ -92,39 +98,30 @@ def trace(call: Call) -> Traced:
         NoChoiceError: none of the choices that were tried helps.
     """
     __tracebackhide__ = True
-    call = _with_self(call)
-    written = io.StringIO()
-    tries = 0
+    return _of_choices(call)
 
-    def attempt(static: frozenset[str]) -> Traced:
-        nonlocal tries
-        tries += 1
-        written.seek(0)
-        written.truncate()
-        with contextlib.redirect_stdout(written):
-            return _traced(call, static, lambda: (tries, written.getvalue()))
 
+def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
+    """What a call raises when it is traced, with these arguments as fixed values; None if nothing.
+
+    What the user's code prints is dropped, and what it changes is put back.
+    """
+    before = Kept(call)
     try:
-        return attempt(frozenset())
+        with contextlib.redirect_stdout(io.StringIO()), within(_LONGEST):
+            _traced(with_self(call), frozenset(fixed))
+    except OutOfTimeError:
+        return TimeoutError("tracing took too long")
     except Exception as error:  # noqa: BLE001  the user's code may raise anything
-        first = error
-    candidates = _candidates(call, first)
-    for static in itertools.islice(_choices(candidates), _MOST_TRIES):
-        try:
-            return attempt(static)
-        except Exception:  # noqa: BLE001  the first error is the one to tell
-            continue
-    raise NoChoiceError(first, blamed(first), tries) from first
+        return error
+    finally:
+        before.put_back(all_of_it=True)
+    return None
 
 
 def traces(call: Call, fixed: Collection[str]) -> bool:
     """Whether a call traces, with some arguments as fixed values and no other made static."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        try:
-            _traced(_with_self(call), frozenset(fixed), lambda: (1, ""))
-        except Exception:  # noqa: BLE001  the user's code may raise anything
-            return False
-    return True
+    return error_of(call, fixed) is None
 
 
 def lowered(traced: Traced, stage: str, platform: str | None) -> str:
@@ -141,46 +138,108 @@ def lowered(traced: Traced, stage: str, platform: str | None) -> str:
     return str(low.compile().as_text() if stage == "optimized" else low.as_text(dialect=stage))
 
 
-def blamed(error: Exception) -> list[str]:
-    """The arguments that JAX's words make responsible."""
-    found = _BLAMED.search(str(error))
-    return _BETWEEN.split(found[1]) if found else []
-
-
-def _with_self(call: Call) -> Call:
-    """A method of a tree of arrays as a function of that tree: its arrays are inputs then."""
-    function = call.function
-    if isinstance(function, MethodType):
-        owner, plain = function.__self__, function.__func__
-    elif not inspect.isroutine(function):
-        owner, plain = function, inspect.getattr_static(type(function), "__call__", None)
-    else:
-        return call
-    if isinstance(function, jax.stages.Wrapped) or not inspect.isfunction(plain):
-        return call
-    if not any(is_leaf(leaf) for leaf in jax.tree.leaves(owner)) or owner is None:
-        return call
-    return Call(call.text, plain, (owner, *call.args), call.kwargs, ("self", *call.labels))
-
-
-def _traced(call: Call, static: frozenset[str], so_far: Callable[[], tuple[int, str]]) -> Traced:
+def _of_choices(call: Call) -> Traced:
+    """The first choice of static arguments with which a call traces."""
     __tracebackhide__ = True
-    parts = [_Part(n, v, n in static) for n, v in zip(call.labels, call.args, strict=True)]
+    whole = with_self(call)
+    written = io.StringIO()
+    choices = Choices(whole)
+    with contextlib.redirect_stdout(written):
+        for static in choices.upto(_LONGEST):
+            written.seek(0)
+            written.truncate()
+            before = Kept(whole)
+            try:
+                with _in_time(choices, static):
+                    traced = _traced(whole, static)
+            except OutOfTimeError:
+                choices.stopped = True
+                break
+            except Exception as error:  # noqa: BLE001  the user's code may raise anything
+                choices.failed(static, error)
+                if static:
+                    before.put_back(all_of_it=True)  # as if it had not been tried
+                if isinstance(error, _FINAL):
+                    break
+                continue
+            traced = _without_declared(call, traced)
+            return replace(traced, tries=choices.tries, printed=written.getvalue())
+    needed, fault = choices.told()
+    named = blamed(fault, whole)
+    raise NoChoiceError(fault, named, choices.tries, needed, stopped=choices.stopped) from fault
+
+
+def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractContextManager[None]:
+    """What jit would trace takes the time that it takes, unless it is a loop without an end."""
+    if not static:
+        return contextlib.nullcontext()
+    return within(choices.left, _TURNS if choices.is_named else 0)
+
+
+def _without_declared(call: Call, traced: Traced) -> Traced:
+    """Arguments that the called function has static already need not be told again."""
+    if not isinstance(call.function, jax.stages.Wrapped) or not traced.static:
+        return traced
+    if not all(_is_declared(call, name) for name in traced.static):
+        return traced
+    return replace(traced, static=(), untraceable=(*traced.static, *traced.untraceable))
+
+
+def _is_declared(call: Call, name: str) -> bool:
+    """Whether `jax.jit` hashes this argument: it refuses one that cannot be, and traces nothing."""
+    args = tuple(
+        _NoHash() if label == name else arg
+        for label, arg in zip(call.labels, call.args, strict=True)
+    )
+    kwargs = {n: _NoHash() if n == name else value for n, value in call.kwargs.items()}
+    try:
+        call.function.trace(*args, **kwargs)  # type: ignore[attr-defined]
+    except ValueError as error:
+        return "on-hashable static arguments" in str(error)
+    except Exception:  # noqa: BLE001  it is data then, and JAX refuses what is none
+        return False
+    return False
+
+
+class _NoHash:
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _traced(call: Call, static: frozenset[str]) -> Traced:
+    __tracebackhide__ = True
+    parts = [Part(n, v, n in static) for n, v in zip(call.labels, call.args, strict=True)]
     # Sorted, as JAX flattens them: names are held against its inputs one by one.
-    named = {n: _Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}
+    named = {n: Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}
+    returned: list[Any] = []
+    left: list[tuple[str, ...]] = [(), ()]
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         whole = [part.whole(arg) for part, arg in zip(parts, args, strict=True)]
-        return call.function(*whole, **{n: named[n].whole(v) for n, v in kwargs.items()})
+        before = Kept(call)
+        try:
+            found = call.function(*whole, **{n: named[n].whole(v) for n, v in kwargs.items()})
+        except Exception as error:
+            vars(error)["asked"] = asked_for(error, call)
+            raise
+        finally:
+            left[:] = before.put_back()
+        returned[:] = [found]
+        return found
 
-    _dress(wrapper, call.function)
+    dress(wrapper, call.function)
     args, kwargs = [part.data for part in parts], {n: part.data for n, part in named.items()}
-    closed = jax.make_jaxpr(wrapper)(*args, **kwargs)
+    results.refuse_generator(call.function)
+    try:
+        closed = jax.make_jaxpr(wrapper)(*args, **kwargs)
+    except TypeError:
+        results.refuse_other_than_data(call.function, returned)
+        raise
+    finally:
+        returned.clear()
     _refuse_leaks(closed)
     everything = [*parts, *named.values()]
     leaves = [leaf for part in everything for leaf in part.leaves()]
-    tries, printed = so_far()
     return Traced(
         closed=closed,
         names=tuple(name for name, _ in leaves),
@@ -188,8 +247,8 @@ def _traced(call: Call, static: frozenset[str], so_far: Callable[[], tuple[int, 
         static=tuple(n for n in (*call.labels, *call.kwargs) if n in static),
         untraceable=tuple(p.name for p in everything if p.name not in static and p.no_data),
         call=(wrapper, args, kwargs),
-        tries=tries,
-        printed=printed,
+        kept=left[0],
+        lost=left[1],
     )
 
 
@@ -202,73 +261,3 @@ def _refuse_leaks(closed: Any) -> None:
             error = jax.errors.UnexpectedTracerError("a value of an earlier trace is used")
             error.place = program.place_of(equation.source_info)
             raise error
-
-
-def _dress(wrapper: Any, function: Any) -> None:
-    """Make a wrapper look like what it wraps: JAX's errors then name the user's arguments."""
-    with contextlib.suppress(ValueError, TypeError):
-        wrapper.__signature__ = inspect.signature(function)
-    name = getattr(function, "__name__", None) or type(function).__name__
-    wrapper.__name__ = wrapper.__qualname__ = name
-    if hasattr(function, "__code__"):
-        functools.update_wrapper(wrapper, function, updated=())
-        wrapper.__name__ = name
-
-
-class _Part:
-    """One argument, cut into the leaves that are data and those that are not."""
-
-    def __init__(self, name: str, value: Any, static: bool) -> None:  # noqa: FBT001
-        self.name = name
-        self._leaves, self._tree = jax.tree.flatten(value)
-        self._is_data = [not static and is_leaf(leaf) for leaf in self._leaves]
-        kept = [
-            leaf if is_data else _HOLE
-            for leaf, is_data in zip(self._leaves, self._is_data, strict=True)
-        ]
-        self.data = jax.tree.unflatten(self._tree, kept)
-
-    @property
-    def no_data(self) -> bool:
-        """Whether it has leaves, and none of them is data."""
-        return bool(self._leaves) and not any(self._is_data)
-
-    def whole(self, data: Any) -> Any:
-        """The argument with traced leaves in place of data."""
-        traced = iter(jax.tree.leaves(data))
-        leaves = [
-            next(traced) if is_data else leaf
-            for leaf, is_data in zip(self._leaves, self._is_data, strict=True)
-        ]
-        return jax.tree.unflatten(self._tree, leaves)
-
-    def leaves(self) -> Iterator[tuple[str, Any]]:
-        """Each leaf that is data, with the path to it."""
-        for path, leaf in jax.tree_util.tree_leaves_with_path(self.data):
-            yield self.name + jax.tree_util.keystr(path), leaf
-
-
-def _candidates(call: Call, error: Exception) -> list[str]:
-    """Arguments that may have to be static: those that JAX names first, then the likely ones."""
-    given: Mapping[str, Any] = {**dict(zip(call.labels, call.args, strict=True)), **call.kwargs}
-    given = {name: value for name, value in given.items() if _can_be_static(value)}
-    named = [name.partition("[")[0].partition(".")[0] for name in blamed(error)]
-    kinds = {n: next((i for i, k in enumerate(_CHOICES) if isinstance(v, k)), None)
-             for n, v in given.items()}  # fmt: skip
-    likely = sorted((n for n in given if kinds[n] is not None), key=lambda n: kinds[n] or 0)
-    return list(dict.fromkeys([*(n for n in named if n in likely), *likely]))
-
-
-def _can_be_static(value: Any) -> bool:
-    """Whether `jax.jit` would take it: what cannot be hashed, or holds arrays, it refuses."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return not any(isinstance(leaf, jax.Array | np.ndarray) for leaf in jax.tree.leaves(value))
-
-
-def _choices(candidates: Sequence[str]) -> Iterator[frozenset[str]]:
-    """The fewest first."""
-    for size in range(1, len(candidates) + 1):
-        yield from map(frozenset, itertools.combinations(candidates, size))

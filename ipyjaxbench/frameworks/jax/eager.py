@@ -1,0 +1,163 @@
+"""What a call gives without jit, for what is to be written instead has to give the same."""
+
+import contextlib
+import io
+import random
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.jax import reach
+from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
+from ipyjaxbench.frameworks.jax.kept import Kept
+
+_LARGEST = 2**20  # numbers among the arguments
+_LONGEST = 2.0  # seconds
+#: Code that does something outside of the process, or waits for somebody, is not run.
+_ACTS = {
+    "open", "input", "system", "Popen", "check_output", "check_call", "urlopen", "socket", "remove",
+    "unlink", "write", "write_text", "write_bytes", "save", "savez", "savefig", "dump", "to_csv",
+    "send", "post", "log", "sleep", "breakpoint", "set_trace", "exit", "_exit", "kill",
+}  # fmt: skip
+_JAX_NAMES = {"log"}  # of these, those that are functions of arrays too
+
+
+class Eager:
+    """A call that is made without jit when its result is first asked for.
+
+    It is made with copies of its data, within two seconds, and what it changes is put back.
+
+    Args:
+        call: it is not made where its arguments are large, or known by their shapes alone.
+
+    Attributes:
+        how: what the results are compared with, in words.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self.how = "without jit"
+
+    @cached_property
+    def failure(self) -> Exception | None:
+        """What the call raises without jit too; None where it does not, or was not made."""
+        found = self._outcome
+        return found if isinstance(found, Exception) else None
+
+    def agrees(self, other: Call) -> bool | None:
+        """Whether another call gives the same: values, shapes and dtypes.
+
+        Returns:
+            None where that cannot be computed.
+        """
+        mine = self._outcome
+        if mine is None or isinstance(mine, Exception):
+            return None
+        theirs = _made(other, _copied)
+        if theirs is None or isinstance(theirs, Exception):
+            return theirs is None and None
+        try:
+            return _same(mine[0], theirs[0])
+        except Exception:  # noqa: BLE001  objects of the user's may not be comparable
+            return None
+
+    @cached_property
+    def _outcome(self) -> tuple[Any] | Exception | None:
+        if not _may_be_made(self._call):
+            return None
+        found = _made(self._call, _copied)
+        if isinstance(found, TypeError) and "immutable" in str(found):
+            # What assigns to a part of an array is code for NumPy.
+            of_numpy = _made(self._call, _of_numpy)
+            self.how = "with arrays of NumPy"
+            return of_numpy if isinstance(of_numpy, tuple) else found
+        return found
+
+
+def _may_be_made(call: Call) -> bool:
+    leaves = jax.tree.leaves((call.args, dict(call.kwargs)))
+    if any(isinstance(leaf, jax.ShapeDtypeStruct | jax.core.Tracer) for leaf in leaves):
+        return False
+    if sum(np.size(leaf) for leaf in leaves if hasattr(leaf, "shape")) > _LARGEST:
+        return False
+    return not any(
+        name in _ACTS and not _is_of_arrays(function, name)
+        for function in reach.functions(call)
+        if function.__module__.partition(".")[0] not in ("jax", "numpy")
+        for code in reach.codes(function.__code__)
+        for name in code.co_names
+    )
+
+
+def _is_of_arrays(function: Any, name: str) -> bool:
+    """`jnp.log` is no record of anything; `wandb.log` is."""
+    libraries = {id(jnp), id(np)}
+    known = (id(v) for v in function.__globals__.values())
+    return name in _JAX_NAMES and any(each in libraries for each in known)
+
+
+def _made(call: Call, change: Callable[[Any], Any]) -> tuple[Any] | Exception | None:
+    """The result in a tuple, or what was raised; None where there was no time."""
+    args, kwargs = jax.tree.map(change, (call.args, dict(call.kwargs)))
+    before = Kept(replace(call, args=args, kwargs=kwargs))
+    try:
+        with _alone(), within(_LONGEST):
+            return (jax.block_until_ready(call.function(*args, **kwargs)),)
+    except OutOfTimeError:
+        return None
+    except Exception as error:  # noqa: BLE001  the user's code may raise anything
+        return error
+    finally:
+        before.put_back(all_of_it=True)
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Without jit; what is printed, warned of and drawn at random is as if it had not been."""
+    drawn, of_numpy = random.getstate(), np.random.get_state()
+    try:
+        with (
+            jax.disable_jit(),
+            contextlib.redirect_stdout(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(drawn)
+        np.random.set_state(of_numpy)
+
+
+def _copied(leaf: Any) -> Any:
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+
+def _of_numpy(leaf: Any) -> Any:
+    return np.array(leaf) if isinstance(leaf, jax.Array | np.ndarray) else leaf
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    one, two = jax.tree.flatten(mine), jax.tree.flatten(theirs)
+    return one[1] == two[1] and all(map(_is_same, one[0], two[0]))
+
+
+def _is_same(mine: Any, theirs: Any) -> bool:
+    numbers = bool | int | float | complex | np.ndarray | np.generic | jax.Array
+    if not (isinstance(mine, numbers) and isinstance(theirs, numbers)):
+        return bool(mine == theirs)
+    a, b = jnp.asarray(mine), jnp.asarray(theirs)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if jnp.issubdtype(a.dtype, jax.dtypes.extended):
+        a, b = jax.random.key_data(a), jax.random.key_data(b)
+    if not jnp.issubdtype(a.dtype, jnp.inexact):
+        return bool((a == b).all())
+    close = float(jnp.finfo(a.dtype).eps) ** 0.5
+    return bool(jnp.allclose(a, b, rtol=close, atol=close, equal_nan=True))

@@ -1,0 +1,90 @@
+"""A call cut into what is traced and what is fixed while it is."""
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Iterator
+from types import MethodType
+from typing import Any
+
+import jax
+import numpy as np
+
+from ipyjaxbench.expression import Call
+
+_HOLE = None  # what stands in a tree where a static leaf was
+
+
+def is_leaf(value: object) -> bool:
+    """Whether a leaf of an argument is data: an array, a number, or the shape of one."""
+    if isinstance(value, bool | int | float | complex | jax.Array | jax.ShapeDtypeStruct):
+        return True
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind not in "OSUMm"
+    return hasattr(value, "__jax_array__")
+
+
+def with_self(call: Call) -> Call:
+    """A method of a tree of arrays as a function of that tree: its arrays are inputs then."""
+    function = call.function
+    if isinstance(function, MethodType):
+        owner, plain = function.__self__, function.__func__
+    elif not inspect.isroutine(function):
+        owner, plain = function, inspect.getattr_static(type(function), "__call__", None)
+    else:
+        return call
+    if isinstance(function, jax.stages.Wrapped) or not inspect.isfunction(plain):
+        return call
+    if not any(is_leaf(leaf) for leaf in jax.tree.leaves(owner)) or owner is None:
+        return call
+    return Call(call.text, plain, (owner, *call.args), call.kwargs, ("self", *call.labels))
+
+
+def dress(wrapper: Any, function: Any) -> None:
+    """Make a wrapper look like what it wraps: JAX's errors then name the user's arguments."""
+    with contextlib.suppress(ValueError, TypeError):
+        wrapper.__signature__ = inspect.signature(function)
+    name = getattr(function, "__name__", None) or type(function).__name__
+    wrapper.__name__ = wrapper.__qualname__ = name
+    if hasattr(function, "__code__"):
+        functools.update_wrapper(wrapper, function, updated=())
+        wrapper.__name__ = name
+
+
+class Part:
+    """One argument, cut into the leaves that are data and those that are not.
+
+    Args:
+        name: of the parameter.
+        value: what is given.
+        static: whether all of it is fixed.
+    """
+
+    def __init__(self, name: str, value: Any, static: bool) -> None:  # noqa: FBT001
+        self.name = name
+        self._leaves, self._tree = jax.tree.flatten(value)
+        self._is_data = [not static and is_leaf(leaf) for leaf in self._leaves]
+        kept = [
+            leaf if is_data else _HOLE
+            for leaf, is_data in zip(self._leaves, self._is_data, strict=True)
+        ]
+        self.data = jax.tree.unflatten(self._tree, kept)
+
+    @property
+    def no_data(self) -> bool:
+        """Whether it has leaves, and none of them is data."""
+        return bool(self._leaves) and not any(self._is_data)
+
+    def whole(self, data: Any) -> Any:
+        """The argument with traced leaves in place of data."""
+        traced = iter(jax.tree.leaves(data))
+        leaves = [
+            next(traced) if is_data else leaf
+            for leaf, is_data in zip(self._leaves, self._is_data, strict=True)
+        ]
+        return jax.tree.unflatten(self._tree, leaves)
+
+    def leaves(self) -> Iterator[tuple[str, Any]]:
+        """Each leaf that is data, with the path to it."""
+        for path, leaf in jax.tree_util.tree_leaves_with_path(self.data):
+            yield self.name + jax.tree_util.keystr(path), leaf

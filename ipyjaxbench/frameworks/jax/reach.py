@@ -1,0 +1,153 @@
+"""What a call leads to: the functions that its function uses, as far as their code shows.
+
+A function calls others by global names, by names that it closes over, by attributes of modules
+and of objects, through `functools.partial`, methods, and what `jax.jit` or `jax.vmap` made.
+"""
+
+import functools
+import inspect
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import jax
+
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.jax.users import MADE, is_users, is_users_class
+
+_MOST = 2000  # things that are looked at
+
+
+@dataclass(frozen=True)
+class Step:
+    """How one thing leads to another.
+
+    Attributes:
+        kind: "global", "module", "cell", "inner", "owner", "method" or "held".
+        name: under which name; for a module that of the global and those of the attributes.
+        to: the other thing.
+    """
+
+    kind: str
+    name: tuple[str, ...]
+    to: Any
+
+
+def functions(call: Call) -> Iterator[FunctionType]:
+    """The functions that a call leads to, the nearest first."""
+    roots = (call.function, *call.args, *call.kwargs.values())
+    for thing in walked(roots):
+        if isinstance(thing, FunctionType):
+            yield thing
+
+
+def find(call: Call, code: CodeType) -> FunctionType | None:
+    """The function that holds some code, itself or in a function within it."""
+    return next((f for f in functions(call) if code in codes(f.__code__)), None)
+
+
+def walked(roots: Iterable[Any]) -> Iterator[Any]:
+    """Each thing that some things lead to, and they themselves, the nearest first."""
+    waiting = deque(roots)
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        thing = waiting.popleft()
+        if id(thing) not in seen:
+            seen.add(id(thing))
+            yield thing
+            waiting.extend(step.to for step in steps(thing))
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code, and that of the functions within it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
+def plain(function: Any) -> FunctionType | None:
+    """The Python function that something callable is made of."""
+    while isinstance(function, functools.partial | MethodType):
+        function = function.func if isinstance(function, functools.partial) else function.__func__
+    found = inspect.unwrap(function) if callable(function) else function
+    return found if isinstance(found, FunctionType) else None
+
+
+def steps(thing: Any) -> Iterator[Step]:
+    """What a thing leads to at once."""
+    match thing:
+        case functools.partial():
+            yield Step("inner", (), thing.func)
+        case MethodType():
+            yield Step("inner", (), thing.__func__)
+            yield Step("owner", (), thing.__self__)
+        case FunctionType():
+            yield from _of_names(thing)
+            yield from _of_cells(thing)
+        case jax.stages.Wrapped():
+            yield Step("inner", (), inspect.unwrap(thing))
+        case type():
+            yield from _of_class(thing)
+        case ModuleType() | jax.Array():
+            return
+        case _:
+            yield from _of_object(thing)
+
+
+def _of_names(function: FunctionType) -> Iterator[Step]:
+    file = function.__code__.co_filename
+    if not (is_users(file) or file.startswith(MADE)):
+        return
+    used = dict.fromkeys(n for code in codes(function.__code__) for n in code.co_names)
+    for name in used:
+        value = function.__globals__.get(name)
+        if isinstance(value, ModuleType):
+            yield from _of_module((name,), value, [*used])
+        elif value is not None:
+            yield Step("global", (name,), value)
+
+
+def _of_module(path: tuple[str, ...], module: ModuleType, used: list[str]) -> Iterator[Step]:
+    """The functions of a module of the user's that are used, as ``utils.relu``."""
+    if not is_users(getattr(module, "__file__", None) or "<frozen"):
+        return
+    for name in used:
+        value = vars(module).get(name)
+        if isinstance(value, ModuleType) and len(path) < 3:
+            yield from _of_module((*path, name), value, used)
+        elif callable(value):
+            yield Step("module", (*path, name), value)
+
+
+def _of_cells(function: FunctionType) -> Iterator[Step]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    for name, cell in cells:
+        try:
+            yield Step("cell", (name,), cell.cell_contents)
+        except ValueError:  # nothing stands there yet
+            continue
+
+
+def _of_object(thing: Any) -> Iterator[Step]:
+    """The methods of an object, and the objects that it is made of."""
+    yield from _of_class(type(thing))
+    held = getattr(thing, "__dict__", None)
+    if isinstance(held, dict) and is_users_class(type(thing)):
+        objects = ((n, v) for n, v in held.items() if not isinstance(v, jax.Array | type))
+        yield from (Step("held", (n,), v) for n, v in objects if hasattr(v, "__dict__"))
+
+
+def _of_class(kind: type) -> Iterator[Step]:
+    """The user's methods of a class."""
+    seen: set[str] = set()
+    for each in kind.__mro__:
+        for name, method in vars(each).items():
+            inner = method.__func__ if isinstance(method, staticmethod | classmethod) else method
+            inner = inspect.unwrap(inner) if callable(inner) else inner
+            is_mine = isinstance(inner, FunctionType) and is_users(inner.__code__.co_filename)
+            if is_mine and name not in seen:
+                yield Step("method", (name,), inner)
+            seen.add(name)

@@ -1,0 +1,76 @@
+"""What a function returns and JAX cannot take: a generator, a coroutine, a string, an object."""
+
+import ast
+import inspect
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from ipyjaxbench.frameworks.jax.parts import is_leaf
+from ipyjaxbench.frameworks.jax.trees import first_line
+
+
+class NoDataError(TypeError):
+    """A result holds something that is no data.
+
+    Attributes:
+        place: file and line of the ``return``, or of the function where there are several.
+    """
+
+    def __init__(self, what: str, function: Callable[..., Any]) -> None:
+        super().__init__(what)
+        self.place = _returned_at(function)
+
+
+def refuse_generator(function: Callable[..., Any]) -> None:
+    """Raise for a function that computes nothing when it is called.
+
+    Raises:
+        NoDataError: it is a generator function, or ``async``.
+    """
+    plain = inspect.unwrap(function)
+    if inspect.isgeneratorfunction(plain):
+        raise NoDataError("the result is a generator", plain)
+    if inspect.iscoroutinefunction(plain) or inspect.isasyncgenfunction(plain):
+        raise NoDataError("the result is a coroutine: the function is async", plain)
+
+
+def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) -> None:
+    """Raise where JAX refused what a function returned.
+
+    Args:
+        function: it was called.
+        returned: its result; empty where it raised.
+
+    Raises:
+        NoDataError: the result holds something that is no data.
+    """
+    for result in returned:
+        for path, leaf in jax.tree_util.tree_leaves_with_path(result):
+            if isinstance(leaf, jax.core.Tracer) or is_leaf(leaf):
+                continue
+            close = getattr(leaf, "close", None)
+            if inspect.iscoroutine(leaf) and close is not None:
+                close()  # nobody will await it
+            where = f"result{jax.tree_util.keystr(path)}" if path else "the result"
+            kind = type(leaf).__name__
+            article = "an" if kind[0] in "aeiouAEIOU" else "a"
+            raise NoDataError(f"{where} is {article} {kind}", inspect.unwrap(function))
+
+
+def _returned_at(function: Callable[..., Any]) -> tuple[str, int]:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return "", 0
+    lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return code.co_filename, code.co_firstlineno
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and first_line(node) == code.co_firstlineno:
+            returns = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Return)]
+            return code.co_filename, returns[0] if len(returns) == 1 else node.lineno
+    return code.co_filename, code.co_firstlineno

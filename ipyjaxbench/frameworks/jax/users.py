@@ -1,0 +1,90 @@
+"""Which code is the user's: neither Python's nor a library's."""
+
+import functools
+import linecache
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, SimpleNamespace, TracebackType
+
+import jax
+
+#: Files that are made while a fix is tried.
+MADE = "<fix"
+_NO_FILE = "<string>"  # code that a library makes, as `dataclasses` does, or that `exec` was given
+_NOT_CODE = ("<frozen", "<__array", "<attrs", "<makefun", "<decorator-gen")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line that was being run.
+
+    Attributes:
+        file: where it stands.
+        line: its number.
+        code: of the function that holds it.
+        frame: with the values of that function's names.
+    """
+
+    file: str
+    line: int
+    code: CodeType
+    frame: FrameType
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is the user's own: no part of Python, of a library, or of this one."""
+    return not file.startswith((*_NOT_CODE, *_libraries()))
+
+
+def is_users_class(kind: type) -> bool:
+    """Whether a class was written by the user, or is one for attributes of any name."""
+    module = sys.modules.get(kind.__module__)
+    if kind.__module__ == "__main__" or kind is SimpleNamespace:
+        return True
+    file = getattr(module, "__file__", None)
+    return file is not None and is_users(file)
+
+
+def places(error: BaseException) -> list[Place]:
+    """The user's lines that led to an error, the innermost first.
+
+    Where there are none, because a library's function was called, those of that library.
+    """
+    every = [Place(f.f_code.co_filename, n, f.f_code, f) for f, n in _frames(error.__traceback__)]
+    every.reverse()
+    users = [place for place in every if is_users(place.file)]
+    shown = [place for place in users if place.file != _NO_FILE]
+    theirs = (place for place in every if not place.file.startswith((*_NOT_CODE, *_frameworks())))
+    return shown or users or [*theirs]
+
+
+def source_of(place: Place) -> str:
+    """The line as it stands in its file; empty where that is gone."""
+    return linecache.getline(place.file, place.line, place.frame.f_globals).strip()
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+@functools.cache
+def _libraries() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    found = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    found += [*site.getsitepackages(), site.getusersitepackages(), *_frameworks()]
+    both = {path for each in found for path in (each, os.path.realpath(each))}
+    return tuple(path.rstrip(os.sep) + os.sep for path in sorted(both))
+
+
+@functools.cache
+def _frameworks() -> tuple[str, ...]:
+    """What stands between the user's call and a library's line."""
+    mine, theirs = Path(__file__).parents[2], Path(jax.__file__).parent
+    return tuple(f"{path}{os.sep}" for path in (mine, theirs))
