@@ -196,7 +196,6 @@ def test_the_line_the_argument_and_a_fix_are_told(
     ("function", "words"),
     [
         (upto, "a Python number or a shape is made of a value"),
-        (unique, "a Python number or a shape is made of a value"),
         (endless, "the function calls itself without an end"),
     ],
 )

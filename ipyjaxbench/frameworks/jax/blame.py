@@ -58,6 +58,6 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
 
 
 def _on_host(value: Any) -> Any:
-    """While JAX traces, only NumPy computes with values."""
+    """While JAX traces, only NumPy computes with values; the code may change them in place."""
     data = jax.Array | np.ndarray | np.generic | bool | int | float | complex
-    return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, data) else leaf, value)
+    return jax.tree.map(lambda leaf: np.array(leaf) if isinstance(leaf, data) else leaf, value)

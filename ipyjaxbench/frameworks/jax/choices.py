@@ -21,7 +21,6 @@ _TRACED = re.compile(r"while tracing the function (\S+)(?: at (.+?):(\d+))? for 
 _BETWEEN = re.compile(r", and |, | and ")
 #: Values that are more often a choice than data, the likeliest first.
 _CHOICES: tuple[type, ...] = (bool, str, type(None), int, tuple, float)
-_NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Choices:
@@ -121,54 +120,19 @@ def blamed(error: Exception, call: Call) -> list[str]:
 
     Within a scan or another jit these are the arguments of that function: they are left out.
     """
-    found, traced = _BLAMED.search(str(error)), _TRACED.search(str(error))
-    if not found or (traced and not _is_function(traced, call)):
-        return []
-    given = _given(call)
-    names = _BETWEEN.split(found[1])
-    return [name for name in names if name in given or _base(name) in given]
+    traced = _TRACED.search(str(error))
+    return named_in(error, call) if not traced or _is_function(traced, call) else []
 
 
 def named_in(error: Exception, call: Call) -> list[str]:
     """The arguments of a call that JAX's words name, whichever function it speaks of."""
+    return [name for name in words_of_function(error) if _base(name) in _given(call)]
+
+
+def words_of_function(error: Exception) -> list[str]:
+    """The arguments that JAX's words name, of whichever function."""
     found = _BLAMED.search(str(error))
-    names = _BETWEEN.split(found[1]) if found else []
-    return [name for name in names if _base(name) in _given(call)]
-
-
-def asked_for(error: Exception, call: Call) -> list[str]:
-    """The arguments that the failing line depends on, or that which called it.
-
-    JAX names them for each tracer, while they are being traced, and not later.
-    """
-    for place in users.places(error):
-        names = dict.fromkeys(_NAME.findall(users.source_of(place)))
-        values = [place.frame.f_locals[name] for name in names if name in place.frame.f_locals]
-        words = [_words_of(leaf) for value in values for leaf in jax.tree.leaves(value)]
-        known = [name for each in words for name in blamed(Exception(each), call)]
-        if known:
-            return list(dict.fromkeys(known))
-    return []
-
-
-def _words_of(leaf: Any) -> str:
-    """JAX's words for a tracer that is asked for its numbers.
-
-    What stands in for one row, or for a derivative, is asked for what it is made of.
-    """
-    for _ in range(8):
-        inner = [getattr(leaf, name, None) for name in ("val", "primal")]
-        inner = [each for each in inner if isinstance(each, jax.core.Tracer)]
-        if not inner:
-            break
-        leaf = inner[0]
-    if not isinstance(leaf, jax.core.Tracer):
-        return ""
-    try:
-        np.asarray(leaf)
-    except Exception as error:  # noqa: BLE001  that is what is asked for
-        return str(error)
-    return ""
+    return _BETWEEN.split(found[1]) if found else []
 
 
 def _is_function(traced: re.Match[str], call: Call) -> bool:

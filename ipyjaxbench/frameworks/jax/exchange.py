@@ -7,7 +7,7 @@ import copy
 import functools
 import inspect
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -95,8 +95,9 @@ class _Copies:
             case FunctionType():
                 self._copy_function(thing, key)
             case functools.partial():
-                copied = functools.partial(self.of(thing.func), *thing.args, **thing.keywords)
-                self._copies[key] = copied
+                given = map(self.of, thing.args)
+                named = {name: self.of(value) for name, value in thing.keywords.items()}
+                self._copies[key] = functools.partial(self.of(thing.func), *given, **named)
             case MethodType() if id(thing.__self__) in self._leading:
                 owner = self.of(thing.__self__)
                 self._copies[key] = getattr(owner, thing.__func__.__name__)
@@ -112,8 +113,9 @@ class _Copies:
 
     def _copy_function(self, function: FunctionType, key: int) -> None:
         further = self._further(function)
-        changed = {step.name[0] for step in further if step.kind == "cell"}
-        cells = {n: CellType() if n in changed else c for n, c in cells_of(function).items()}
+        changed = {step.name[0] for step in further if step.kind in ("cell", "module")}
+        cells = cells_of(function)
+        cells |= {n: CellType(c.cell_contents) for n, c in cells.items() if n in changed}
         copied = made(function, function.__code__, cells, dict(function.__globals__))
         self._copies[key] = copied  # before what it leads to, which may lead back
         for step in further:
@@ -124,7 +126,13 @@ class _Copies:
                 case "global":
                     copied.__globals__[step.name[0]] = new
                 case "module":
-                    _put_in_module(copied.__globals__, step.name, new)
+                    (name, *path) = step.name
+                    module = _module(cells[name].cell_contents if name in cells
+                                     else copied.__globals__[name], path, new)  # fmt: skip
+                    if name in cells:
+                        cells[name].cell_contents = module
+                    else:
+                        copied.__globals__[name] = module
 
     def _copy_object(self, thing: Any, key: int) -> None:
         copied = self._copies[key] = copy.copy(thing)
@@ -150,13 +158,10 @@ def _like(old: Any, new: Callable[..., Any]) -> Any:
     return type(old)(new) if isinstance(old, staticmethod | classmethod) else new
 
 
-def _put_in_module(names: dict[str, Any], path: tuple[str, ...], new: Any) -> None:
-    """Put a function into copies of the modules that lead to it."""
+def _module(old: ModuleType, path: Sequence[str], new: Any) -> ModuleType:
+    """A copy of a module, with something else where attributes lead."""
     (name, *rest) = path
-    if not rest:
-        names[name] = new
-        return
-    module = ModuleType(names[name].__name__)
-    vars(module).update(vars(names[name]))
-    names[name] = module
-    _put_in_module(vars(module), tuple(rest), new)
+    copied = ModuleType(old.__name__)
+    vars(copied).update(vars(old))
+    vars(copied)[name] = _module(vars(old)[name], rest, new) if rest else new
+    return copied

@@ -30,7 +30,11 @@ _RULES = (
     (rules_masks.where_in_reduction,),
     (rules_masks.zeros_for_mask, rules_masks.zeros_for_slice),
     (rules_masks.slice_of_fixed_size,),
-    (rules_masks.where_for_masked_assignment, rules_masks.at_for_item),
+    (
+        rules_masks.where_for_masked_assignment,
+        rules_masks.where_for_masked_at,
+        rules_masks.at_for_item,
+    ),
     (rules_branches.where_for_choice,),
     (
         rules_branches.where_for_returns,

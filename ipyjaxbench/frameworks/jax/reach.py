@@ -25,8 +25,8 @@ class Step:
     """How one thing leads to another.
 
     Attributes:
-        kind: "global", "module", "cell", "inner", "owner", "method" or "held".
-        name: under which name; for a module that of the global and those of the attributes.
+        kind: "global", "module", "cell", "inner", "given", "owner", "method" or "held".
+        name: under which name; for a module its name and those of attributes.
         to: the other thing.
     """
 
@@ -81,6 +81,8 @@ def steps(thing: Any) -> Iterator[Step]:
     match thing:
         case functools.partial():
             yield Step("inner", (), thing.func)
+            given = (*thing.args, *thing.keywords.values())
+            yield from (Step("given", (), each) for each in given if hasattr(each, "__dict__"))
         case MethodType():
             yield Step("inner", (), thing.__func__)
             yield Step("owner", (), thing.__self__)
@@ -101,13 +103,18 @@ def _of_names(function: FunctionType) -> Iterator[Step]:
     file = function.__code__.co_filename
     if not (is_users(file) or file.startswith(MADE)):
         return
-    used = dict.fromkeys(n for code in codes(function.__code__) for n in code.co_names)
+    used = _used(function)
     for name in used:
         value = function.__globals__.get(name)
         if isinstance(value, ModuleType):
             yield from _of_module((name,), value, [*used])
         elif value is not None:
             yield Step("global", (name,), value)
+
+
+def _used(function: FunctionType) -> dict[str, None]:
+    """Names of globals and of attributes in a function's code."""
+    return dict.fromkeys(name for code in codes(function.__code__) for name in code.co_names)
 
 
 def _of_module(path: tuple[str, ...], module: ModuleType, used: list[str]) -> Iterator[Step]:
@@ -126,9 +133,13 @@ def _of_cells(function: FunctionType) -> Iterator[Step]:
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     for name, cell in cells:
         try:
-            yield Step("cell", (name,), cell.cell_contents)
+            value = cell.cell_contents
         except ValueError:  # nothing stands there yet
             continue
+        if isinstance(value, ModuleType):
+            yield from _of_module((name,), value, [*_used(function)])
+        else:
+            yield Step("cell", (name,), value)
 
 
 def _of_object(thing: Any) -> Iterator[Step]:

@@ -139,6 +139,27 @@ def where_for_masked_assignment(site: Site) -> Iterator[Edit]:
     yield Edit([ast.Assign([as_written(target.value)], call(_OF_MASK, mask, new, x))])
 
 
+def where_for_masked_at(site: Site) -> Iterator[Edit]:
+    """``x.at[mask].set(v)``."""
+
+    def change(node: ast.expr) -> ast.expr | None:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Subscript(value=ast.Attribute(value=x, attr="at"), slice=mask),
+                    attr=how,
+                ),
+                args=[value],
+                keywords=[],
+            ) if isinstance(mask, _MASKS):
+                op = {"add": ast.Add(), "multiply": ast.Mult(), "divide": ast.Div()}.get(how)
+                new = ast.BinOp(x, op, value) if op else value
+                return call(_OF_MASK, mask, new, x) if op or how == "set" else None
+        return None
+
+    yield from exchanged(site, change)
+
+
 _AT = {ast.Add: "add", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power"}
 
 

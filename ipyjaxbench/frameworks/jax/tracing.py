@@ -12,7 +12,8 @@ from jax.extend import source_info_util
 
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import deadline, program, results
-from ipyjaxbench.frameworks.jax.choices import Choices, asked_for, blamed
+from ipyjaxbench.frameworks.jax.asked import asked_for
+from ipyjaxbench.frameworks.jax.choices import Choices, blamed
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks.jax.kept import Kept
 from ipyjaxbench.frameworks.jax.parts import Part, dress, with_self

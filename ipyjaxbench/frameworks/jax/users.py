@@ -1,6 +1,7 @@
 """Which code is the user's: neither Python's nor a library's."""
 
 import functools
+import itertools
 import linecache
 import os
 import site
@@ -28,12 +29,14 @@ class Place:
         line: its number.
         code: of the function that holds it.
         frame: with the values of that function's names.
+        at: which of the code's instructions was being run.
     """
 
     file: str
     line: int
     code: CodeType
     frame: FrameType
+    at: int
 
 
 def is_users(file: str) -> bool:
@@ -55,8 +58,7 @@ def places(error: BaseException) -> list[Place]:
 
     Where there are none, because a library's function was called, those of that library.
     """
-    every = [Place(f.f_code.co_filename, n, f.f_code, f) for f, n in _frames(error.__traceback__)]
-    every.reverse()
+    every = [*_places(error.__traceback__)][::-1]
     users = [place for place in every if is_users(place.file)]
     shown = [place for place in users if place.file != _NO_FILE]
     theirs = (place for place in every if not place.file.startswith((*_NOT_CODE, *_frameworks())))
@@ -68,9 +70,23 @@ def source_of(place: Place) -> str:
     return linecache.getline(place.file, place.line, place.frame.f_globals).strip()
 
 
-def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+def expression_of(place: Place) -> str:
+    """The expression that was being computed; the whole line where that is not known."""
+    first, last, begin, end = next(itertools.islice(place.code.co_positions(), place.at // 2, None))
+    if first is None or last is None or not source_of(place):
+        return source_of(place)
+    lines = linecache.getlines(place.file, place.frame.f_globals)[first - 1 : last]
+    text = [line.encode() for line in lines]  # columns are counted in bytes
+    text[-1] = text[-1][:end]
+    text[0] = text[0][begin:]
+    return b"".join(text).decode(errors="replace")
+
+
+def _places(traceback: TracebackType | None) -> Iterator[Place]:
     while traceback is not None:
-        yield traceback.tb_frame, traceback.tb_lineno
+        frame = traceback.tb_frame
+        code = frame.f_code
+        yield Place(code.co_filename, traceback.tb_lineno, code, frame, traceback.tb_lasti)
         traceback = traceback.tb_next
 
 

@@ -1,0 +1,524 @@
+"""What is to be written instead, in JAX: traced, and held against the code without jit."""
+
+import functools
+import math
+import sys
+from collections.abc import Callable
+from math import sqrt
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as J  # as a user may call it
+import numpy as N
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import Diagnosis, UntraceableError
+from ipyjaxbench.frameworks.jax.eager import Eager
+
+X = J.arange(6.0) - 2
+POSITIVE = J.array(2.0)
+THREE = J.array(3)
+
+
+def why(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Diagnosis:
+    with pytest.raises(UntraceableError) as caught:
+        ipyjaxbench.graph(function, *args, **kwargs)
+    return caught.value.diagnosis
+
+
+def root(x: Any) -> Any:
+    return math.sqrt(x)
+
+
+def roots(x: Any) -> Any:
+    return sqrt(x) + math.atan2(x, 1.0)
+
+
+def norm(x: Any) -> Any:
+    return N.linalg.norm(x)
+
+
+def first_is_one(x: Any) -> Any:
+    x[0] = 1
+    return x
+
+
+def first_grows(x: Any) -> Any:
+    x[0] += 1
+    return x
+
+
+def first_shrinks(x: Any) -> Any:
+    x[0] -= 1
+    return x
+
+
+def at_indices(x: Any, i: Any, j: Any, v: Any) -> Any:
+    x[i, j] = v
+    return x
+
+
+def none_negative(x: Any) -> Any:
+    x[x < 0] = 0
+    return x
+
+
+def masked_at(x: Any) -> Any:
+    return x.at[x < 0].set(0)
+
+
+def chained(x: Any) -> Any:
+    if x[0] > 1:
+        return x
+    elif x[0] > 0:  # noqa: RET505  as people write it
+        return x * 2
+    else:
+        return -x
+
+
+def turned(x: Any) -> Any:
+    if x.sum() > 0:
+        x = -x
+    return x
+
+
+def both_names(x: Any) -> Any:
+    if x.sum() > 0 and not x[0] > 3:
+        a, b = 1.0, x
+    else:
+        a, b = 2.0, -x
+    return a * b
+
+
+def several_statements(x: Any) -> Any:
+    if x.sum() > 0:
+        y = x * 2
+        return y * (y + 1)
+    return x
+
+
+def two_carried(x: Any, n: Any) -> Any:
+    total = 0.0
+    for _ in range(n):
+        x = x * 2
+        total += x.sum()
+    return x, total
+
+
+def while_two(x: Any) -> Any:
+    k = 0
+    while x.sum() > 1:
+        x = x / 2
+        k += 1
+    return x, k
+
+
+def branch_in_loop(x: Any, n: Any) -> Any:
+    found = J.zeros(())
+    for i in range(1, n):
+        each = x[i] * 2
+        if each > 0:
+            found = found + each
+    return found
+
+
+def largest(x: Any) -> Any:
+    return max(x.sum(), 0.0)
+
+
+def as_number(x: Any) -> Any:
+    return x * x.sum().item()
+
+
+def part(x: Any, i: Any) -> Any:
+    return x[i : i + 2]
+
+
+def three_faults(x: Any) -> Any:
+    y = x[x > 0].sum()
+    if y > 2:
+        y = y * 2
+    return float(y)
+
+
+def copied(x: Any) -> Any:
+    x = N.array(x)
+    x[0] = 2
+    return x
+
+
+BOTH_NAMES = (
+    "a, b = (J.where((x.sum() > 0) & ~(x[0] > 3), 1.0, 2.0),"
+    " J.where((x.sum() > 0) & ~(x[0] > 3), x, -x))"
+)
+SEVERAL_STATEMENTS = """\
+def if_true():
+    y = x * 2
+    return y * (y + 1)
+
+def if_false():
+    return x
+return jax.lax.cond(x.sum() > 0, if_true, if_false)"""
+TWO_CARRIED = """\
+def body(_, carry):
+    x, total = carry
+    x = x * 2
+    total += x.sum()
+    return (x, total)
+x, total = jax.lax.fori_loop(0, n, body, (x, total))"""
+WHILE_TWO = """\
+def goes_on(carry):
+    x, k = carry
+    return x.sum() > 1
+
+def body(carry):
+    x, k = carry
+    x = x / 2
+    k += 1
+    return (x, k)
+x, k = jax.lax.while_loop(goes_on, body, (x, k))"""
+BRANCH_IN_LOOP = """\
+def body(i, carry):
+    found = carry
+    each = x[i] * 2
+    found = J.where(each > 0, found + each, found)
+    return found
+found = jax.lax.fori_loop(1, n, body, found)"""
+CASES = [
+    (root, (POSITIVE,), "return J.sqrt(x)"),
+    (roots, (POSITIVE,), "return J.sqrt(x) + J.arctan2(x, 1.0)"),
+    (norm, (X,), "return J.linalg.norm(x)"),
+    (first_is_one, (X,), "x = x.at[0].set(1)"),
+    (first_grows, (X,), "x = x.at[0].add(1)"),
+    (first_shrinks, (X,), "x = x.at[0].add(-1)"),
+    (at_indices, (J.ones((3, 3)), 1, 2, 5.0), "x = x.at[i, j].set(v)"),
+    (none_negative, (X,), "x = J.where(x < 0, 0, x)"),
+    (masked_at, (X,), "return J.where(x < 0, 0, x)"),
+    (chained, (X,), "return J.where(x[0] > 1, x, J.where(x[0] > 0, x * 2, -x))"),
+    (turned, (X,), "x = J.where(x.sum() > 0, -x, x)"),
+    (both_names, (X,), BOTH_NAMES),
+    (several_statements, (X,), SEVERAL_STATEMENTS),
+    (two_carried, (X, THREE), TWO_CARRIED),
+    (while_two, (X,), WHILE_TWO),
+    (branch_in_loop, (X, THREE), BRANCH_IN_LOOP),
+    (largest, (X,), "return J.maximum(x.sum(), 0.0)"),
+    (as_number, (X,), "return x * x.sum()"),
+    (part, (X, THREE), "return jax.lax.dynamic_slice_in_dim(x, i, 2)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "args", "code"), CASES)
+def test_a_fix_gives_what_the_code_gives_and_says_so(
+    function: Callable[..., Any], args: tuple, code: str
+) -> None:
+    found = why(function, *args)
+    (fix, *_) = found.fixes
+    assert fix.code == code
+    assert fix.same in ("without jit", "with arrays of NumPy")
+    assert f"gives what the code gives {fix.same}" in " ".join(str(found).split())
+
+
+def test_several_faults_are_mended_together_each_with_its_line() -> None:
+    first = three_faults.__code__.co_firstlineno
+    (fix, *_) = why(three_faults, X).fixes
+    assert fix.code.splitlines() == [
+        f"y = x.sum(where=x > 0)  # line {first + 1}",
+        f"y = J.where(y > 2, y * 2, y)  # line {first + 2}",
+        f"return J.asarray(y, float)  # line {first + 4}",
+    ]
+    assert fix.same
+    (fix, *_) = why(copied, X).fixes
+    assert [line.partition("  #")[0] for line in fix.code.splitlines()] == [
+        "x = J.array(x)", "x = x.at[0].set(2)",
+    ]  # fmt: skip
+
+
+def other_shape(x: Any) -> Any:
+    return x if x.sum() > 0 else x[:2]
+
+
+def other_dtype(x: Any) -> Any:
+    return x if x.sum() > 0 else x.astype(int)
+
+
+def wide_condition(x: Any, c: Any) -> Any:
+    return x if c else -x
+
+
+def changed_by_helper(x: Any) -> Any:
+    first_is_one(x)
+    return x
+
+
+def floored(x: Any) -> Any:
+    return math.floor(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (other_shape, (X,)),
+        (other_dtype, (X,)),
+        (wide_condition, (POSITIVE, J.array([True]))),
+        (changed_by_helper, (X,)),
+        (floored, (POSITIVE,)),
+    ],
+)
+def test_a_fix_of_another_shape_dtype_or_value_is_withheld(
+    function: Callable[..., Any], args: tuple
+) -> None:
+    assert why(function, *args).fixes == ()
+
+
+def test_a_fix_that_gives_something_else_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert why(turned, X).fixes
+    monkeypatch.setattr(Eager, "agrees", lambda *_: False)
+    assert why(turned, X).fixes == ()
+
+
+def test_with_shapes_alone_a_fix_is_only_traced() -> None:
+    found = why(turned, jax.ShapeDtypeStruct((3,), "float32"))
+    assert [fix.same for fix in found.fixes] == [""]
+    assert "so written it traces error" in " ".join(str(found).split())
+
+
+SEEN: list[float] = []
+
+
+def told_and_kept(x: Any) -> Any:
+    SEEN.append(1.0)
+    print("computed")
+    return x if x.sum() > 0 else -x
+
+
+def test_making_the_call_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    SEEN.clear()
+    drawn = N.random.get_state()[1].copy()
+    mine = N.array(X)
+    assert why(told_and_kept, mine).fixes[0].same
+    assert why(none_negative, mine).fixes[0].same
+    assert SEEN == [1.0]  # of the trace that was asked for
+    assert capsys.readouterr().out == ""
+    assert (mine == N.array(X)).all()
+    assert (N.random.get_state()[1] == drawn).all()
+
+
+WRITTEN: list[Any] = []
+
+
+def writes(x: Any) -> Any:
+    if x.sum() > 0:
+        x = -x
+    with open("/nowhere/at/all", "w"):
+        pass
+    return x
+
+
+def test_code_that_acts_on_the_world_is_traced_alone() -> None:
+    with pytest.raises(UntraceableError) as caught:
+        ipyjaxbench.graph(lambda x: writes(x) if x.sum() > 0 else x, X)
+    assert not any(fix.same for fix in caught.value.diagnosis.fixes)
+
+
+def endless_without_jit(x: Any) -> Any:
+    while x[0] < 5:
+        x = x + 0
+    return x
+
+
+def test_code_that_takes_too_long_without_jit_is_stopped() -> None:
+    (fix,) = why(endless_without_jit, X).fixes
+    assert fix.code == "x = jax.lax.while_loop(lambda x: x[0] < 5, lambda x: x + 0, x)"
+    assert fix.same == ""
+    assert sys.gettrace() is None
+
+
+# Where the line stands
+
+
+def sign(x: Any) -> Any:
+    return x if x.sum() > 0 else -x
+
+
+def below(x: Any) -> Any:
+    return sign(x) + 1
+
+
+def two_below(x: Any) -> Any:
+    return below(x) * 2
+
+
+@jax.jit
+def jitted(x: Any) -> Any:
+    return x if x.sum() > 0 else -x
+
+
+def with_jitted(x: Any) -> Any:
+    return jitted(x) + 1
+
+
+def called(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any) -> Any:
+        return function(*args)
+
+    return wrapper
+
+
+@called
+@called
+def decorated(x: Any) -> Any:
+    return x if x.sum() > 0 else -x
+
+
+def within(x: Any) -> Any:
+    def a(y: Any) -> Any:
+        def b(z: Any) -> Any:
+            return z if z.sum() > 0 else -z
+
+        return b(y)
+
+    return a(x)
+
+
+class Layer:
+    def act(self, x: Any) -> Any:
+        return x if x.sum() > 0 else -x
+
+    @staticmethod
+    def fixed(x: Any) -> Any:
+        return x if x.sum() > 0 else -x
+
+
+class Model:
+    def __init__(self) -> None:
+        self.layer = Layer()
+
+    def __call__(self, x: Any) -> Any:
+        return self.layer.act(x) * 2
+
+    def of_static(self, x: Any) -> Any:
+        return self.layer.fixed(x)
+
+
+MODEL = Model()
+
+
+def uses_model(x: Any) -> Any:
+    return MODEL(x)
+
+
+def makes_model(x: Any) -> Any:
+    return Model()(x)
+
+
+def given(model: Any, x: Any) -> Any:
+    return model(x)
+
+
+WHERE = "return J.where(x.sum() > 0, x, -x)"
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "inside"),
+    [
+        (two_below, (X,), "sign"),
+        (with_jitted, (X,), "jitted"),
+        (decorated, (X,), ""),
+        (MODEL, (X,), "Layer.act"),
+        (MODEL.of_static, (X,), "Layer.fixed"),
+        (uses_model, (X,), "Layer.act"),
+        (makes_model, (X,), "Layer.act"),
+        (given, (MODEL, X), "Layer.act"),
+        (functools.partial(given, MODEL), (X,), "Layer.act"),
+        (lambda x: x if x.sum() > 0 else -x, (X,), ""),
+    ],
+)
+def test_the_line_and_a_fix_are_found_in_what_a_function_uses(
+    function: Callable[..., Any], args: tuple, inside: str
+) -> None:
+    found = why(function, *args)
+    assert found.inside == inside
+    assert [fix.code for fix in found.fixes] == [WHERE]
+    assert found.fixes[0].same
+    assert f"{found.line}{f' in {inside}' if inside else ''}: " in " ".join(str(found).split())
+
+
+def test_a_function_within_a_function_is_named_after_both() -> None:
+    found = why(within, X)
+    assert (found.inside, found.blamed) == ("within.a.b", ("x",))
+    assert found.fixes[0].code == "return J.where(z.sum() > 0, z, -z)"
+
+
+def test_a_fix_is_found_in_another_module_and_spelled_in_its_names(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "import jax.numpy as nup\n\ndef inner(z):\n    return z if z.sum() > 0 else -z\n\n\n"
+    (tmp_path / "my_helpers.py").write_text(text + "def outer(z):\n    return inner(z) + 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    helpers = __import__("my_helpers")
+
+    found = why(lambda x: helpers.outer(x * 1), X)
+    assert found.inside == "inner (my_helpers.py)"
+    assert found.fixes[0].code == "return nup.where(z.sum() > 0, z, -z)"
+
+
+def spelled_with(names: dict[str, Any], tmp_path: Any, line: str) -> Diagnosis:
+    file = tmp_path / "spelled.py"
+    file.write_text(f"def f(x):\n    {line}\n")
+    module = ModuleType("spelled")
+    vars(module).update(names)
+    exec(compile(file.read_text(), str(file), "exec"), vars(module))
+    return why(module.f, X)
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        ({"jnp": J}, "jnp.where("),
+        ({"jax": jax}, "jax.numpy.where("),
+        ({"where": J.where}, "where("),
+        ({"np": J}, "np.where("),
+    ],
+)
+def test_a_fix_is_spelled_in_the_names_that_the_code_has(
+    names: dict[str, Any], code: str, tmp_path: Any
+) -> None:
+    found = spelled_with(names, tmp_path, "return x if x.sum() > 0 else -x")
+    assert found.fixes[0].code == f"return {code}x.sum() > 0, x, -x)"
+    assert "import" not in found.fixes[0].cost
+
+
+def test_a_name_that_is_missing_is_told_in_full_with_its_import(tmp_path: Any) -> None:
+    found = spelled_with({}, tmp_path, "return x if x.sum() > 0 else -x")
+    assert found.fixes[0].code == "return jax.numpy.where(x.sum() > 0, x, -x)"
+    assert found.fixes[0].cost.endswith("import jax")
+    advice = spelled_with({"jay": jax}, tmp_path, "return 1 if x.sum() > 0 else 'a'").advice
+    assert advice == "jay.lax.cond for if, jay.lax.while_loop for while"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("return J.nonzero(x > 0)", "return J.nonzero(x > 0, size=N)"),
+        ("return J.unique(x)", "return J.unique(x, size=N)"),
+        ("return J.argwhere(x > 0)", "return J.argwhere(x > 0, size=N)"),
+        ("return x.nonzero()", "return J.nonzero(x, size=N)"),
+        ("return J.where(x > 0)", "return J.where(x > 0, size=N)"),
+        ("return J.repeat(x, x.astype(int))",
+         "return J.repeat(x, x.astype(int), total_repeat_length=N)"),
+        ("return J.bincount(x.astype(int))", "return J.bincount(x.astype(int), length=N)"),
+        ('print(f"at {x.sum():.2f} {{}}")', "jax.debug.print('at {:.2f} {{}}', x.sum())"),
+        ('print("at %.2f" % x.sum())', "jax.debug.print('at {:.2f}', x.sum())"),
+        ('print("at {:.2f}".format(x.sum()))', "jax.debug.print('at {:.2f}', x.sum())"),
+    ],
+)  # fmt: skip
+def test_what_jax_has_for_it_is_tried(line: str, code: str, tmp_path: Any) -> None:
+    found = spelled_with({"J": J, "jax": jax}, tmp_path, line)
+    assert [fix.code for fix in found.fixes] == [code]
+
+
+def test_lists_of_rows_trace_as_they_are() -> None:
+    assert ipyjaxbench.graph(lambda x: sum(list(x)), X).static_argnames == ()
