@@ -192,6 +192,37 @@ def test_an_assertion_gets_its_own_advice() -> None:
     assert found.fixes == ()
 
 
+def raising(x: Any) -> Any:
+    if (x < 0).any():
+        raise ValueError("negative")
+    return x
+
+
+def looked_up(x: Any) -> Any:
+    return {0: "a"}[x]
+
+
+def shaped(x: Any, n: Any) -> Any:
+    return x + jnp.zeros((n, "a"))
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "because", "advice"),
+    [
+        (raising, (X,), "whether to raise depends on a value", "checkify.check(condition"),
+        (looked_up, (X[0],), "a dict or a set looks for a value", "jax.lax.switch"),
+        (shaped, (X, jnp.array(3)), "a shape is made of a value", "a Python number, and static"),
+    ],
+)
+def test_what_cannot_be_mended_by_rewriting_gets_fitting_advice(
+    function: Callable[..., Any], args: tuple, because: str, advice: str
+) -> None:
+    found = why(function, *args)
+    assert found.because.startswith(because)
+    assert advice in found.advice
+    assert found.fixes == ()
+
+
 def cast(x: Any) -> Any:
     if bool(x > 0) or x < -5:
         return x

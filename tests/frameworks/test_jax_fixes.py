@@ -186,6 +186,36 @@ def body(i, carry):
     found = J.where(each > 0, found + each, found)
     return found
 found = jax.lax.fori_loop(1, n, body, found)"""
+
+
+def listed(x: Any, i: Any) -> Any:
+    numbers = [1.0, 2.0, 3.0]
+    return numbers[i] * x
+
+
+def one_of_functions(x: Any, i: Any) -> Any:
+    return [J.sin, J.cos][i](x)
+
+
+def both_positive(x: Any, y: Any) -> Any:
+    return (x > 0) and not (y > 3)
+
+
+def filled(x: Any) -> Any:
+    out = N.zeros(x.shape, "float32")
+    for i in range(x.shape[0]):
+        out[i] = x[i] * 2
+    return out
+
+
+def step(params: Any, batch: Any) -> Any:
+    loss = ((params["w"] * batch) ** 2).mean()
+    if loss > 1:
+        params = jax.tree.map(lambda p: p * 0.5, params)
+    print(f"loss={float(loss):.3f}")
+    return params, loss
+
+
 CASES = [
     (root, (POSITIVE,), "return J.sqrt(x)"),
     (roots, (POSITIVE,), "return J.sqrt(x) + J.arctan2(x, 1.0)"),
@@ -205,6 +235,10 @@ CASES = [
     (branch_in_loop, (X, THREE), BRANCH_IN_LOOP),
     (largest, (X,), "return J.maximum(x.sum(), 0.0)"),
     (as_number, (X,), "return x * x.sum()"),
+    (listed, (X, J.array(1)), "return J.asarray(numbers)[i] * x"),
+    (one_of_functions, (X, J.array(1)), "return jax.lax.switch(i, [J.sin, J.cos], x)"),
+    (both_positive, (POSITIVE, POSITIVE), "return (x > 0) & ~(y > 3)"),
+    (filled, (X,), "out = J.asarray(out).at[i].set(x[i] * 2)"),
     (part, (X, THREE), "return jax.lax.dynamic_slice_in_dim(x, i, 2)"),
 ]  # fmt: skip
 
@@ -233,6 +267,33 @@ def test_several_faults_are_mended_together_each_with_its_line() -> None:
     assert [line.partition("  #")[0] for line in fix.code.splitlines()] == [
         "x = J.array(x)", "x = x.at[0].set(2)",
     ]  # fmt: skip
+
+
+def test_a_step_of_training_is_mended_where_it_asks_for_its_loss() -> None:
+    first = step.__code__.co_firstlineno
+    (fix, *_) = why(step, {"w": X}, X).fixes
+    assert fix.same
+    assert fix.code == (
+        f"""\
+def if_true(params):  # line {first + 2}
+    params = jax.tree.map(lambda p: p * 0.5, params)
+    return params
+
+def if_false(params):
+    return params
+params = jax.lax.cond(loss > 1, if_true, if_false, params)
+jax.debug.print('loss={{:.3f}}', loss)  # line {first + 4}"""
+    )
+
+
+def zeros(x: Any, n: Any) -> Any:
+    return J.zeros(n) + x[:n]
+
+
+def test_an_array_that_could_be_a_python_number_is_tried_as_one() -> None:
+    (fix,) = why(zeros, X, THREE).fixes
+    assert fix.code == "jax.jit(zeros, static_argnames='n')"
+    assert fix.cost == "n a Python number, as 3; one compilation for each value"
 
 
 def other_shape(x: Any) -> Any:
@@ -416,6 +477,50 @@ def makes_model(x: Any) -> Any:
 
 def given(model: Any, x: Any) -> Any:
     return model(x)
+
+
+class Models:
+    """Models of libraries, whose methods are wrapped."""
+
+    @staticmethod
+    def linen() -> tuple[Any, ...]:
+        linen = pytest.importorskip("flax.linen")
+
+        class Signed(linen.Module):  # type: ignore[misc]
+            @linen.compact
+            def __call__(self, x: Any) -> Any:
+                x = linen.Dense(3)(x)
+                return x if x.sum() > 0 else -x
+
+        return Signed().apply, {"params": {"Dense_0": {"kernel": J.ones((6, 3)), "bias": X[:3]}}}, X
+
+    @staticmethod
+    def equinox() -> tuple[Any, ...]:
+        equinox = pytest.importorskip("equinox")
+
+        class Scaled(equinox.Module):  # type: ignore[misc]
+            w: Any
+
+            def sign(self, x: Any) -> Any:
+                return x if x.sum() > 0 else -x
+
+            def __call__(self, x: Any) -> Any:
+                return self.sign(x * self.w)
+
+        return Scaled(X), X
+
+    @staticmethod
+    def method_of_equinox() -> tuple[Any, ...]:
+        model, x = Models.equinox()
+        return model.sign, x
+
+
+@pytest.mark.parametrize("made", [Models.linen, Models.equinox, Models.method_of_equinox])
+def test_a_fix_is_found_in_a_model_of_a_library(made: Callable[[], tuple[Any, ...]]) -> None:
+    function, *args = made()
+    found = why(function, *args)
+    assert [fix.code for fix in found.fixes] == [WHERE]
+    assert found.fixes[0].same
 
 
 WHERE = "return J.where(x.sum() > 0, x, -x)"

@@ -222,7 +222,7 @@ def test_what_has_no_fix_that_could_be_tried_is_explained(
 def test_what_would_trace_and_give_something_else_is_not_told(
     function: Callable[..., Any], args: tuple
 ) -> None:
-    assert why(function, *args).fixes == ()
+    assert not [f for f in why(function, *args).fixes if "static_argnames" not in f.code]
 
 
 @pytest.mark.parametrize("function", [averaged, largest, sine, waves, scaled])

@@ -52,6 +52,8 @@ def made(
     new = FunctionType(code, names, old.__name__, old.__defaults__, closure)
     new.__kwdefaults__ = old.__kwdefaults__
     new.__qualname__, new.__module__ = old.__qualname__, old.__module__
+    # What a decorator marks a function with is kept, but not what it wraps: that is another one.
+    vars(new).update({n: v for n, v in vars(old).items() if n != "__wrapped__"})
     return new
 
 

@@ -34,8 +34,10 @@ _RULES = (
         rules_masks.where_for_masked_assignment,
         rules_masks.where_for_masked_at,
         rules_masks.at_for_item,
+        rules_masks.at_for_numpy_item,
     ),
     (rules_branches.where_for_choice,),
+    (rules_branches.logical,),
     (
         rules_branches.where_for_returns,
         rules_branches.where_for_assigned,
@@ -48,6 +50,7 @@ _RULES = (
     (rules_calls.jax_for_numpy,),
     (rules_calls.numpy_for_jax,),
     (rules_calls.array_for_number,),
+    (rules_calls.array_for_list, rules_calls.switch_for_list),
     (rules_masks.sized,),
 )
 
@@ -99,10 +102,11 @@ class Fixes:
     Args:
         call: as it was tried.
         failed: how it failed.
+        error: what is to be mended, where the code turned it into another error.
     """
 
-    def __init__(self, call: Call, failed: tracing.NoChoiceError) -> None:
-        self._call, self._failed = call, failed
+    def __init__(self, call: Call, failed: tracing.NoChoiceError, error: Exception) -> None:
+        self._call, self._failed, self._error = call, failed, error
         self.eager = Eager(call)
         self._sources = Sources()
         self._tries = 0
@@ -110,7 +114,7 @@ class Fixes:
 
     def found(self) -> Iterator[Fix]:
         """Fixes with which the call traces, and gives what it gives without jit."""
-        yield from self._of(_State(self._call, self._failed.error))
+        yield from self._of(_State(self._call, self._error))
 
     def _of(self, state: _State) -> Iterator[Fix]:
         """What mends the innermost of the user's lines, or else one that led there."""

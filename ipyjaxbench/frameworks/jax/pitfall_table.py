@@ -14,6 +14,7 @@ class Pitfall:
         because: what is wrong, in words.
         advice: what helps and cannot be tried here.
         source: in the failing line; matches all where it is empty.
+        after: in the line after it.
     """
 
     errors: tuple[str, ...]
@@ -21,6 +22,7 @@ class Pitfall:
     because: str
     advice: str = ""
     source: str = ""
+    after: str = ""
 
 
 _VALUE = ("ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError",
@@ -54,6 +56,19 @@ _PITFALLS = (
         "assert on shapes and dtypes; for values jax.experimental.checkify.check, or"
         " jax.debug.print",
         r"^assert\b",
+    ),
+    Pitfall(
+        ("TracerBoolConversionError",),
+        "",
+        "whether to raise depends on a value, and while tracing there are only shapes",
+        "jax.experimental.checkify.check(condition, message)",
+        after=r"^raise\b",
+    ),
+    Pitfall(
+        ("TypeError",),
+        "unhashable type: '.*Tracer'",
+        "a dict or a set looks for a value, and while tracing there are only shapes",
+        "jax.lax.switch, or an array in place of the dict",
     ),
     Pitfall(
         ("TypeError",),
@@ -131,6 +146,12 @@ _PITFALLS = (
     ),
     Pitfall(
         ("TypeError",),
+        r"Shapes must be 1D[\s\S]*depends on the value",
+        "a shape is made of a value, and shapes are fixed before values exist",
+        "make the argument a Python number, and static",
+    ),
+    Pitfall(
+        ("TypeError",),
         "Shapes must be 1D",
         "a shape is computed by jnp, and so has no value while tracing",
         "compute shapes with x.size, len(x), math.prod(x.shape)",
@@ -151,7 +172,7 @@ _PITFALLS = (
         ("ConcretizationTypeError",),
         "",
         "a Python number or a shape is made of a value, and while tracing there are only shapes",
-        "make the argument static, or give jnp.unique and jnp.nonzero a size=",
+        "make the argument a Python number, and static",
     ),
     Pitfall(
         ("ValueError",),
@@ -183,12 +204,13 @@ _PITFALLS = (
 )
 
 
-def pitfall_of(error: Exception, source: str = "") -> Pitfall | None:
+def pitfall_of(error: Exception, source: str = "", after: str = "") -> Pitfall | None:
     """What kind of error it is.
 
     Args:
         error: what tracing raised.
         source: the user's line.
+        after: the line after it.
 
     Returns:
         The pitfall; None for an error that has nothing to do with tracing.
@@ -198,7 +220,8 @@ def pitfall_of(error: Exception, source: str = "") -> Pitfall | None:
     for exact in (True, False):
         for each in _PITFALLS:
             mine = {type(error).__name__} if exact else names
-            fits = re.search(each.text, str(error)) and re.search(each.source, source)
+            pairs = ((each.text, str(error)), (each.source, source), (each.after, after))
+            fits = all(re.search(pattern, text) for pattern, text in pairs)
             if fits and mine.intersection(each.errors):
                 return each
     return None

@@ -3,7 +3,7 @@
 import inspect
 import itertools
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import CodeType
@@ -34,16 +34,21 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
         The diagnosis; each of its fixes was traced.
     """
     error = _cause_of(failed.error)
-    places = users.places(error)
+    shown = error if users.places(error) else failed.error
+    places = users.places(shown)
     file, line = (places[0].file, places[0].line) if places else ("", 0)
     file, line = getattr(error, "place", (file, line))
     source = linecache.getline(file, line).strip()
-    pitfall = pitfall_of(error, source)
+    pitfall = pitfall_of(error, source, linecache.getline(file, line + 1).strip())
     found = reach.find(call, places[0].code) if places else None
     spelling = Spelling(found)
-    fixes = Fixes(call, failed)
+    fixes = Fixes(call, failed, shown)
+    blamed = tuple(responsible(call, failed))
     tried = itertools.chain(_one_jit(call), fixes.found())
     written = tuple(itertools.islice(tried, _MOST_FIXES))
+    if not any(fix.same for fix in written):
+        more = _python_number(call, blamed, failed.static)
+        written = (*written, *more)[:_MOST_FIXES]
     is_ours = isinstance(error, results.NoDataError)
     failure = fixes.eager.failure if written else None
     return Diagnosis(
@@ -53,7 +58,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
         line=line,
         source=source,
         because=pitfall.because if pitfall else _OTHER,
-        blamed=tuple(responsible(call, failed)),
+        blamed=blamed,
         fixes=written,
         advice=spelling.words(pitfall.advice) if pitfall else "",
         tries=failed.tries,
@@ -104,3 +109,26 @@ def _one_jit(call: Call) -> Iterator[Fix]:
         jit = Spelling(reach.plain(plain)).of("jax.jit")
         changes = "one jit, of the function itself; one compilation for each value"
         yield Fix(f"{jit}({plain.__name__}, static_argnames={static!r})", changes)
+
+
+def _python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> Iterator[Fix]:
+    """An array that could be a Python number, and static."""
+    given = dict(zip(call.labels, call.args, strict=True)) | dict(call.kwargs)
+    function = getattr(call.function, "__name__", "")
+    for name in names:
+        value = given.get(name)
+        is_choice = isinstance(value, jax.Array) and value.shape == ()
+        if not is_choice or value is None or value.dtype.kind not in "iub":
+            continue
+        number = value.item()
+        args = tuple(number if label == name else arg
+                     for label, arg in zip(call.labels, call.args, strict=True))  # fmt: skip
+        kwargs = {n: number if n == name else each for n, each in call.kwargs.items()}
+        needed = (*static, name)
+        if not tracing.traces(replace(call, args=args, kwargs=kwargs), needed):
+            continue
+        if function.isidentifier():
+            jit = Spelling(reach.plain(call.function)).of("jax.jit")
+            typed = repr(name if len(needed) == 1 else needed)
+            cost = f"{name} a Python number, as {number}; one compilation for each value"
+            yield Fix(f"{jit}({function}, static_argnames={typed})", cost)

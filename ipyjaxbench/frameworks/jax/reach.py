@@ -18,6 +18,7 @@ from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax.users import MADE, is_users, is_users_class
 
 _MOST = 2000  # things that are looked at
+_FEW = 20  # attributes of what a library makes around the user's functions
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _of_object(thing: Any) -> Iterator[Step]:
     """The methods of an object, and the objects that it is made of."""
     yield from _of_class(type(thing))
     held = getattr(thing, "__dict__", None)
-    if isinstance(held, dict) and is_users_class(type(thing)):
+    if isinstance(held, dict) and (is_users_class(type(thing)) or len(held) <= _FEW):
         objects = ((n, v) for n, v in held.items() if not isinstance(v, jax.Array | type))
         yield from (Step("held", (n,), v) for n, v in objects if hasattr(v, "__dict__"))
 

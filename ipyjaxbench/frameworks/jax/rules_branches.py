@@ -52,6 +52,18 @@ def where_for_choice(site: Site) -> Iterator[Edit]:
     yield from exchanged(site, change, _BOTH)
 
 
+def logical(site: Site) -> Iterator[Edit]:
+    """``a > 0 and b > 0``, where no ``if`` asks for it."""
+
+    def change(node: ast.expr) -> ast.expr | None:
+        is_logical = isinstance(node, ast.BoolOp) or (
+            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+        )
+        return condition(node) if is_logical else None
+
+    yield from exchanged(site, change)
+
+
 def where_for_returns(site: Site) -> Iterator[Edit]:
     """``if c: return a`` with what is returned otherwise, also in ``elif``."""
     if not isinstance(site.stmt, ast.If):

@@ -97,6 +97,30 @@ def array_for_number(site: Site) -> Iterator[Edit]:
     yield from exchanged(site, change, _STAYS)
 
 
+def array_for_list(site: Site) -> Iterator[Edit]:
+    """A list of numbers takes no tracer as an index; an array does."""
+
+    def change(node: ast.expr) -> ast.expr | None:
+        match node:
+            case ast.Subscript(value=ast.Name() | ast.List() as x, ctx=ast.Load()):
+                return ast.Subscript(call("jax.numpy.asarray", x), node.slice, ast.Load())
+        return None
+
+    yield from exchanged(site, change, _STAYS)
+
+
+def switch_for_list(site: Site) -> Iterator[Edit]:
+    """One of several functions."""
+
+    def change(node: ast.expr) -> ast.expr | None:
+        match node:
+            case ast.Call(func=ast.Subscript(value=several, slice=index), args=args, keywords=[]):
+                return call("jax.lax.switch", index, several, *args)
+        return None
+
+    yield from exchanged(site, change, "an index too large takes the last")
+
+
 def debug_print(site: Site) -> Iterator[Edit]:
     """``print(f"{x:.2f}")`` needs the number while tracing; `jax.debug.print` waits for it."""
     match site.stmt:
@@ -119,7 +143,7 @@ def _formatted(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
             func=ast.Attribute(value=ast.Constant(value=str() as words), attr="format"),
             args=args, keywords=[],
         ):  # fmt: skip
-            return words, args
+            return words, [_array_of(each) for each in args]
         case ast.BinOp(left=ast.Constant(value=str() as words), op=ast.Mod(), right=right):
             return _of_percents(words, right.elts if isinstance(right, ast.Tuple) else [right])
     return None
@@ -132,7 +156,17 @@ def _of_percents(words: str, values: list[ast.expr]) -> tuple[str, list[ast.expr
         return None
     for kind, piece in zip(kinds, pieces, strict=True):
         first += f"{{:{kind}}}{piece[len(kind) :]}"
-    return first, values
+    return first, [_array_of(each) for each in values]
+
+
+def _array_of(node: ast.expr) -> ast.expr:
+    """What was made a Python number in order to print it."""
+    match node:
+        case ast.Call(func=ast.Name(id="int" | "float"), args=[value], keywords=[]):
+            return value
+        case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
+            return value
+    return node
 
 
 def _kind_of(piece: str) -> str:
@@ -153,13 +187,13 @@ def _of_parts(parts: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
                 words += text.replace("{", "{{").replace("}", "}}")
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                 words += "{}"
-                values.append(value)
+                values.append(_array_of(value))
             case ast.FormattedValue(
                 value=value, conversion=-1,
                 format_spec=ast.JoinedStr(values=[ast.Constant(value=str() as kind)]),
             ):  # fmt: skip
                 words += f"{{:{kind}}}"
-                values.append(value)
+                values.append(_array_of(value))
             case _:
                 return None
     return words, values

@@ -166,9 +166,21 @@ _AT = {ast.Add: "add", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power"
 def at_for_item(site: Site) -> Iterator[Edit]:
     """``x[i] = v`` as ``x = x.at[i].set(v)``."""
     target, value, op = _item_assigned(site.stmt)
-    if target is None or value is None:
-        return
-    x = as_read(target.value)
+    if target is not None and value is not None:
+        yield Edit([_with_at(target, as_read(target.value), value, op)])
+
+
+def at_for_numpy_item(site: Site) -> Iterator[Edit]:
+    """The same where ``x`` is an array of NumPy, which takes no tracers."""
+    target, value, op = _item_assigned(site.stmt)
+    if target is not None and value is not None:
+        x = call("jax.numpy.asarray", as_read(target.value))
+        yield Edit([_with_at(target, x, value, op)])
+
+
+def _with_at(
+    target: ast.Subscript, x: ast.expr, value: ast.expr, op: ast.operator | None
+) -> ast.Assign:
     at = ast.Subscript(ast.Attribute(x, "at", ast.Load()), target.slice, ast.Load())
     how = "set" if op is None else _AT.get(type(op), "")
     if isinstance(op, ast.Sub):
@@ -177,7 +189,7 @@ def at_for_item(site: Site) -> Iterator[Edit]:
         how = "set"
         value = ast.BinOp(ast.Subscript(x, target.slice, ast.Load()), op, value)  # type: ignore[arg-type]
     made = ast.Call(ast.Attribute(at, how, ast.Load()), [value], [])
-    yield Edit([ast.Assign([as_written(target.value)], made)])
+    return ast.Assign([as_written(target.value)], made)
 
 
 def _item_assigned(
