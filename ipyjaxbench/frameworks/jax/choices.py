@@ -14,6 +14,7 @@ from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import users
 
 _MOST_TRIES = 32
+_LARGE = 1000
 _CLOCK = Clock.elapsed()
 #: JAX's words where it knows which arguments a failing value comes from, and of which function.
 _BLAMED = re.compile(r"depends on the values? of the arguments? (.+?)\.\s", re.DOTALL)
@@ -69,6 +70,11 @@ class Choices:
         more = static.union(self._named(error))
         if static and more != static and more not in self._failures:
             self._next.append(more)
+
+    def has_large(self, static: frozenset[str]) -> bool:
+        """Whether a number that is static could be that of very many turns."""
+        values = (value for name, value in _given(self._call).items() if name in static)
+        return any(isinstance(value, int | float) and value > _LARGE for value in values)
 
     def told(self) -> tuple[tuple[str, ...], Exception]:
         """The fault that is left when arguments that only stand in its way are static.

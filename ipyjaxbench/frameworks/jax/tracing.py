@@ -171,8 +171,12 @@ def _of_choices(call: Call) -> Traced:
 
 
 def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractContextManager[None]:
-    """What jit would trace takes the time that it takes, unless it is a loop without an end."""
-    if not static:
+    """What jit would trace takes the time that it takes, unless it is a loop of many turns.
+
+    Only a large number among what is static makes one. To follow the code costs as much time as
+    tracing it, and so is left out where there is none.
+    """
+    if not choices.has_large(static):
         return contextlib.nullcontext()
     return within(choices.left, _TURNS if choices.is_named else 0)
 

@@ -39,6 +39,7 @@ class Place:
     at: int
 
 
+@functools.lru_cache(maxsize=4096)
 def is_users(file: str) -> bool:
     """Whether a file is the user's own: no part of Python, of a library, or of this one."""
     return not file.startswith((*_NOT_CODE, *_libraries()))
