@@ -20,6 +20,7 @@ from ipyjaxbench.frameworks.jax.spelling import Spelling
 from ipyjaxbench.user_errors import one_line
 
 _MOST_FIXES = 3
+_LARGE = 1000
 _OTHER = "the code raises while it is traced"
 
 
@@ -121,6 +122,8 @@ def _python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> I
         if not is_choice or value is None or value.dtype.kind not in "iub":
             continue
         number = value.item()
+        if number > _LARGE:  # it may be how often a loop turns
+            continue
         args = tuple(number if label == name else arg
                      for label, arg in zip(call.labels, call.args, strict=True))  # fmt: skip
         kwargs = {n: number if n == name else each for n, each in call.kwargs.items()}
