@@ -50,7 +50,7 @@ class Graph(Result):
         stats: how often each primitive is computed, the costliest first.
         lines: how much each line of code computes, in their order.
         static_argnames: arguments on whose values the program depends.
-        fixed: arguments that are no data, and so are part of the program too.
+        fixed: arguments that are no inputs, and so are part of the program too.
         tries: how often the user's code was traced.
         seconds: what tracing took.
         printed: what the user's code printed while it was traced for the last time.

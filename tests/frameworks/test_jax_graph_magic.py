@@ -73,7 +73,9 @@ def test_a_trace_that_was_left_by_looking_is_told_by_the_timing_that_misses_it(
     shell.run("g = %jaxpr -q step(x)")
     assert shell.names["g"].warm == ("step",)
     shell.run("r = %fwtime -q -n 5 -r 3 step(x)\nagain = %fwtime -q -n 5 -r 3 step(x)")
-    assert [note.code for note in shell.names["r"].notes].count("looked-at") == 1
+    # Before JAX 0.6 it is not told which function is compiled.
+    names_are_told = jax.__version_info__ >= (0, 6)
+    assert [note.code for note in shell.names["r"].notes].count("looked-at") == names_are_told
     assert "trace" not in shell.names["r"].phases
     assert "looked-at" not in [note.code for note in shell.names["again"].notes]
 

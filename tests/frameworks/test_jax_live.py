@@ -1,5 +1,6 @@
 """What a graph can still tell after it was shown: stages, memory, what XLA counts and why."""
 
+import os
 import subprocess
 import sys
 from typing import Any
@@ -118,7 +119,6 @@ def test_numpy_is_replaced_in_a_copy() -> None:
 def test_work_is_shared_among_devices_and_what_they_exchange_is_told() -> None:
     code = """
 import jax
-jax.config.update("jax_num_cpu_devices", 4)
 import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P
 from ipyjaxbench.expression import Call
@@ -134,9 +134,11 @@ print([note.code for note in found.notes])
 kept = inspect_call(Call.of(lambda x: x + 1, x), GraphOptions(check=True))
 print([note.code for note in kept.notes])
 """
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
-    )
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True,
+        timeout=300,
+    )  # fmt: skip
     exchanged, why, codes, kept = done.stdout.splitlines()
     assert exchanged == "(Collective(name='all-reduce', times=1, nbytes=16384),)"
     assert why == "That is on each of 4 devices"
