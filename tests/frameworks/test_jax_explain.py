@@ -255,7 +255,7 @@ def test_what_a_function_has_static_already_is_not_told_again(args: tuple, kwarg
     assert (found.static_argnames, found.fixed) == ((), ("neg",))
     assert "static_argnames" not in str(found)
     fixes = why(plain_jit, *args, **kwargs).fixes
-    assert fixes[0].code == "jax.jit(plain_jit, static_argnames='neg')"
+    assert fixes[0].code == "@partial(jax.jit, static_argnames='neg')"
 
 
 # What tracing leaves behind
@@ -422,7 +422,7 @@ class Holder:
         (jax.jit(closing(2.0)), (X, X), "return jnp.where(y.sum() > 0, y, -y)"),
         (jax.jit(Holder().run), (X,), "return jnp.where(x.sum() > 0, x, -x)"),
         (jax.jit(in_scan), (ONE, X), "c = jnp.where(a > 0, c + a, c)"),
-        (plain_jit, (X, True), "jax.jit(plain_jit, static_argnames='neg')"),
+        (plain_jit, (X, True), "@partial(jax.jit, static_argnames='neg')"),
     ],
 )
 def test_an_error_is_explained_from_its_traceback(

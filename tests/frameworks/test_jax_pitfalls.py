@@ -174,7 +174,7 @@ def why(function: Callable[..., Any], *args: Any) -> Diagnosis:
         (scaled, (X,), "x", "return x * jnp.asarray(x[0], int)"),
         (sine, (X,), "x", "return jnp.sin(x) + 1"),
         (outer, (X,), "x", "return jnp.where(x > 1, x, 0)"),
-        (twice_jitted, (X, True), "neg", "jax.jit(twice_jitted, static_argnames='neg')"),
+        (twice_jitted, (X, True), "neg", "@partial(jax.jit, static_argnames='neg')"),
         (jax.jit(negatives), (X,), "x", "return jnp.where(x < 0, x, 0)"),
         (jax.jit(moded), (X, "a"), "mode", "jax.jit(moded, static_argnames='mode')"),
     ],

@@ -14,7 +14,7 @@ from ipyjaxbench.frameworks.jax import exchange, reach, tracing, users
 from ipyjaxbench.frameworks.jax.choices import named_in
 from ipyjaxbench.frameworks.jax.pitfall_table import pitfall_of
 from ipyjaxbench.frameworks.jax.pitfalls import diagnose
-from ipyjaxbench.frameworks.jax.spelling import Spelling
+from ipyjaxbench.frameworks.jax.spelling import static_jit
 
 #: Values that an argument could have, for one that is tried as a static one.
 _STAND_INS = {"bool": True, "int32": 2, "int64": 2}
@@ -118,9 +118,7 @@ def _static_fix(call: Call, names: tuple[str, ...]) -> Iterator[Fix]:
             continue
         args = (*call.args[:index], value, *call.args[index + 1 :])
         if tracing.traces(replace(call, args=args), {name}):
-            plain = call.text.removesuffix("(...)")
-            jit = Spelling(reach.plain(call.function)).of("jax.jit")
             yield Fix(
-                f"{jit}({plain}, static_argnames={name!r})",
+                static_jit(reach.plain(call.function), [name]),
                 f"one compilation for each value; tried with {value}",
             )

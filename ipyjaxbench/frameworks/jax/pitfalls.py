@@ -16,7 +16,7 @@ from ipyjaxbench.frameworks.jax import reach, results, tracing, users
 from ipyjaxbench.frameworks.jax.blame import responsible
 from ipyjaxbench.frameworks.jax.fixes import Fixes
 from ipyjaxbench.frameworks.jax.pitfall_table import pitfall_of
-from ipyjaxbench.frameworks.jax.spelling import Spelling
+from ipyjaxbench.frameworks.jax.spelling import Spelling, static_jit
 from ipyjaxbench.user_errors import one_line
 
 _MOST_FIXES = 3
@@ -106,10 +106,8 @@ def _one_jit(call: Call) -> Iterator[Fix]:
     except Exception:  # noqa: BLE001  what is no name, or cannot be hashed, is no fix
         return
     if names:
-        static = names[0] if len(names) == 1 else names
-        jit = Spelling(reach.plain(plain)).of("jax.jit")
-        changes = "one jit, of the function itself; one compilation for each value"
-        yield Fix(f"{jit}({plain.__name__}, static_argnames={static!r})", changes)
+        changes = "one jit, and no other decorator; one compilation for each value"
+        yield Fix(static_jit(reach.plain(plain) or plain, names), changes)
 
 
 def _python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> Iterator[Fix]:

@@ -3,7 +3,7 @@
 import ast
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -107,3 +107,26 @@ def library(dotted: str) -> ast.Name:
 def call(dotted: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
     """A node for a call of a library's function."""
     return ast.Call(library(dotted), list(args), [ast.keyword(n, v) for n, v in keywords.items()])
+
+
+def static_jit(function: Any, names: Sequence[str]) -> str:
+    """A function jitted with static arguments, as its code would write it.
+
+    Args:
+        function: the plain function.
+        names: of the arguments.
+
+    Returns:
+        A call of `jax.jit`; a decorator where the function's name is that of what decorators
+        made of it.
+    """
+    static = names[0] if len(names) == 1 else tuple(names)
+    plain = function if isinstance(function, FunctionType) else None
+    jit, name = Spelling(plain).of("jax.jit"), getattr(function, "__name__", "f")
+    named = plain.__globals__.get(name) if plain is not None else None
+    if plain is None or (
+        getattr(named, "__code__", plain.__code__) is plain.__code__
+        and (named is None or isinstance(named, FunctionType))
+    ):
+        return f"{jit}({name}, static_argnames={static!r})"
+    return f"@partial({jit}, static_argnames={static!r})"
