@@ -23,6 +23,29 @@ class Fix:
     same: str = ""
 
 
+@dataclass(frozen=True)
+class Pitfall:
+    """A way in which code fails to trace.
+
+    Attributes:
+        errors: names of the types of errors; any where it is empty.
+        text: in the error's message; any where it is empty.
+        because: what is wrong, in words.
+        advice: what helps and cannot be tried.
+        source: in the failing line; any where it is empty.
+        after: in the line after it.
+        asks: whether the value of an argument is asked for.
+    """
+
+    errors: tuple[str, ...]
+    text: str
+    because: str
+    advice: str = ""
+    source: str = ""
+    after: str = ""
+    asks: bool = False
+
+
 class UntraceableError(Exception):
     """A call cannot be traced.
 

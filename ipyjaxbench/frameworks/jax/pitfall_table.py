@@ -1,29 +1,8 @@
 """The ways in which code fails to trace: what is wrong in words, and what helps."""
 
 import re
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Pitfall:
-    """A kind of error.
-
-    Attributes:
-        errors: names of its types.
-        text: in its message; matches all where it is empty.
-        because: what is wrong, in words.
-        advice: what helps and cannot be tried here.
-        source: in the failing line; matches all where it is empty.
-        after: in the line after it.
-    """
-
-    errors: tuple[str, ...]
-    text: str
-    because: str
-    advice: str = ""
-    source: str = ""
-    after: str = ""
-
+from ipyjaxbench.diagnosis import Pitfall
 
 _VALUE = ("ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError",
           "TracerArrayConversionError", "TypeError")  # fmt: skip

@@ -3,13 +3,13 @@
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FrameType, FunctionType, MethodType, TracebackType
 from typing import Any
 
 import tensorflow as tf
 
-from ipyjaxbench.diagnosis import Diagnosis, Fix
+from ipyjaxbench.diagnosis import Diagnosis, Fix, Pitfall
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.tensorflow import reach, rewrite, tracing
 from ipyjaxbench.graph_parts import line_of
@@ -20,41 +20,22 @@ _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _ONLY_SHAPES = "and while tracing there are only shapes"
 
 
-@dataclass(frozen=True)
-class _Pitfall:
-    """A kind of error.
-
-    Attributes:
-        errors: names of its types.
-        text: in its message; matches all where it is empty.
-        because: what is wrong, in words.
-        advice: what helps and cannot be tried here.
-        asks: whether the value of an argument is asked for.
-    """
-
-    errors: tuple[str, ...]
-    text: str
-    because: str
-    advice: str = ""
-    asks: bool = False
-
-
 _PITFALLS = (
-    _Pitfall(
+    Pitfall(
         ("NotImplementedError",),
         "numpy array|NumPy",
         f"NumPy asks for the numbers, {_ONLY_SHAPES}",
         "the same function of tf, or tf.numpy_function",
         asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("OperatorNotAllowedInGraphError",),
         "Python `bool`",
         f"if, while, and, or, not, bool() ask for a value, {_ONLY_SHAPES}",
         "tf.where or tf.cond for if, tf.while_loop for while; or leave autograph=False out",
         asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("OperatorNotAllowedInGraphError",),
         "Iterating",
         "a loop in brackets, list() or unpacking takes a tensor apart in Python, which AutoGraph"
@@ -62,62 +43,62 @@ _PITFALLS = (
         "tf.map_fn(f, x), or tf.unstack(x) where its length is fixed",
         asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("TypeError",),
         r"interpreted as an integer|indices must be integers|sequence of integers",
         f"range(), an index or a shape asks for a number, {_ONLY_SHAPES}",
         "tf.range(n) and tf.while_loop, tf.gather for a list, or a Python number in its place",
         asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("TypeError", "AttributeError"),
         r"__int__|__float__|__index__|real number, not|a string, a bytes-like object or",
         f"a Python number is made of a tensor, {_ONLY_SHAPES}",
         "tf.cast(x, tf.int32)",
         asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("AttributeError",),
         r"no attribute '(numpy|item|tolist)'",
         f"numpy(), item() and tolist() ask for the numbers, {_ONLY_SHAPES}",
         "leave it out, and compute with tf",
         asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("TypeError",),
         "does not support item assignment",
         "tensors do not change: only variables can be assigned to",
         "tf.tensor_scatter_nd_update(x, indices, updates), or tf.where",
     ),
-    _Pitfall(
+    Pitfall(
         ("VariableMadeError", "ValueError"),
         r"^a tf\.Variable is made|singleton tf\.Var|[Cc]reating variables on a non-first call",
         "a variable is made here: a tf.function may make variables on its first call alone, and"
         " looking would make one too",
         "make it outside of the function; where it is made on the first call alone, call it first",
     ),
-    _Pitfall(
+    Pitfall(
         ("InaccessibleTensorError", "TypeError"),
         "is out of scope",
         "the symbolic tensor that is made here was kept, in a global or an attribute, and is used"
         " after its trace",
         "return the tensor instead of keeping it, or keep it in a tf.Variable",
     ),
-    _Pitfall(
+    Pitfall(
         ("OutOfScopeError",),
         "",
         "a symbolic tensor of an earlier trace was kept, in a global or an attribute, and is used"
         " here",
         "return the tensor instead of keeping it, or keep it in a tf.Variable",
     ),
-    _Pitfall(
+    Pitfall(
         ("ValueError",),
         "must also be initialized|may not be (None|undefined)|must be defined|must also have a",
         "a name gets a value on one way through the if or the loop alone, and a graph needs it on"
         " each",
         "give it a value before the if or the loop, or in both branches",
     ),
-    _Pitfall(
+    Pitfall(
         ("TypeError", "ValueError"),
         "has (dtype|shape) .* (branch|loop|iteration)",
         "the branches of an if, or the turns of a loop, give other types or shapes, and a graph has"
@@ -125,19 +106,19 @@ _PITFALLS = (
         "tf.cast or tf.reshape on one side; tf.autograph.experimental.set_loop_options for shapes"
         " that grow",
     ),
-    _Pitfall(
+    Pitfall(
         ("TypeError", "InvalidArgumentError"),
         "does not match type|must have the same type|cannot compute .* as input .* expected",
         "the tensors have other types, and TensorFlow does not change them by itself",
         "tf.cast(x, y.dtype)",
     ),
-    _Pitfall(
+    Pitfall(
         ("ValueError", "InvalidArgumentError"),
         "[Dd]imensions must be equal|[Ii]ncompatible|[Ss]hape must be rank|not compatible",
         "the shapes do not fit together",
         "look at the shapes: print(x.shape) shows them while tracing",
     ),
-    _Pitfall(("RecursionError",), "", "the function calls itself without an end", "tf.while_loop"),
+    Pitfall(("RecursionError",), "", "the function calls itself without an end", "tf.while_loop"),
 )
 
 
@@ -200,7 +181,7 @@ def _message(error: Exception) -> str:
     return first if len(first) <= _LONG else first.partition(". ")[0]
 
 
-def _pitfall_of(error: Exception) -> _Pitfall | None:
+def _pitfall_of(error: Exception) -> Pitfall | None:
     names, message = {kind.__name__ for kind in type(error).__mro__}, _message(error)
     for each in _PITFALLS:
         if names.intersection(each.errors) and re.search(each.text, message):

@@ -3,13 +3,13 @@
 import itertools
 import linecache
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import CodeType, FunctionType
 from typing import Any
 
 import torch
 
-from ipyjaxbench.diagnosis import Diagnosis, Fix
+from ipyjaxbench.diagnosis import Diagnosis, Fix, Pitfall
 from ipyjaxbench.expression import Call, labels
 from ipyjaxbench.frameworks.torch import aten, dynamo, frames, given, rewrite
 from ipyjaxbench.frameworks.torch.kept import as_before
@@ -19,68 +19,54 @@ _MOST_FIXES = 3
 _SHAPES = "and while tracing there are only shapes"
 
 
-@dataclass(frozen=True)
-class _Pitfall:
-    """A kind of error.
-
-    Attributes:
-        kinds: names of its types; all where it is empty.
-        text: in its message.
-        because: what is wrong, in words.
-        advice: what helps and cannot be tried here.
-        of_values: whether the tensor is known that was asked for its value.
-    """
-
-    kinds: tuple[str, ...]
-    text: str
-    because: str
-    advice: str
-    of_values: bool = True
-
-
 _PITFALLS = (
-    _Pitfall(
+    Pitfall(
         ("GuardOnDataDependentSymNode",),
         "",
         f"if, while or a shape asks for a tensor's value, {_SHAPES}",
         "torch.where, or torch.cond",
+        asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("DataDependentOutputException",),
         "",
         f"a Python number is made of a tensor's value, {_SHAPES}",
         "torch.where for if; keep the number as a tensor",
+        asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("DynamicOutputShapeException",),
         "",
         "the shape of a result depends on values, and shapes are fixed before values exist",
         "torch.where(mask, x, 0), which keeps the shape",
+        asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         (),
         ".numpy() is not supported",
         f"NumPy asks for the numbers, {_SHAPES}",
         "the same functions of torch",
-        of_values=False,
     ),
-    _Pitfall(
+    Pitfall(
         ("Unsupported", "UserError"),
         "ata-dependent branching",
         f"if, while, and, or, not ask for a tensor's value, {_SHAPES}",
         "torch.where, or torch.cond",
+        asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("Unsupported", "UserError"),
         "Tensor.item()",
         f"a Python number is made of a tensor's value, {_SHAPES}",
         "keep the number as a tensor, or torch._dynamo.config.capture_scalar_outputs = True",
+        asks=True,
     ),
-    _Pitfall(
+    Pitfall(
         ("Unsupported", "UserError"),
         "Dynamic shape operator",
         "the shape of a result depends on values, and shapes are fixed before values exist",
         "torch.where(mask, x, 0), which keeps the shape",
+        asks=True,
     ),
 )
 
@@ -103,7 +89,7 @@ def diagnose(call: Call, error: Exception, find: Callable[[Call], object]) -> Di
         return found
     inner, blamed = aten.failure(call)
     where, its_code = _place_of(inner) if inner is not None else (("", 0), None)
-    if where != place or not pitfall.of_values:
+    if where != place or not pitfall.asks:
         blamed = ()
     elif code is None:
         code = its_code
@@ -145,9 +131,9 @@ def _told(text: str, error: Exception, place: Place) -> Diagnosis:
     )
 
 
-def _pitfall_of(error: Exception) -> _Pitfall | None:
+def _pitfall_of(error: Exception) -> Pitfall | None:
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    fitting = (p for p in _PITFALLS if not p.kinds or kinds.intersection(p.kinds))
+    fitting = (p for p in _PITFALLS if not p.errors or kinds.intersection(p.errors))
     return next((p for p in fitting if p.text in str(error)), None)
 
 
