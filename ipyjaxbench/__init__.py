@@ -9,9 +9,11 @@ In a notebook::
 from typing import TYPE_CHECKING
 
 from ipyjaxbench.api import compare as compare
+from ipyjaxbench.api import devices as devices
 from ipyjaxbench.api import graph as graph
 from ipyjaxbench.api import measure as measure
 from ipyjaxbench.api import measure_code as measure_code
+from ipyjaxbench.api import placement as placement
 from ipyjaxbench.comparison import Comparison as Comparison
 from ipyjaxbench.diagnosis import Diagnosis as Diagnosis
 from ipyjaxbench.diagnosis import UntraceableError as UntraceableError
@@ -24,9 +26,10 @@ from ipyjaxbench.errors import TooManyTracesError as TooManyTracesError
 from ipyjaxbench.frameworks import Framework as Framework
 from ipyjaxbench.graph import Graph as Graph
 from ipyjaxbench.inspecting import explain as explain
+from ipyjaxbench.located import Whereabouts as Whereabouts
 from ipyjaxbench.measurement import Measurement as Measurement
 from ipyjaxbench.notes import Note as Note
-from ipyjaxbench.placement import Placement as Placement
+from ipyjaxbench.placed import Placement as Placement
 from ipyjaxbench.signatures import Signatures as Signatures
 from ipyjaxbench.swept import Sweep as Sweep
 from ipyjaxbench.trace_checks import assert_max_traces as assert_max_traces

@@ -12,6 +12,8 @@ from ipyjaxbench.errors import OptionError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.inspecting import inspect_call
+from ipyjaxbench.located import Whereabouts
+from ipyjaxbench.locating import locate, survey
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions
 from ipyjaxbench.snippet import Namespace, Snippet, Source
@@ -169,6 +171,35 @@ def graph(
     """
     __tracebackhide__ = True
     return inspect_call(Call.of(function, *args, **kwargs), GraphOptions(stage=stage))
+
+
+def placement(*values: object, **named: object) -> Whereabouts:
+    """Show where values live, leaf by leaf, as ``%fwdevices x y`` does.
+
+    Args:
+        *values: arrays, trees, models, optimisers.
+        **named: the same, with the names that the report shows.
+
+    Returns:
+        The arrays in them, with their devices and how they are cut over them.
+
+    Example:
+        >>> placement(3).arrays[0].framework
+        ''
+    """
+    return locate({f"value {i}": value for i, value in enumerate(values, 1)} | named)
+
+
+def devices(*, start: bool = False) -> Whereabouts:
+    """Show the devices of every framework that was imported, as ``%fwdevices`` does.
+
+    Args:
+        start: let frameworks look for devices that have not done so yet.
+
+    Returns:
+        The devices, with their memory, and the arrays that are alive.
+    """
+    return survey({}, start=start)
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:

@@ -10,7 +10,13 @@ import re
 from typing import NoReturn
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions, TraceOptions
+from ipyjaxbench.options import (
+    CompareOptions,
+    GraphOptions,
+    PlaceOptions,
+    TimeOptions,
+    TraceOptions,
+)
 from ipyjaxbench.rules import (
     axes,
     checked,
@@ -111,6 +117,14 @@ _TRACE_ROWS: _Rows = (
 )
 
 
+_PLACE_ROWS: _Rows = (
+    (("--start",), "start", True, "let frameworks that were imported look for devices now"),
+    (("-q", "--quiet"), "quiet", True, "show nothing"),
+    (("-o", "--return"), "returned", True, "return the result object"),
+    (("-v", "--variable"), "variable", variable, "save the result object under this name"),
+)
+
+
 _TIME_EXAMPLES = """
 examples:
   %fwtime jnp.dot(x, x.T)               waited for, on every device that it uses
@@ -172,6 +186,17 @@ examples:
 from Python:
   with ipyjaxbench.trace_cached() as t: ...
   ipyjaxbench.assert_max_traces(f, 1)
+"""
+
+
+_PLACE_EXAMPLES = """
+examples:
+  %fwdevices                            devices of every framework in use; arrays by name
+  %fwdevices x params["w"] model        where these live, leaf by leaf, and how they are cut
+
+from Python:
+  ipyjaxbench.devices()
+  ipyjaxbench.placement(x, params)
 """
 
 
@@ -245,6 +270,17 @@ def split_trace(line: str) -> tuple[TraceOptions, str]:
     """
     values, code = _taken_off(line, _TRACE_ROWS, "%trace_cached")
     return TraceOptions(**values), code  # type: ignore[arg-type]
+
+
+def split_place(line: str) -> tuple[PlaceOptions, str]:
+    """Take the options of ``%fwdevices`` off ``line``, as `split` does.
+
+    Example:
+        >>> split_place("--start x")[1]
+        'x'
+    """
+    values, code = _taken_off(line, _PLACE_ROWS, "%fwdevices")
+    return PlaceOptions(**values), code  # type: ignore[arg-type]
 
 
 def _taken_off(line: str, rows: _Rows, magic: str) -> tuple[dict[str, object], str]:
@@ -349,6 +385,12 @@ def graph_usage() -> str:
 def trace_usage() -> str:
     """The help text of ``%trace_cached``, like that of ``%fwtime``."""
     return _build("%trace_cached", _TRACE_ROWS, _TRACE_USAGE).format_help() + _TRACE_EXAMPLES
+
+
+def place_usage() -> str:
+    """The help text of ``%fwdevices``, like that of ``%fwtime``."""
+    usage = "%(prog)s [options] [value value ...]"
+    return _build("%fwdevices", _PLACE_ROWS, usage).format_help() + _PLACE_EXAMPLES
 
 
 def compare_usage() -> str:

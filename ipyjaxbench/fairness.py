@@ -10,7 +10,7 @@ from typing import Any
 from ipyjaxbench import notes, units
 from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded, package_of
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.scene import Scene
 
 _PLAIN = (numbers.Number, str, bytes)

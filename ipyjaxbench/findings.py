@@ -12,7 +12,7 @@ from ipyjaxbench.frameworks import Framework, Seen, is_the_users, package_of
 from ipyjaxbench.kept_copies import converted, kept_copies
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.programs import Built
 from ipyjaxbench.sampling import Samples
 from ipyjaxbench.scene import Scene

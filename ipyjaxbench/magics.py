@@ -32,6 +32,8 @@ from ipyjaxbench.errors import IpyJaxBenchError, OptionError, SnippetError
 from ipyjaxbench.graph import Graph, difference
 from ipyjaxbench.inspecting import explain, inspect_code
 from ipyjaxbench.ledger import LEDGER
+from ipyjaxbench.located import Whereabouts
+from ipyjaxbench.locating import evaluated, locate, survey
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.observing import observe_code, predict_code
 from ipyjaxbench.options import CompareOptions, GraphOptions
@@ -239,6 +241,30 @@ class IpyJaxBench(Magics):
                 raise raised
         return result if returned else None
 
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def fwdevices(self, line: str, local_ns: Namespace | None = None) -> Whereabouts | None:
+        """Show where arrays live, and what devices there are; nothing is started by looking."""
+        __tracebackhide__ = True
+        use = use_of_result()
+        names = namespace_of(self.shell, local_ns)
+        with _one_line_errors():
+            chosen, code = command_line.split_place(line)
+            if code:
+                values = evaluated(names, code)
+                result = locate(values, start=chosen.start)
+            else:
+                hidden = self.shell.user_ns_hidden
+                mine = {name: value for name, value in names.items() if name not in hidden}
+                result = survey(mine, start=chosen.start)
+        returned = chosen.returned or use == "used"
+        if not chosen.quiet and not (returned and use == "shown"):
+            display(result)
+        if chosen.variable:
+            self.shell.user_ns[chosen.variable] = result
+        return result if returned else None
+
     @line_magic
     def explain(self, line: str) -> None:
         """Say why the last cell that failed would not trace: the line, the argument, a fix."""
@@ -363,6 +389,7 @@ IpyJaxBench.jaxpr.__doc__ = f"{IpyJaxBench.jaxpr.__doc__}\n\n{command_line.graph
 IpyJaxBench.trace_cached.__doc__ = (
     f"{IpyJaxBench.trace_cached.__doc__}\n\n{command_line.trace_usage()}"
 )
+IpyJaxBench.fwdevices.__doc__ = f"{IpyJaxBench.fwdevices.__doc__}\n\n{command_line.place_usage()}"
 IpyJaxBench.fwcompare.__doc__ = f"{IpyJaxBench.fwcompare.__doc__}\n\n{command_line.compare_usage()}"
 
 

@@ -12,7 +12,7 @@ from ipyjaxbench.compiled import Counterpart, FirstCall, Program
 from ipyjaxbench.device_time import DeviceTime
 from ipyjaxbench.machine import Conditions
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
 

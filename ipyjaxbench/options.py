@@ -217,6 +217,23 @@ class GraphOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlaceOptions:
+    """What is to be told of devices and arrays.
+
+    Attributes:
+        start: let frameworks that were imported look for devices (``--start``).
+        quiet: show nothing.
+        returned: return the result object.
+        variable: name that gets the result object.
+    """
+
+    start: bool = False
+    quiet: bool = False
+    returned: bool = False
+    variable: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraceOptions:
     """What is to be told of calls of compiled functions.
 

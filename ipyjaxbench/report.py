@@ -140,7 +140,22 @@ class Calls:
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Headline | Facts | Distribution | Notes | Table | Bars | Chart | Code | Calls
+@dataclass(frozen=True)
+class Grid:
+    """Which devices hold which part of an array, drawn.
+
+    Attributes:
+        caption: whose parts they are.
+        tops: the names of the columns; one empty name where there is but one.
+        rows: of each row its name, and its cells; equal cells are the same devices.
+    """
+
+    caption: str
+    tops: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = Headline | Facts | Distribution | Notes | Table | Bars | Chart | Code | Calls | Grid
 
 
 @dataclass(frozen=True)

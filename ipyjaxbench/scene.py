@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 
 from ipyjaxbench.frameworks import Framework, asked, find_arrays, find_reach, package_of
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.snippet import Snippet
 
 

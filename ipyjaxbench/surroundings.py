@@ -7,7 +7,7 @@ from types import FunctionType, MethodType
 
 from ipyjaxbench import notes
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 _TOOLS = range(6)  # the identifiers that `sys.monitoring` gives to tools
 

@@ -15,7 +15,7 @@ from ipyjaxbench.compiled import Program
 from ipyjaxbench.device_time import Interval, Profile
 from ipyjaxbench.frameworks import Framework, Fresh, Restore, Seen, Wait, Watch
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 
 class FakeClock(Clock):

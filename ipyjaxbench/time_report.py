@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ipyjaxbench import compiled, stats, units, verdict
 from ipyjaxbench.device_time import ProfiledPass, longest, not_told
 from ipyjaxbench.notes import CHANGES_MEANING
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.report import Block, Distribution, Facts, Headline, Notes, Report, Table
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import TimeOptions
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.plan import Plan, set_back
 from ipyjaxbench.scene import Scene, placements
 from ipyjaxbench.snippet import Snippet

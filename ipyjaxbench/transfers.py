@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ipyjaxbench import notes
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 #: What brings data to the host, and what takes it to a device, by the name that is called.
 _TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get"}

@@ -93,13 +93,13 @@ def times(ratio: float) -> str:
     return f"{number(ratio, 2)}×"
 
 
-def count(n: int, noun: str) -> str:
+def count(n: int, noun: str, many: str = "") -> str:
     """A number with its noun, in the plural where it is one.
 
-    >>> count(1, "call"), count(1200, "call")
-    ('1 call', '1,200 calls')
+    >>> count(1, "call"), count(1200, "call"), count(2, "copy", "copies")
+    ('1 call', '1,200 calls', '2 copies')
     """
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+    return f"{n:,} {noun if n == 1 else many or f'{noun}s'}"
 
 
 def array(dtype: str, shape: Sequence[int]) -> str:

@@ -9,7 +9,7 @@ from IPython.core.magics.execution import TimeitResult
 from ipyjaxbench import notes
 from ipyjaxbench.machine import Conditions
 from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.report import Distribution, Facts, Headline, Notes
 from ipyjaxbench.time_report import figure
 from tests.results import STEADY, headline, measured, rows

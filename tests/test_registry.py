@@ -11,7 +11,7 @@ from ipyjaxbench import frameworks
 
 ADAPTER = """
 from ipyjaxbench.frameworks import Synchronous
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 class Toy(Synchronous):
     name = "toy"

@@ -15,7 +15,7 @@ from ipyjaxbench import notes
 from ipyjaxbench.device_time import DeviceTime, Operation, ProfiledPass
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.render import html
 from ipyjaxbench.report import Report
 

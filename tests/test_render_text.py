@@ -16,7 +16,7 @@ from ipyjaxbench import notes
 from ipyjaxbench.device_time import DeviceTime, Operation, ProfiledPass
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.render import text
 from ipyjaxbench.report import Facts, Headline, Notes, Report, Table
 

@@ -14,7 +14,7 @@ from ipyjaxbench.errors import OptionError, RecordError
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import TimeOptions
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.result import MIME
 from tests.results import STEADY, measured
 

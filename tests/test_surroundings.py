@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench import surroundings
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from tests.cautions import cautions
 
 COST = "the time that it takes itself is in the figure."

@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.transfers import copies_made
 
 HOST = Placement("h", "numpy", 1, "float32", (3,), ("host",), 12)

@@ -24,9 +24,11 @@ from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.homes import Home
+from ipyjaxbench.located import Located
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.signature import Miss
 
 Wait = Callable[[Any], object]
@@ -306,6 +308,30 @@ class Framework(ABC):
         Raises:
             UntraceableError: the call cannot be traced.
         """
+        return None
+
+    #: Whether it has devices of its own, beside the host's memory.
+    has_devices: bool = False
+
+    def home(self) -> Home:
+        """Its devices and their memory; a framework that has not started is not started."""
+        return Home(self.name, self.version(), started=self.started())
+
+    def start(self) -> bool:
+        """Have it look for devices; whether it has any now."""
+        return self.started()
+
+    def located(self, name: str, array: Any) -> Located:
+        """Where one array lives, and in which way; must not fail for a deleted one."""
+        place = self.placement(array)
+        return Located(name, self.name, place.dtype, place.shape or (), place.nbytes, place.devices)
+
+    def held(self) -> Sequence[Any]:
+        """Its arrays that are in memory, as far as it knows them."""
+        return ()
+
+    def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:  # noqa: ARG002
+        """The parts of a container of its own, such as a module's parameters, by name."""
         return None
 
     def is_tracing(self, args: object) -> bool:  # noqa: ARG002

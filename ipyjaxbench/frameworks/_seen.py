@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import CodeType, FunctionType
 
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 #: Names of what multiplies matrices, in any framework; "@" is the operator.
 _PRODUCTS = re.compile(

@@ -14,7 +14,7 @@ from ipyjaxbench.frameworks._base import Restore, of_kind
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._synchronous import Synchronous
 from ipyjaxbench.notes import Note
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 
 class NumPy(Synchronous):

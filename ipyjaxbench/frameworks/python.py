@@ -7,7 +7,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks._base import Restore, of_kind
 from ipyjaxbench.frameworks._synchronous import Synchronous
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 
 class Python(Synchronous):

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ipyjaxbench.render import chart, highlight
-from ipyjaxbench.report import Report
+from ipyjaxbench.report import Grid, Report
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: Notes shown open; the rest fold.
 _OPEN_NOTES = 3
 _BAR, _HIGH = 8, 32  # pixels
+_TINTS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
 #: Untrusted notebooks drop colours of text.
 _STYLES = {"": "", "comment": "opacity:0.6", "string": "opacity:0.6", "type": "opacity:0.6",
            "keyword": "opacity:0.6", "operation": "font-weight:600",
@@ -43,7 +44,14 @@ def render(report: Report) -> str:
         chart=chart.picture,
         pieces=highlight.pieces,
         styles=_STYLES,
+        tint=_tint,
     )
+
+
+def _tint(grid: Grid, cell: str) -> str:
+    """The same colour for the same devices, which reads in light and dark."""
+    known = list(dict.fromkeys(each for row in grid.rows for each in row[1:]))
+    return f"{_TINTS[known.index(cell) % len(_TINTS)]}55"
 
 
 def _longest(rows: Sequence[tuple[str, float, str]]) -> float:

@@ -19,6 +19,7 @@ from ipyjaxbench.report import (
     Code,
     Distribution,
     Facts,
+    Grid,
     Headline,
     Notes,
     Report,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 _LONGEST = 200  # columns of a line of code
 _Say = Callable[[str], str]
+_Figure = Table | Bars | Code | Chart | Calls | Grid
 #: A title up to this long stands beside the figure, a longer one above it.
 _SHORT_TITLE = 22
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
@@ -106,7 +108,9 @@ def _print(console: "Console", block: Block, labels: int, say: _Say) -> None:
             _print_lines(console, block, say)
 
 
-def _print_lines(console: "Console", block: Table | Bars | Code | Chart | Calls, say: _Say) -> None:
+def _print_lines(
+    console: "Console", block: Table | Bars | Code | Chart | Calls | Grid, say: _Say
+) -> None:
     match block:
         case Table():
             _print_table(console, block, say)
@@ -114,6 +118,8 @@ def _print_lines(console: "Console", block: Table | Bars | Code | Chart | Calls,
             _print_bars(console, rows, say)
         case Code():
             _print_code(console, say(block.text))
+        case Grid():
+            _print_grid(console, block, say)
         case Calls():
             _print_calls(console, block, say)
         case Chart():
@@ -188,6 +194,23 @@ def _print_calls(console: "Console", block: Calls, say: _Say) -> None:
     grid.add_column(ratio=1, overflow="fold")
     for row in (block.head, *block.rows):
         grid.add_row(*(_joined(say(cell)) for cell in row))
+    console.print(grid)
+
+
+def _print_grid(console: "Console", block: Grid, say: _Say) -> None:
+    """Boxes, as wide as their names; what is too wide for the page is cut by it."""
+    from rich import box
+    from rich.table import Table as RichTable
+
+    grid = RichTable(
+        title=say(block.caption), title_justify="left", title_style="", box=box.ASCII,
+        show_header=any(block.tops), header_style="", show_lines=True,
+    )  # fmt: skip
+    grid.add_column("")
+    for top in block.tops:
+        grid.add_column(say(top))
+    for row in block.rows:
+        grid.add_row(*(say(cell) for cell in row))
     console.print(grid)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ipyjaxbench.frameworks import Framework, Seen, find_arrays, loaded
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 
 class Contract:

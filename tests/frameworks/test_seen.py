@@ -8,7 +8,7 @@ import pytest
 
 from ipyjaxbench.frameworks import Seen, package_of
 from ipyjaxbench.frameworks._product import example, lost
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 
 def seen(code: str, written: tuple[Any, ...] = (), **values: object) -> Seen:

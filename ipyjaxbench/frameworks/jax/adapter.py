@@ -26,7 +26,7 @@ from ipyjaxbench.frameworks._base import (
 )
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._seen import Seen
-from ipyjaxbench.frameworks.jax import fresh
+from ipyjaxbench.frameworks.jax import fresh, places
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.explaining import explain
@@ -36,9 +36,11 @@ from ipyjaxbench.frameworks.jax.profile import profile
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 from ipyjaxbench.frameworks.jax.work import Works
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.homes import Home
+from ipyjaxbench.located import Located
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.signature import Miss
 
 _CONVERTED = 5
@@ -216,6 +218,28 @@ class Jax(Framework):
         found = graph(call, options)
         self._looked_at.update(found.warm)
         return found
+
+    has_devices = True
+
+    def home(self) -> Home:
+        """Its devices; none of them is asked for before it has started."""
+        if not self.started():
+            return Home(self.name, self.version(), started=False)
+        return places.home(self.version())
+
+    def start(self) -> bool:
+        """Asking for devices makes them."""
+        return bool(jax.devices())
+
+    def located(self, name: str, array: Any) -> Located:
+        """With its sharding."""
+        return places.located(name, array)
+
+    def held(self) -> Sequence[Any]:
+        """All that JAX holds and that was not deleted."""
+        if not self.started():
+            return ()
+        return [array for array in jax.live_arrays() if not array.is_deleted()]
 
     def is_tracing(self, args: object) -> bool:
         """Whether one of them is a tracer."""

@@ -34,7 +34,7 @@ from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.signature import Miss
 
 

@@ -28,7 +28,7 @@ from ipyjaxbench.frameworks.torch.profile import profile
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 _NOT_IN_NUMPY = {torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2}
 

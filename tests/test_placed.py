@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from ipyjaxbench.placement import Placement
+from ipyjaxbench.placed import Placement
 
 
 def place(**changes: object) -> Placement:

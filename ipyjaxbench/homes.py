@@ -1,0 +1,51 @@
+"""The devices of each framework, what their memory is used for, and which is the default."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device of a framework.
+
+    Attributes:
+        name: such as "cpu:0".
+        kind: what it is, such as "NVIDIA H100 80GB HBM3"; empty where that is not told.
+        process: to which it belongs, of several that work together.
+        coordinates: in a mesh of chips; empty elsewhere.
+        used: bytes that its arrays take; None where that is not told.
+        peak: most that they took so far; None where that is not told.
+        limit: bytes that it has for the framework; None where that is not told.
+        users: other processes that hold a part of it; None where that is not told.
+    """
+
+    name: str
+    kind: str = ""
+    process: int = 0
+    coordinates: tuple[int, ...] = ()
+    used: int | None = None
+    peak: int | None = None
+    limit: int | None = None
+    users: int | None = None
+
+
+@dataclass(frozen=True)
+class Home:
+    """The devices of one framework.
+
+    Attributes:
+        framework: whose they are.
+        version: of the framework.
+        started: whether it has looked for devices; asking it for them would have it start.
+        devices: in its own order; empty where it has not started.
+        default: where arrays are made.
+        why: what makes that the default, in words.
+        words: what to know of its memory, a sentence each.
+    """
+
+    framework: str
+    version: str
+    started: bool
+    devices: tuple[Device, ...] = ()
+    default: str = ""
+    why: str = ""
+    words: tuple[str, ...] = ()

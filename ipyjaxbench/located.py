@@ -1,0 +1,107 @@
+"""Where values live: array by array, over which devices, in which memory."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ipyjaxbench import located_report
+from ipyjaxbench.homes import Home
+from ipyjaxbench.report import Report
+from ipyjaxbench.result import Result
+from ipyjaxbench.sharding import Region, Sharding
+
+
+@dataclass(frozen=True)
+class Located:
+    """One array, or several under one name.
+
+    Attributes:
+        name: with the path to it, such as "params['w']".
+        framework: whose it is; empty for what is no array.
+        dtype: such as "float32"; what it is, for what is no array.
+        shape: of the array.
+        nbytes: that it takes, one copy of it.
+        devices: that hold a part of it.
+        memory: which memory of the devices; empty where there is but one.
+        weak: whether its dtype gives way to that of others.
+        gradients: whether PyTorch records what is done with it.
+        committed: whether it is bound to its devices; None where frameworks do not tell.
+        deleted: whether its memory was given away.
+        of: the name of the array whose memory it shares; empty where it has its own.
+        layout: how its numbers lie in memory, where that is not the usual order.
+        sharding: how it is cut; None where it lies on one device.
+        arrays: how many arrays this stands for.
+    """
+
+    name: str
+    framework: str
+    dtype: str
+    shape: tuple[int, ...]
+    nbytes: int
+    devices: tuple[str, ...]
+    memory: str = ""
+    weak: bool = False
+    gradients: bool = False
+    committed: bool | None = None
+    deleted: bool = False
+    of: str = ""
+    layout: str = ""
+    sharding: Sharding | None = None
+    arrays: int = 1
+
+
+@dataclass(frozen=True, repr=False)
+class Whereabouts(Result):
+    """Where values live, and what devices there are.
+
+    Attributes:
+        asked: the expressions that were asked for; empty where all is told.
+        homes: frameworks with their devices.
+        arrays: of what was asked for, or of all names.
+        unnamed: arrays that are alive and have no name, by framework: how many, and their bytes.
+    """
+
+    kind: ClassVar[str] = "whereabouts"
+
+    asked: tuple[str, ...]
+    homes: tuple[Home, ...]
+    arrays: tuple[Located, ...]
+    unnamed: Mapping[str, tuple[int, int]]
+
+    def by_device(self) -> dict[str, tuple[int, int]]:
+        """Arrays and bytes on each device; what shares the memory of another counts once."""
+        count: Counter[str] = Counter()
+        nbytes: Counter[str] = Counter()
+        for each in self.arrays:
+            if each.deleted or each.of or not each.framework:
+                continue
+            itemsize = each.nbytes / max(math.prod(each.shape), 1)
+            for device in each.devices:
+                count[device] += each.arrays
+            if each.sharding is None:
+                for device in each.devices:
+                    nbytes[device] += each.nbytes
+                continue
+            for shard in each.sharding.shards:
+                nbytes[shard.device] += int(_numbers(shard.region) * itemsize)
+        return {device: (count[device], nbytes[device]) for device in count}
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        if any(each.nbytes < 0 or each.arrays < 1 for each in self.arrays):
+            return "an array takes less than nothing"
+        return None
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Whereabouts {len(self.arrays)} values>"
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        return located_report.report(self)
+
+
+def _numbers(region: Region) -> int:
+    return math.prod(stop - start for start, stop in region)

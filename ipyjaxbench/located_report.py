@@ -1,0 +1,127 @@
+"""How devices and arrays are told: a line for each, and pictures of what is cut."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import units
+from ipyjaxbench.report import Block, Calls, Facts, Grid, Headline, Report
+from ipyjaxbench.sharding import short
+
+if TYPE_CHECKING:
+    from ipyjaxbench.homes import Device, Home
+    from ipyjaxbench.located import Located, Whereabouts
+
+_MOST = 40  # arrays that are named one by one
+_MOST_PICTURES = 4
+
+
+def report(w: "Whereabouts") -> Report:
+    """The blocks in the order in which they are read."""
+    blocks: list[Block] = [_headline(w)]
+    ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
+    if ranked:
+        head = ("name", "of", "type", "size", "where")
+        blocks.append(Calls(head, tuple(_rows(ranked))))
+    pictured = [each for each in ranked if each.sharding is not None]
+    for each in pictured[:_MOST_PICTURES] if w.asked else ():
+        blocks += list(_pictures(each))
+    blocks.append(Facts(tuple(_facts(w))))
+    return Report(tuple(blocks))
+
+
+def _headline(w: "Whereabouts") -> Headline:
+    title = " ".join(w.asked) or "this session"
+    count = sum(each.arrays for each in w.arrays if each.framework)
+    total = sum(each.nbytes for each in w.arrays if not each.deleted and not each.of)
+    devices = {device for each in w.arrays for device in each.devices}
+    detail = f"{units.size(total)} on {units.count(len(devices), 'device')}"
+    return Headline(
+        title, units.count(count, "array"), detail, "PLACED" if count else "NOTHING", ""
+    )
+
+
+def _rows(arrays: "list[Located]") -> Iterator[tuple[str, ...]]:
+    for each in arrays[:_MOST]:
+        kind = units.array(each.dtype, each.shape) if each.framework else each.dtype
+        if each.arrays > 1:
+            kind = units.count(each.arrays, "array")
+        size = units.size(each.nbytes) if each.framework else ""
+        yield each.name, each.framework, kind, size, ", ".join(_where(each))
+    rest = arrays[_MOST:]
+    if rest:
+        count, nbytes = sum(each.arrays for each in rest), sum(each.nbytes for each in rest)
+        yield "...", "", f"{count:,} more", units.size(nbytes), ""
+
+
+def _where(each: "Located") -> Iterator[str]:
+    if not each.framework:
+        yield "no array"
+        return
+    if each.deleted:
+        yield "deleted: its memory was given away"
+        return
+    yield short(each.devices)
+    if each.sharding is not None:
+        yield each.sharding.told()
+    yield from (words for words, is_so in (
+        (f"shares the memory of {each.of}", each.of), (each.memory, each.memory),
+        ("bound to it", each.committed), ("weakly typed", each.weak),
+        ("records gradients", each.gradients), (each.layout, each.layout),
+    ) if is_so)  # fmt: skip
+
+
+def _pictures(each: "Located") -> Iterator[Block]:
+    assert each.sharding is not None
+    itemsize = each.nbytes // max(math.prod(each.shape), 1)
+    for caption, cells, heads, tops in each.sharding.grids():
+        named = f"{each.name}{', ' if caption else ''}{caption}"
+        yield Grid(
+            named, tuple(tops), tuple((h, *row) for h, row in zip(heads, cells, strict=True))
+        )
+    largest = units.size(each.sharding.largest(itemsize))
+    copies = units.count(round(each.sharding.copies), "copy", "copies")
+    balance = "balanced" if each.sharding.balance < 1.01 else (
+        f"the fullest device has {each.sharding.balance:.2f} times the mean"
+    )  # fmt: skip
+    yield Facts(((each.name, f"{largest} on a device, {copies}, {balance}"),))
+
+
+def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:
+    held = w.by_device()
+    for home in w.homes:
+        yield f"{home.framework} {home.version}", _home(home, held)
+        for device in home.devices:
+            told = _memory(device)
+            if told:
+                yield device.name, told
+        for words in home.words:
+            yield "", words
+        count, nbytes = w.unnamed.get(home.framework, (0, 0))
+        if count:
+            which = units.count(count, "array")
+            yield "", f"{which} without a name, {units.size(nbytes)}"
+
+
+def _home(home: "Home", held: dict[str, tuple[int, int]]) -> str:
+    if not home.started:
+        return "imported, not started: it has not looked for devices yet (--start)"
+    names = [device.name for device in home.devices]
+    count = f" ({len(names)} devices)" if len(names) > 1 else ""
+    default = f", default {home.default}: {home.why}" if home.default and len(names) > 1 else ""
+    mine = [held[name] for name in names if name in held]
+    arrays = f" · {units.size(sum(nbytes for _, nbytes in mine))} in arrays" if mine else ""
+    return f"{short(names)}{count}{default}{arrays}"
+
+
+def _memory(device: "Device") -> str:
+    parts = [device.kind] if device.kind and device.limit else []
+    if device.used is not None and device.limit is not None:
+        parts.append(f"{units.size(device.used)} of {units.size(device.limit)} in use")
+    if device.peak is not None:
+        parts.append(f"at most {units.size(device.peak)} so far")
+    if device.coordinates:
+        parts.append(f"at {device.coordinates}")
+    if device.users:
+        parts.append(f"{units.count(device.users, 'other process', 'other processes')} on it")
+    return ", ".join(parts)

@@ -1,0 +1,168 @@
+"""Looks where values live and what devices there are; starts nothing."""
+
+import ast
+import difflib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import FunctionType, ModuleType
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.located import Located, Whereabouts
+from ipyjaxbench.paths import arrays_in
+
+_MOST_LEAVES = 2000  # of one value that are told one by one
+_NO_DATA = (ModuleType, FunctionType, type)
+
+
+def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
+    """Say where values live, leaf by leaf.
+
+    Args:
+        values: by the expression for each.
+        start: whether frameworks that were imported may look for devices now.
+
+    Returns:
+        The arrays in them; a value that holds none is told as such.
+    """
+    frameworks = _frameworks(start=start)
+    found: list[Located] = []
+    for name, value in values.items():
+        leaves = list(_leaves(name, value, frameworks))
+        found += leaves or [Located(name, "", type(value).__name__, (), 0, ())]
+    mine = {each.framework for each in found}
+    homes = tuple(each.home() for each in frameworks if each.has_devices and each.name in mine)
+    return Whereabouts(tuple(values), homes, tuple(_with_shared(found)), {})
+
+
+def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
+    """Say what devices there are, and where the arrays under all names of a session live.
+
+    Args:
+        names: the session's.
+        start: whether frameworks that were imported may look for devices now.
+
+    Returns:
+        One line for each name that holds arrays.
+    """
+    frameworks = _frameworks(start=start)
+    found: list[Located] = []
+    known: set[int] = set()
+    for name, value in names.items():
+        if name.startswith("_") or isinstance(value, _NO_DATA):
+            continue
+        held = [each for each in find_arrays(value, frameworks) if _is_data(each.array)]
+        known |= {id(each.array) for each in held}
+        parts = [(each.framework, each.framework.located("", each.array)) for each in held]
+        found += _together(name, parts, alone=len(held) == 1 and held[0].array is value)
+    unnamed = {
+        each.name: (len(rest), sum(each.placement(array).nbytes for array in rest))
+        for each in frameworks
+        if (rest := [array for array in each.held() if id(array) not in known])
+    }
+    homes = tuple(each.home() for each in frameworks if each.has_devices)
+    return Whereabouts((), homes, tuple(_with_shared(found)), unnamed)
+
+
+def _frameworks(*, start: bool) -> list[Framework]:
+    frameworks, _ = loaded()
+    if start:
+        for each in frameworks:
+            each.start()
+    return frameworks
+
+
+def _leaves(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
+    rest: Counter[str] = Counter()
+    nbytes: Counter[str] = Counter()
+    found = (each for each in arrays_in(name, value, frameworks) if _is_data(each[2]))
+    for number, (path, framework, array) in enumerate(found):
+        told = framework.located(path, array)
+        if number < _MOST_LEAVES:
+            yield told
+        else:
+            rest[framework.name] += 1
+            nbytes[framework.name] += told.nbytes
+    for which, count in rest.items():
+        yield Located("...", which, "", (), nbytes[which], (), arrays=count)
+
+
+def _is_data(array: object) -> bool:
+    """Whether it holds numbers, and not Python's objects."""
+    return str(getattr(array, "dtype", "")) != "object"
+
+
+def _together(
+    name: str, parts: Sequence[tuple[Framework, Located]], *, alone: bool
+) -> Iterator[Located]:
+    """One line for a name; several where it holds arrays of several frameworks."""
+    if alone:
+        yield replace(parts[0][1], name=name)
+        return
+    for framework in dict.fromkeys(framework for framework, _ in parts):
+        mine = [told for each, told in parts if each is framework]
+        yield Located(
+            name=name,
+            framework=framework.name,
+            dtype="",
+            shape=(),
+            nbytes=sum(told.nbytes for told in mine),
+            devices=tuple(dict.fromkeys(d for told in mine for d in told.devices)),
+            arrays=len(mine),
+        )
+
+
+def _with_shared(found: Sequence[Located]) -> Iterator[Located]:
+    """Arrays whose memory another one has too are told with its name."""
+    first: dict[str, str] = {}
+    for each in found:
+        if each.of and each.of in first:
+            yield replace(each, of=first[each.of])
+        else:
+            if each.of:
+                first[each.of] = each.name
+            yield replace(each, of="")
+
+
+def evaluated(names: Mapping[str, object], code: str) -> dict[str, object]:
+    """The values of expressions that stand side by side, as in ``x params["w"] model``.
+
+    Args:
+        names: in which they are evaluated.
+        code: the expressions, with blanks between them.
+
+    Raises:
+        OptionError: it cannot be read, or a name does not exist; one spelled alike is told.
+    """
+    found = {}
+    for expression in _apart(code):
+        try:
+            found[expression] = eval(expression, dict(names))
+        except NameError as error:
+            near = difflib.get_close_matches(error.name or "", [*names], 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise OptionError(f"{expression}: there is no name {error.name!r}{hint}") from None
+    return found
+
+
+def _apart(code: str) -> Iterator[str]:
+    """Expressions that stand side by side: each as long as what is left can still be read."""
+    words = code.split()
+    while words:
+        for length in range(1, len(words) + 1):
+            expression = " ".join(words[:length])
+            if _is_expression(expression):
+                yield expression
+                words = words[length:]
+                break
+        else:
+            raise OptionError(f"{code}: names or expressions, with blanks between them")
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True

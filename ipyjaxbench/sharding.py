@@ -1,0 +1,185 @@
+"""How an array is cut over devices: which part lies where, how many copies there are."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+#: Indices of one part along each axis, from and to.
+Region = tuple[tuple[int, int], ...]
+_NAMES = {1: ("elements",), 2: ("rows", "columns")}
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of an array on one device.
+
+    Attributes:
+        device: such as "cpu:3".
+        region: the indices along each axis, from and to; empty for a number.
+    """
+
+    device: str
+    region: Region
+
+
+@dataclass(frozen=True)
+class Sharding:
+    """How an array is cut.
+
+    Attributes:
+        shape: of the whole array.
+        shards: one for each device, in the order of devices; those of other processes too.
+        mesh: the axes of devices, by name, with their sizes; empty where there is no mesh.
+        spec: for each axis of the array the mesh axes that cut it.
+        words: in the framework's own words; empty where it has none that say more.
+        hidden: devices of other processes among those of the shards.
+    """
+
+    shape: tuple[int, ...]
+    shards: tuple[Shard, ...]
+    mesh: tuple[tuple[str, int], ...] = ()
+    spec: tuple[tuple[str, ...], ...] = ()
+    words: str = ""
+    hidden: int = 0
+
+    @property
+    def regions(self) -> dict[Region, list[str]]:
+        """The parts, in order, each with the devices that hold it."""
+        found: dict[Region, list[str]] = {}
+        for shard in sorted(self.shards, key=lambda s: s.region):
+            found.setdefault(shard.region, []).append(shard.device)
+        return found
+
+    @property
+    def copies(self) -> float:
+        """How often each number is held, on average."""
+        held = sum(_size(shard.region) for shard in self.shards)
+        return held / max(math.prod(self.shape), 1)
+
+    @property
+    def balance(self) -> float:
+        """The largest part of a device, in units of the mean: 1 where all hold as much."""
+        held = [_size(shard.region) for shard in self.shards]
+        return max(held) * len(held) / max(sum(held), 1)
+
+    def largest(self, itemsize: int) -> int:
+        """Bytes on the device that holds most."""
+        return max((_size(shard.region) for shard in self.shards), default=0) * itemsize
+
+    def cut(self) -> list[int]:
+        """Axes of the array that are cut."""
+        return [
+            axis
+            for axis in range(len(self.shape))
+            if len({shard.region[axis] for shard in self.shards}) > 1
+        ]
+
+    def told(self) -> str:
+        """In words.
+
+        Example:
+            >>> halves = (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))
+            >>> Sharding((4,), halves, (("data", 2),), (("data",),)).told()
+            "elements over 'data' (2)"
+        """
+        sizes = dict(self.mesh)
+        parts = []
+        for axis in self.cut():
+            by = self.spec[axis] if axis < len(self.spec) else ()
+            count = len({shard.region[axis] for shard in self.shards})
+            named = " and ".join(repr(name) for name in by)
+            parts.append(f"{self.axis(axis)} over {named} ({count})" if named
+                         else f"{self.axis(axis)} in {count} parts")  # fmt: skip
+        used = {name for by in self.spec for name in by}
+        rest = [
+            f"{name!r} ({size})" for name, size in sizes.items() if name not in used and size > 1
+        ]
+        if rest:
+            parts.append(f"replicated over {', '.join(rest)}")
+        elif not parts and len(self.shards) > 1:
+            parts.append(f"replicated on {len(self.shards)} devices")
+        return ", ".join(parts) or "on one device"
+
+    def axis(self, axis: int) -> str:
+        """What an axis is called."""
+        names = _NAMES.get(len(self.shape), ())
+        return names[axis] if axis < len(names) else f"axis {axis}"
+
+    def grids(self) -> Iterator[tuple[str, list[list[str]], list[str], list[str]]]:
+        """Pictures of at most two axes each, that show which devices hold which part.
+
+        Yields:
+            A caption, the cells row by row, the heads of the rows and of the columns.
+        """
+        axes = self.cut()
+        down, across = (axes[0] if axes else None), (axes[1] if len(axes) > 1 else None)
+        if down is not None and across is None and down > 0:
+            down, across = None, down
+        others = axes[2:]
+        parts = {axis: sorted({s.region[axis] for s in self.shards}) for axis in axes}
+        regions = self.regions
+        for chosen in itertools.product(*(parts[axis] for axis in others)):
+            fixed = dict(zip(others, chosen, strict=True))
+            caption = ", ".join(self._from_to(axis, part) for axis, part in fixed.items())
+            rows: Sequence[tuple[int, int] | None] = parts[down] if down is not None else [None]
+            columns: Sequence[tuple[int, int] | None] = (
+                parts[across] if across is not None else [None]
+            )
+            cells = []
+            for row, column in itertools.product(rows, columns):
+                here = ((down, row), (across, column))
+                wanted = fixed | {a: p for a, p in here if a is not None and p is not None}
+                held = [d for region, ds in regions.items() if _is_at(region, wanted) for d in ds]
+                cells.append(short(held))
+            table = [cells[i : i + len(columns)] for i in range(0, len(cells), len(columns))]
+            heads = [self._from_to(down, row) if down is not None and row else "" for row in rows]
+            tops = [self._from_to(across, c) if across is not None and c else "" for c in columns]
+            yield caption, table, heads, tops
+
+    def _from_to(self, axis: int, part: tuple[int, int]) -> str:
+        start, stop = part
+        name = self.axis(axis)
+        name = name.removesuffix("s") if stop - start == 1 else name
+        join = ": " if name[-1:].isdigit() else " "
+        return f"{name}{join}{start}" + (f"-{stop - 1}" if stop - start > 1 else "")
+
+
+def short(devices: Sequence[str]) -> str:
+    """Devices, those of one platform together.
+
+    Example:
+        >>> short(["cpu:0", "cpu:1", "cpu:4"])
+        'cpu:0,1,4'
+    """
+    found: dict[str, list[str]] = {}
+    for device in devices:
+        platform, _, number = device.rpartition(":")
+        found.setdefault(platform or device, []).append(number if platform else "")
+    return " ".join(
+        f"{platform}:{','.join(_ranges(numbers))}" if any(numbers) else platform
+        for platform, numbers in found.items()
+    )
+
+
+def _ranges(numbers: Sequence[str]) -> Iterator[str]:
+    """Neighbours as from and to, where there are more than two."""
+    if not all(number.isdigit() for number in numbers):
+        yield from numbers
+        return
+    groups: list[list[int]] = []
+    for number in sorted(map(int, numbers)):
+        if groups and number == groups[-1][-1] + 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    for group in groups:
+        yield f"{group[0]}-{group[-1]}" if len(group) > 2 else ",".join(map(str, group))
+
+
+def _is_at(region: Region, wanted: dict[int, tuple[int, int]]) -> bool:
+    return all(region[axis] == part for axis, part in wanted.items())
+
+
+def _size(region: Region) -> int:
+    return math.prod(stop - start for start, stop in region)

@@ -1,0 +1,158 @@
+"""Where JAX's arrays live, on eight virtual devices, in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import OptionError, Whereabouts
+from ipyjaxbench.locating import evaluated, locate, survey
+from ipyjaxbench.render import html
+from tests.test_render_html import Page, assert_survives
+
+EIGHT = """
+import json
+import jax, jax.numpy as jnp
+from jax.sharding import Mesh, NamedSharding as NS, PartitionSpec as P
+import numpy as np
+from ipyjaxbench.locating import locate
+mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
+ones = jnp.ones((16, 8))
+values = {
+    "rows": jax.device_put(ones, NS(mesh, P("data", None))),
+    "both": jax.device_put(ones, NS(mesh, P("data", "model"))),
+    "joined": jax.device_put(ones, NS(mesh, P(None, ("data", "model")))),
+    "all": jax.device_put(ones, NS(mesh, P())),
+    "one": jax.device_put(ones, jax.devices()[3]),
+}
+found = locate(values)
+print(json.dumps([
+    {each.name: [list(each.devices), each.sharding and each.sharding.told(), each.committed]
+     for each in found.arrays},
+    {name: list(held) for name, held in found.by_device().items()},
+    str(found),
+]))
+"""
+
+
+@pytest.fixture(scope="module")
+def eight() -> Any:
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+    done = subprocess.run(
+        [sys.executable, "-c", EIGHT], env=environment, capture_output=True, text=True, check=True,
+        timeout=300,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def test_each_array_is_told_with_its_devices_and_how_it_is_cut(eight: Any) -> None:
+    everywhere = [f"cpu:{i}" for i in range(8)]
+    assert eight[0] == {
+        "rows": [everywhere, "rows over 'data' (4), replicated over 'model' (2)", True],
+        "both": [everywhere, "rows over 'data' (4), columns over 'model' (2)", True],
+        "joined": [everywhere, "columns over 'data' and 'model' (8)", True],
+        "all": [everywhere, "replicated over 'data' (4), 'model' (2)", True],
+        "one": [["cpu:3"], None, True],
+    }
+
+
+def test_bytes_are_counted_on_each_device(eight: Any) -> None:
+    whole, itemsize = 16 * 8 * 4, 4
+    each = 4 * 8 * itemsize + 4 * 4 * itemsize + 16 * 1 * itemsize + whole
+    assert eight[1]["cpu:0"] == [4, each]
+    assert eight[1]["cpu:3"] == [5, each + whole]
+
+
+def test_pictures_show_which_device_has_which_part(eight: Any) -> None:
+    text = eight[2]
+    assert "| rows 0-3   | cpu:0,1 |" in text
+    assert "| rows 12-15 | cpu:6       | cpu:7       |" in text
+    assert "128 B on a device, 2 copies, balanced" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_names_are_leaves_with_their_paths() -> None:
+    tree = {"layers": [{"w": jnp.ones((2, 3))}, {"w": np.zeros(3)}], "step": 3}
+    found = ipyjaxbench.placement(tree=tree)
+    assert [(each.name, each.framework, each.nbytes) for each in found.arrays] == [
+        ("tree['layers'][0]['w']", "jax", 24),
+        ("tree['layers'][1]['w']", "numpy", 24),
+    ]
+    assert Whereabouts.from_dict(found.to_dict()) == found
+
+
+def test_what_is_deleted_or_no_array_is_told_so() -> None:
+    gone = jnp.ones(4)
+    gone.delete()
+    found = locate({"gone": gone, "three": 3})
+    assert [(each.name, each.deleted, each.framework) for each in found.arrays] == [
+        ("gone", True, "jax"), ("three", False, ""),
+    ]  # fmt: skip
+    assert "deleted: its memory was given away" in str(found).replace("\n", " ")
+    assert "no array" in str(found)
+
+
+def test_a_session_is_told_by_names_and_what_has_none_is_counted() -> None:
+    keep = [jnp.full((7, 7), 3.0)]
+    names = {"x": jnp.ones((5, 5)), "_hidden": jnp.ones(9), "np": np, "params": {"a": jnp.ones(2)}}
+    found = survey(names)
+    assert [each.name for each in found.arrays] == ["x", "params"]
+    count, nbytes = found.unnamed["jax"]
+    assert count >= 2
+    assert nbytes >= keep[0].nbytes
+
+
+def test_ten_thousand_arrays_and_a_large_tree_stay_short() -> None:
+    array = np.ones(3)
+    names = {f"a{i}": np.ones(3) for i in range(10_000)}
+    tree = {"tree": [{"w": array + i} for i in range(100_000)]}
+    both = survey(names), locate(tree)
+    pages = [html.render(each.report()) for each in both]
+    assert all(len(page) < 100_000 for page in pages)
+    assert sum(each.arrays for each in both[1].arrays) == 100_000
+
+
+def test_names_that_do_not_exist_are_told_with_one_that_does() -> None:
+    with pytest.raises(OptionError, match=r"there is no name 'parms'; did you mean params\?"):
+        evaluated({"params": 1}, "parms")
+    assert evaluated({"x": [1, 2]}, "x x[0] (x[0] + 1)") == {
+        "x": [1, 2],
+        "x[0]": 1,
+        "(x[0] + 1)": 2,
+    }
+
+
+def test_the_page_survives_where_a_notebook_is_not_trusted(eight: Any) -> None:
+    page = Page(html.render(locate({"x": jnp.ones((2, 2))}).report()))
+    assert_survives(page)
+
+
+def test_looking_starts_nothing() -> None:
+    code = (
+        "import jax, ipyjaxbench\n"
+        "from jax._src import xla_bridge\n"
+        "found = ipyjaxbench.devices()\n"
+        "print(found.homes[0].started, xla_bridge.backends_are_initialized())\n"
+        "found = ipyjaxbench.devices(start=True)\n"
+        "print(found.homes[0].started, len(found.homes[0].devices) > 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert done.stdout.splitlines() == ["False False", "True True"]
+
+
+def test_the_default_device_is_told_with_its_reason() -> None:
+    jnp.ones(1)
+    (home,) = (each for each in survey({}).homes if each.framework == "jax")
+    assert home.default == "cpu:0"
+    with jax.default_device(jax.devices()[0]):
+        (home,) = (each for each in survey({}).homes if each.framework == "jax")
+    assert home.why == "jax_default_device"
