@@ -95,17 +95,18 @@ class Observer:
                 sys.stdout = stream
             self._inside.call = False
             seen = watch.after(function, mark)
+            is_traced = seen is not None and seen.state in COSTLY and error is None
+            is_kept = is_traced and watch.prints_while_tracing
+            if not is_kept:
+                stream.write(written.getvalue())
             if seen is None and error is None:
                 self._cached(framework, watch, site, function, spent)
-                stream.write(written.getvalue())
             else:
                 row = self._row(framework, watch, site, function, spent)
-                row.learn(seen or Outcome("?"), written.getvalue())
+                row.learn(seen or Outcome("?"), written.getvalue() if is_kept else "")
                 if error is not None:
                     row.fail(error, asked_why(self._why_not[framework], error))
                 self._explain(row, watch, function, args, kwargs)
-                if row.seen.state not in COSTLY:
-                    stream.write(written.getvalue())
 
     def _cached(
         self, framework: str, watch: CallWatch, site: Site, function: Any, spent: int
@@ -140,10 +141,16 @@ class Observer:
         """Why it was not cached, against what was seen before, and what to write."""
         __tracebackhide__ = True
         if row.seen.state not in (*COSTLY, "SLOW-PATH"):
+            row.why = row.seen.why
+            row.fixes = row.fixes or watch.fixes(row.name, row.why)
             return
         signature = watch.signature(function, args, kwargs)
         placed = row.seen.state in ("RECOMPILED", "SLOW-PATH")
-        why = row.seen.why or self._ledger.why(row.framework, row.name, signature, placed=placed)
+        why = (
+            row.seen.why
+            or self._ledger.why(row.framework, row.name, signature, placed=placed)
+            or row.seen.otherwise
+        )
         self._ledger.add(row.framework, row.name, signature)
         row.why = tuple(why)
         if row.seen.state == "SLOW-PATH":
@@ -181,7 +188,7 @@ class _Row:
         self.error = ""
 
     def learn(self, seen: Outcome, printed: str) -> None:
-        self.seen, self.printed = seen, printed if seen.state in COSTLY else ""
+        self.seen, self.printed = seen, printed
 
     def fail(self, error: Exception, diagnosis: Diagnosis | None) -> None:
         self.seen, self.error = Outcome("RAISED"), one_line(error)

@@ -8,7 +8,7 @@ from ipyjaxbench import units
 #: What can differ, the weightiest first; those behind "placement" need no new trace.
 KINDS = (
     "first", "function", "form", "structure", "type", "rank", "shape", "dtype", "weak type",
-    "static value", "setting", "guard", "number", "committed", "device", "sharding", "host array",
+    "static value", "setting", "layout", "guard", "number", "committed", "device", "sharding", "host array",
 )  # fmt: skip
 _NUMBERS = ("bool", "int", "float", "complex")
 PLACEMENT = ("committed", "device", "sharding", "host array")
@@ -30,6 +30,7 @@ class Leaf:
         host: whether the array is NumPy's, and is copied for the call.
         value: of what is no array, in Python's words, cut short.
         identity: tells objects apart whose words are the same.
+        layout: how it lies in memory, in the framework's words, where programs depend on that.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Leaf:
     host: bool = False
     value: str = ""
     identity: int = 0
+    layout: str = ""
 
     def words(self) -> str:
         """As reports spell it.
@@ -218,6 +220,8 @@ def _of_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
         anew = old.value == new.value
         kind = "number" if new.kind in _NUMBERS else "static value"
         yield Change(kind, path, old.value, f"another {new.value}" if anew else new.value)
+    if old.layout != new.layout:
+        yield Change("layout", path, old.layout, new.layout)
     yield from _of_place(path, old, new)
 
 

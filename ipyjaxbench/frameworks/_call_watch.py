@@ -21,6 +21,7 @@ class Outcome:
         says: the framework's own reason; empty where it gives none.
         breaks: graphs that the call was compiled into, less one.
         why: reasons that the framework knows better than a signature tells; empty where none.
+        otherwise: its reasons where signatures do not differ.
     """
 
     state: str
@@ -29,6 +30,7 @@ class Outcome:
     says: str = ""
     breaks: int = 0
     why: tuple[Change, ...] = ()
+    otherwise: tuple[Change, ...] = ()
 
 
 class CallWatch(AbstractContextManager["CallWatch"], ABC):
@@ -37,9 +39,11 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     Attributes:
         reads_code: whether the framework looks at the code of the functions that it compiles, and
             of those that they call: these are then left as they are.
+        prints_while_tracing: whether code runs to be traced, and prints then and no more.
     """
 
     reads_code: bool = True
+    prints_while_tracing: bool = True
 
     @abstractmethod
     def takes(self, function: Any) -> bool:

@@ -19,8 +19,10 @@ from ipyjaxbench.frameworks._base import (
     host_memory,
     of_kind,
 )
+from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.torch import compile as compiling
+from ipyjaxbench.frameworks.torch.call_watch import TorchCallWatch
 from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
 from ipyjaxbench.frameworks.torch.pitfalls import explain
@@ -138,6 +140,10 @@ class Torch(Framework):
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Why torch.compile would not take a function as one graph."""
         return explain(error)
+
+    def call_watch(self) -> CallWatch:
+        """Dynamo's hooks, one call at a time."""
+        return TorchCallWatch(self.drain)
 
     def threads(self) -> int:
         """Those of one operation on the CPU."""

@@ -1,0 +1,246 @@
+"""What PyTorch does in each call of a function that torch.compile made."""
+
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+import torch
+
+from ipyjaxbench.compiled import UNNAMED, Program
+from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
+from ipyjaxbench.frameworks.torch import entered, guards, keys
+from ipyjaxbench.frameworks.torch.advice import fixes
+from ipyjaxbench.frameworks.torch.entered import Entered
+from ipyjaxbench.frameworks.torch.guards import Guard
+from ipyjaxbench.frameworks.torch.heard import Heard, entered_from
+from ipyjaxbench.signature import Change, Signature
+
+_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+?)_at_(\d+)")
+_HITS = ("inductor_fx_local_cache_hit_count", "inductor_fx_remote_cache_hit_count",
+         "aotautograd_local_cache_hit_count", "aotautograd_remote_cache_hit_count")  # fmt: skip
+_MISSES = ("inductor_fx_local_cache_miss_count", "inductor_fx_remote_cache_miss_count")
+#: Stances in which nothing is compiled (`torch.compiler.set_stance`).
+_STANCES = ("force_eager", "eager_on_recompile")
+#: Names of the setting, the newest first.
+_LIMITS = ("recompile_limit", "cache_size_limit")
+_UNABLE = "Python runs all of it"
+
+
+class Mark(NamedTuple):
+    """Positions in what was heard before a call."""
+
+    looks: int
+    entries: int
+
+
+class TorchCallWatch(CallWatch):
+    """Dynamo's own hook for programs that it looks for, and its record of those that it makes.
+
+    Args:
+        wait: waits for everything that devices were given.
+    """
+
+    prints_while_tracing = False
+
+    def __init__(self, wait: Callable[[], object]) -> None:
+        self._wait = wait
+        self._heard = Heard(self._missed)
+        self._mine: set[int] = set()  # positions of entries that belong to a call
+        self._failed: list[Guard] = []  # of the call that goes on
+
+    def __enter__(self) -> "TorchCallWatch":
+        self._heard.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._heard.__exit__(*error)
+
+    def takes(self, function: Any) -> bool:
+        """What torch.compile made, `module.compile` changed, or `torch.compiler.disable` made."""
+        return entered.takes(function)
+
+    def name(self, function: Any) -> str:
+        """The name of what was compiled."""
+        plain = entered.plain_of(function)
+        return getattr(plain, "__name__", None) or type(plain).__name__
+
+    def before(self, function: Any) -> Mark:  # noqa: ARG002
+        """Positions in what was heard."""
+        self._heard.open()
+        self._failed.clear()
+        return Mark(len(self._heard.looks or ()), len(self._heard.entries))
+
+    def after(self, function: Any, mark: Mark) -> Outcome | None:
+        """Whether each look found its program; what was compiled where one did not."""
+        thread = threading.get_ident()
+        looks = self._heard.looks
+        hits = [look.hit for look in (looks or ())[mark.looks :] if look.thread == thread]
+        new = []
+        for position, (where, entry) in enumerate(self._heard.read()[mark.entries :], mark.entries):
+            if where in (None, thread):
+                self._mine.add(position)
+                new.append(entry)
+        if not new and hits and all(hits):
+            return None
+        return self._outcome(function, new, hits, is_known=looks is not None)
+
+    def _outcome(
+        self, function: Any, new: Sequence[Any], hits: Sequence[bool], *, is_known: bool
+    ) -> Outcome | None:
+        frames = [entry for entry in new if getattr(entry, "co_name", None)]
+        made = [entry for entry in frames if _of(entry, "graph_op_count")]
+        parts = [entry for entry in frames if _of(entry, "graph_op_count") is not None]
+        if made or parts:
+            return self._compiled(function, new, frames, made)
+        if switched_off := _switched_off(function):
+            return Outcome("BYPASSED", why=(Change("guard", new=switched_off),))
+        phases = _phases(new)
+        reasons = [str(_of(entry, "fail_reason") or "") for entry in new]
+        is_full = any(_is_limit(reason) for reason in reasons)
+        if is_full or (hits and not all(hits) and not new):
+            return Outcome("EAGER-FALLBACK", phases, why=tuple(self._why_full(new)))
+        if new:
+            return Outcome("EAGER-FALLBACK", phases, why=(_unable(reasons[0]),))
+        if not is_known:
+            return Outcome("?")
+        why = f"{_UNABLE}: an earlier call had nothing that could be compiled"
+        return Outcome("EAGER-FALLBACK", why=(Change("guard", new=why),))
+
+    def _compiled(
+        self, function: Any, new: Sequence[Any], frames: Sequence[Any], made: Sequence[Any]
+    ) -> Outcome:
+        first, *more = frames
+        is_new = not _of(first, "cache_size")
+        is_whole = _of(first, "fail_type") is None
+        breaks = max(len(made) - 1, 0 if is_whole else 1) if is_new else 0
+        loaded = any(_of(e, n) for e in new for n in _HITS)
+        loaded = loaded and not any(_of(e, n) for e in new for n in _MISSES)
+        reasons = self._failed or [
+            guards.read(reason) for entry in frames[:1] if (reason := _of(entry, "recompile_reason"))
+        ]
+        changes = tuple(dict.fromkeys(guard.change for guard in reasons))
+        told = any(guard.is_told for guard in reasons)
+        return Outcome(
+            state="BREAK" if breaks else "DISK" if loaded else "TRACED",
+            phases=_phases(new),
+            nested=tuple(_nested(self.name(function), more)),
+            breaks=breaks,
+            why=() if told else changes[:1],
+            otherwise=changes[:1],
+        )
+
+    def _missed(self, frame: FrameType) -> None:
+        """Dynamo found no program: why not, while its arguments are as they were."""
+        if self._failed:
+            return  # the rest of a function behind a break
+        called = entered_from(frame)
+        if called is not None:
+            self._failed += guards.failing(called)
+
+    def _why_full(self, new: Sequence[Any]) -> Iterator[Change]:
+        config = _dynamo("config")
+        limit = next((int(getattr(config, n)) for n in _LIMITS if hasattr(config, n)), 0)
+        yield Change("guard", "limit", new=f"the recompile limit of {limit} is reached")
+        told = [guard.change for guard in self._failed] or [
+            guards.read(reason).change for e in new if (reason := _of(e, "recompile_reason"))
+        ]
+        yield from told[:1]
+
+    def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+        """Of the arguments, of what the function closes over, and of plain globals it names."""
+        called = Entered.of(function, args, kwargs)
+        return keys.signature(called) if called is not None else Signature({})
+
+    def predicts(
+        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> bool | None:
+        """Asked of the conditions of each program that is there."""
+        called = Entered.of(function, args, kwargs)
+        if called is None or _switched_off(function):
+            return None
+        return guards.would_miss(called)
+
+    def wait(self, value: object) -> None:  # noqa: ARG002
+        """Wait for all devices: a tensor does not tell when it is ready."""
+        self._wait()
+
+    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+        """What to write, by what changed."""
+        return fixes(name, why)
+
+    def outside(self) -> tuple[Program, ...]:
+        """Backward passes, and functions that were called from code that is not looked into."""
+        others = [e for i, (_, e) in enumerate(self._heard.read()) if i not in self._mine]
+        return tuple(
+            Program(_name(e), sum(_phases([e]).values()), "compiled", "torch") for e in others
+        )
+
+
+def _dynamo(name: str) -> Any:
+    """A module of dynamo; None until the first torch.compile."""
+    return sys.modules.get(f"torch._dynamo.{name}")
+
+
+def _of(entry: Any, name: str) -> Any:
+    return getattr(entry, name, None)
+
+
+def _switched_off(function: Any) -> str:
+    """Why nothing is compiled, in words; empty where it is."""
+    stance = str(getattr(getattr(_dynamo("eval_frame"), "_stance", None), "stance", ""))
+    if entered.is_disabled(function):
+        return "torch.compiler.disable"
+    if getattr(_dynamo("config"), "disable", False):
+        return "torch._dynamo.config.disable"
+    return f"torch.compiler.set_stance({stance!r})" if stance in _STANCES else ""
+
+
+def _is_limit(reason: str) -> bool:
+    return "recompile limit" in reason or "cache size limit" in reason
+
+
+def _unable(reason: str) -> Change:
+    from ipyjaxbench.frameworks.torch.dynamo import in_words
+
+    words = in_words(reason) if reason else "nothing in it can be compiled"
+    return Change("guard", new=f"{_UNABLE}: {words}")
+
+
+def _phases(new: Sequence[Any]) -> dict[str, float]:
+    """Times lie inside of each other: the frame, its backend, inductor."""
+    spent = dict.fromkeys(("trace", "lower", "compile", "cache load"), 0.0)
+    for entry in new:
+        whole, backend, inductor, backward = (
+            (_of(entry, f"{name}_cumulative_compile_time_us") or 0) * 1e-6
+            for name in ("dynamo", "aot_autograd", "inductor", "backward")
+        )
+        backend, inductor = min(backend, whole), min(inductor, backend, whole)
+        loaded = any(_of(entry, n) for n in _HITS) and not any(_of(entry, n) for n in _MISSES)
+        spent["trace"] += whole - backend
+        if loaded:
+            spent["cache load"] += backend
+        else:
+            spent["lower"] += backend - inductor
+            spent["compile"] += inductor + (backward if not whole else 0.0)
+    return {phase: seconds for phase, seconds in spent.items() if seconds > 0}
+
+
+def _name(entry: Any) -> str:
+    name = _of(entry, "co_name")
+    if name is None:
+        return UNNAMED if _of(entry, "is_forward") else "backward"
+    resumed = _RESUMED.fullmatch(str(name))
+    return "{} from line {}".format(*resumed.groups()) if resumed else str(name)
+
+
+def _nested(root: str, frames: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    """Frames that were compiled apart: the rest of a function stands under that function."""
+    depths = {root: 0}
+    for entry in frames:
+        resumed = _RESUMED.fullmatch(str(entry.co_name))
+        depth = depths.get(resumed[1], 0) + 1 if resumed else 1
+        depths.setdefault(str(entry.co_name), depth)
+        yield depth, _name(entry)
