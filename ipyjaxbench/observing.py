@@ -145,7 +145,7 @@ _learning: dict[str, bool] = {}
 def keep_learning(ledger: Ledger = LEDGER) -> None:
     """Have each framework that was imported tell its traces from now on."""
     for framework in loaded()[0]:
-        if framework.name not in _learning:
+        if not _learning.get(framework.name):  # what it needs may have been imported since
             learn = partial(ledger.learn, framework.name)
             _learning[framework.name] = framework.learn_signatures(learn)
 

@@ -8,7 +8,8 @@ from ipyjaxbench import units
 #: What can differ, the weightiest first; those behind "placement" need no new trace.
 KINDS = (
     "first", "function", "form", "structure", "type", "rank", "shape", "dtype", "weak type",
-    "static value", "setting", "layout", "guard", "number", "committed", "device", "sharding", "host array",
+    "static value", "setting", "layout", "guard", "number", "committed", "device", "sharding",
+    "host array",
 )  # fmt: skip
 _NUMBERS = ("bool", "int", "float", "complex")
 PLACEMENT = ("committed", "device", "sharding", "host array")

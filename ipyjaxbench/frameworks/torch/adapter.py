@@ -22,6 +22,7 @@ from ipyjaxbench.frameworks._base import (
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.torch import compile as compiling
+from ipyjaxbench.frameworks.torch import learner
 from ipyjaxbench.frameworks.torch.call_watch import TorchCallWatch
 from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
@@ -31,6 +32,7 @@ from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
+from ipyjaxbench.signature import Miss
 
 _NOT_IN_NUMPY = {torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2}
 
@@ -140,6 +142,14 @@ class Torch(Framework):
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Why torch.compile would not take a function as one graph."""
         return explain(error)
+
+    def is_tracing(self, args: object) -> bool:  # noqa: ARG002
+        """Whether dynamo, `torch.export` or `torch.jit.trace` is at work."""
+        return bool(torch.compiler.is_compiling() or torch.jit.is_tracing())
+
+    def learn_signatures(self, learn: Callable[[Miss], None]) -> bool:
+        """From a hook of dynamo, which is there with the first `torch.compile`, not before."""
+        return learner.listen(learn)
 
     def call_watch(self) -> CallWatch:
         """Dynamo's hooks, one call at a time."""

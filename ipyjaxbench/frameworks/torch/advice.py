@@ -54,14 +54,16 @@ def _of_shape(name: str, change: Change) -> str:
     if size := _SIZE.fullmatch(path):
         axes, path = [int(size[1])], size[2]
     marked = ", ".join(map(str, axes[:1] if len(axes) == 1 else [f"[{', '.join(map(str, axes))}]"]))
-    mark = f"torch._dynamo.mark_dynamic({path}, {marked}) before the first call, or " if axes else ""
+    mark = (
+        f"torch._dynamo.mark_dynamic({path}, {marked}) before the first call, or " if axes else ""
+    )
     return f"{mark}torch.compile({name}, dynamic=True)"
 
 
 def _axes(old: str, new: str) -> list[int]:
     """Axes whose sizes differ."""
     sizes = [found[1].split(",") for text in (old, new) if (found := _SIZES.search(text))]
-    if len(sizes) != 2:  # noqa: PLR2004
+    if len(sizes) != 2:
         return []
     return [axis for axis, (one, other) in enumerate(zip(*sizes, strict=True)) if one != other]
 

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
-import torch
-
 from ipyjaxbench.compiled import UNNAMED, Program
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
 from ipyjaxbench.frameworks.torch import entered, guards, keys
 from ipyjaxbench.frameworks.torch.advice import fixes
 from ipyjaxbench.frameworks.torch.entered import Entered
 from ipyjaxbench.frameworks.torch.guards import Guard
-from ipyjaxbench.frameworks.torch.heard import Heard, entered_from
+from ipyjaxbench.frameworks.torch.heard import Heard
 from ipyjaxbench.signature import Change, Signature
 
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+?)_at_(\d+)")
@@ -64,20 +62,19 @@ class TorchCallWatch(CallWatch):
 
     def name(self, function: Any) -> str:
         """The name of what was compiled."""
-        plain = entered.plain_of(function)
-        return getattr(plain, "__name__", None) or type(plain).__name__
+        return entered.name_of(function)
 
     def before(self, function: Any) -> Mark:  # noqa: ARG002
         """Positions in what was heard."""
         self._heard.open()
         self._failed.clear()
-        return Mark(len(self._heard.looks or ()), len(self._heard.entries))
+        return Mark(len(self._looks()), len(self._heard.read()))
 
     def after(self, function: Any, mark: Mark) -> Outcome | None:
         """Whether each look found its program; what was compiled where one did not."""
-        thread = threading.get_ident()
-        looks = self._heard.looks
-        hits = [look.hit for look in (looks or ())[mark.looks :] if look.thread == thread]
+        thread, looks = threading.get_ident(), self._looks()
+        hits = looks[mark.looks :]
+        del looks[mark.looks :]
         new = []
         for position, (where, entry) in enumerate(self._heard.read()[mark.entries :], mark.entries):
             if where in (None, thread):
@@ -85,11 +82,14 @@ class TorchCallWatch(CallWatch):
                 new.append(entry)
         if not new and hits and all(hits):
             return None
-        return self._outcome(function, new, hits, is_known=looks is not None)
+        return self._outcome(function, new, hits)
 
-    def _outcome(
-        self, function: Any, new: Sequence[Any], hits: Sequence[bool], *, is_known: bool
-    ) -> Outcome | None:
+    def _looks(self) -> list[bool]:
+        """Those of this thread; of no use where PyTorch does not tell of them."""
+        looks = self._heard.looks
+        return [] if looks is None else looks[threading.get_ident()]
+
+    def _outcome(self, function: Any, new: Sequence[Any], hits: Sequence[bool]) -> Outcome:
         frames = [entry for entry in new if getattr(entry, "co_name", None)]
         made = [entry for entry in frames if _of(entry, "graph_op_count")]
         parts = [entry for entry in frames if _of(entry, "graph_op_count") is not None]
@@ -104,7 +104,7 @@ class TorchCallWatch(CallWatch):
             return Outcome("EAGER-FALLBACK", phases, why=tuple(self._why_full(new)))
         if new:
             return Outcome("EAGER-FALLBACK", phases, why=(_unable(reasons[0]),))
-        if not is_known:
+        if self._heard.looks is None:
             return Outcome("?")
         why = f"{_UNABLE}: an earlier call had nothing that could be compiled"
         return Outcome("EAGER-FALLBACK", why=(Change("guard", new=why),))
@@ -116,19 +116,18 @@ class TorchCallWatch(CallWatch):
         is_new = not _of(first, "cache_size")
         is_whole = _of(first, "fail_type") is None
         breaks = max(len(made) - 1, 0 if is_whole else 1) if is_new else 0
-        loaded = any(_of(e, n) for e in new for n in _HITS)
-        loaded = loaded and not any(_of(e, n) for e in new for n in _MISSES)
-        reasons = self._failed or [
-            guards.read(reason) for entry in frames[:1] if (reason := _of(entry, "recompile_reason"))
-        ]
+        phases = _phases(new)
+        is_loaded = "cache load" in phases and "compile" not in phases
+        told = _of(first, "recompile_reason")
+        reasons = self._failed or ([guards.read(told)] if told else [])
         changes = tuple(dict.fromkeys(guard.change for guard in reasons))
-        told = any(guard.is_told for guard in reasons)
+        is_told = any(guard.is_told for guard in reasons)
         return Outcome(
-            state="BREAK" if breaks else "DISK" if loaded else "TRACED",
-            phases=_phases(new),
+            state="BREAK" if breaks else "DISK" if is_loaded else "TRACED",
+            phases=phases,
             nested=tuple(_nested(self.name(function), more)),
             breaks=breaks,
-            why=() if told else changes[:1],
+            why=() if is_told else changes[:1],
             otherwise=changes[:1],
         )
 
@@ -136,7 +135,8 @@ class TorchCallWatch(CallWatch):
         """Dynamo found no program: why not, while its arguments are as they were."""
         if self._failed:
             return  # the rest of a function behind a break
-        called = entered_from(frame)
+        call = entered.called_from(frame)
+        called = Entered.of(*call) if call is not None else None
         if called is not None:
             self._failed += guards.failing(called)
 
@@ -173,9 +173,14 @@ class TorchCallWatch(CallWatch):
 
     def outside(self) -> tuple[Program, ...]:
         """Backward passes, and functions that were called from code that is not looked into."""
-        others = [e for i, (_, e) in enumerate(self._heard.read()) if i not in self._mine]
+        heard = [entry for _, entry in self._heard.read()]
+        names = {_of(e, "compile_id"): _name(e) for e in heard if _of(e, "co_name")}
+        others = (e for position, e in enumerate(heard) if position not in self._mine)
         return tuple(
-            Program(_name(e), sum(_phases([e]).values()), "compiled", "torch") for e in others
+            Program(name, sum(_phases([e]).values()), "compiled", "torch")
+            for e in others
+            for whose in [names.get(_of(e, "compile_id"), UNNAMED)]
+            for name in [whose if _of(e, "co_name") else f"{whose} backward"]
         )
 
 
@@ -229,9 +234,7 @@ def _phases(new: Sequence[Any]) -> dict[str, float]:
 
 
 def _name(entry: Any) -> str:
-    name = _of(entry, "co_name")
-    if name is None:
-        return UNNAMED if _of(entry, "is_forward") else "backward"
+    name = _of(entry, "co_name") or UNNAMED
     resumed = _RESUMED.fullmatch(str(name))
     return "{} from line {}".format(*resumed.groups()) if resumed else str(name)
 

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -35,9 +35,7 @@ class Entered:
     labels: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> "Entered | None":
+    def of(cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Entered | None":
         """That of a call; None where no function of Python is called, or not with these."""
         plain, args, kwargs = unbound(function, args, kwargs)
         around = inner_of(function)
@@ -81,8 +79,39 @@ def plain_of(function: Any) -> Any:
         return plain_of(function.__func__)
     if kind is partial:
         return plain_of(function.func)
-    inner = original(function)
+    inner = _closed(function).get("fn") if is_around(function) else original(function)
     return function if inner is None else plain_of(inner)
+
+
+def name_of(function: Any) -> str:
+    """What the user calls it."""
+    plain = plain_of(function)
+    return getattr(plain, "__name__", None) or type(plain).__name__
+
+
+def called_from(frame: FrameType) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
+    """What a frame of PyTorch's calls that just looked for a program; None of any other frame.
+
+    Such as the rest of a function behind a break, which is called by that function.
+    """
+    names, code = frame.f_locals, frame.f_code
+    if code.co_name == "compile_wrapper":
+        function = names.get("fn")
+    elif code.co_name == "_call_impl" and "compile_wrapper" in _names_above(frame):
+        function = names.get("self")
+    else:
+        return None
+    args, kwargs = names.get("args"), names.get("kwargs")
+    if not isinstance(args, tuple) or not isinstance(kwargs, dict):
+        return None
+    return function, args, kwargs
+
+
+def _names_above(frame: FrameType) -> Iterator[str]:
+    """Those of the two frames above."""
+    for above in (frame.f_back, frame.f_back and frame.f_back.f_back):
+        if above is not None:
+            yield above.f_code.co_name
 
 
 def unbound(
@@ -100,7 +129,7 @@ def unbound(
         return unbound(inner, args, kwargs)
     if isinstance(function, torch.nn.Module):
         return unbound(function.forward, args, kwargs)
-    method = getattr(kind, "__call__", None)  # of an object
+    method = inspect.getattr_static(kind, "__call__", None)  # of an object
     if kind is not FunctionType and type(method) is FunctionType:
         return method, (function, *args), kwargs
     return function, args, kwargs

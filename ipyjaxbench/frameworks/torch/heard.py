@@ -2,24 +2,11 @@
 
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from types import FrameType
-from typing import Any, NamedTuple
-
-from ipyjaxbench.frameworks.torch.entered import Entered
-
-
-class Look(NamedTuple):
-    """Dynamo looked for a program of a frame that has some.
-
-    Attributes:
-        thread: in which it did.
-        hit: whether it was there.
-    """
-
-    thread: int
-    hit: bool
+from typing import Any
 
 
 class Heard(AbstractContextManager["Heard"]):
@@ -29,12 +16,13 @@ class Heard(AbstractContextManager["Heard"]):
         missed: is told the frame that calls, when no program is there and before one is made.
 
     Attributes:
-        looks: so far; None where PyTorch does not tell of them (before 2.8).
+        looks: for programs of frames that have some, by thread, and whether each found one; None
+            where PyTorch does not tell of them (before 2.8).
         entries: of dynamo's record, with the thread of each; None where that is not known.
     """
 
     def __init__(self, missed: Callable[[FrameType], None]) -> None:
-        self.looks: list[Look] | None = None
+        self.looks: defaultdict[int, list[bool]] | None = None
         self.entries: list[tuple[int | None, Any]] = []
         self._missed = missed
         self._hook: Any = None
@@ -76,14 +64,14 @@ class Heard(AbstractContextManager["Heard"]):
         install = getattr(eval_frame, "set_guard_complete_hook", None)
         if install is None:
             return
-        looks: list[Look] = []
-        self.looks = looks
+        looks = self.looks = defaultdict[int, list[bool]](list)
         thread, missed, earlier = threading.get_ident, self._missed, None
 
         def hook(hit: bool) -> bool:  # noqa: FBT001
-            looks.append(Look(thread(), hit))
+            looks[thread()].append(hit)
             if not hit:
-                missed(sys._getframe(1))
+                with suppress(Exception):  # what is raised here would stop the user's call
+                    missed(sys._getframe(1))
             # Dynamo goes by what this returns.
             return hit if earlier is None else bool(earlier(hit))
 
@@ -112,16 +100,3 @@ def _record() -> Sequence[Any]:
     utils: Any = sys.modules.get("torch._dynamo.utils")
     read = getattr(utils, "get_compilation_metrics", None)
     return () if read is None else list(read())
-
-
-def entered_from(frame: FrameType) -> Entered | None:
-    """What is being called from a frame of PyTorch's that calls compiled functions."""
-    names, code = frame.f_locals, frame.f_code
-    args, kwargs = names.get("args"), names.get("kwargs")
-    if not isinstance(args, tuple) or not isinstance(kwargs, dict):
-        return None
-    if code.co_name == "compile_wrapper":
-        return Entered.of(names.get("fn"), args, kwargs)
-    if code.co_name == "_call_impl":
-        return Entered.of(names.get("self"), args, kwargs)
-    return None

@@ -80,6 +80,14 @@ def _has_attributes(value: Any) -> bool:
 
 
 def _leaf(value: Any) -> Leaf:
+    """One value; an object whose own code fails when asked is told by its type."""
+    try:
+        return _told(value)
+    except Exception:  # noqa: BLE001  a user's object must not stop the user's call
+        return Leaf("static", value=type(value).__name__)
+
+
+def _told(value: Any) -> Leaf:
     if isinstance(value, _Tensor):
         return Leaf(
             "array",
@@ -119,7 +127,7 @@ def _mode(module: torch.nn.Module) -> str:
     """Whether a module trains, and which of its parts do otherwise."""
     mine = module.training
     others = [name for name, part in module.named_modules() if part.training != mine]
-    shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")  # noqa: PLR2004
+    shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
     return f"{mine}, but {not mine} in {shown}" if others else str(mine)
 
 
