@@ -65,6 +65,11 @@ CASES = (
     Provoked("linear(X); linear(ones(4))", "TRACED", "rank", "input: f32[4,4] → f32[4]"),
     Provoked("module.compile(backend='eager')\nmodule(X)\nmodule(ones(2, 4))", "TRACED", "shape",
              "x: f32[4,4] → f32[2,4]"),
+    Provoked("module.forward = compiled(module.forward)\nmodule(X)\nmodule(ones(2, 4))", "TRACED",
+             "shape", "x: f32[4,4] → f32[2,4]"),
+    Provoked("forwarded(X); forwarded(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
+    Provoked("called(X); called(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
+    Provoked("sine(X); sine(X.double())", "TRACED", "dtype", "f32[4,4] → f64[4,4]"),
     Provoked("m.step(X); m.step(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
     Provoked("m.step(X)\nm.scale = 3.0\nm.step(X)", "TRACED", "number", "self.scale: 2.0 → 3.0"),
     Provoked("h = functools.partial(f, s=2.0); h(X); h(ones(2, 4))", "TRACED", "shape", "x: "),
@@ -138,6 +143,15 @@ class Net(torch.nn.Module):
     def forward(self, x):
         return self.drop(self.linear(x))
 
+class Forwarded(torch.nn.Module):
+    @compiled
+    def forward(self, x):
+        return x * 4
+
+class Called:
+    def __call__(self, x):
+        return x * 6
+
 class Model:
     scale = 1.0
 
@@ -201,7 +215,8 @@ def start(backend: str = "eager") -> dict[str, Any]:
 
     names.update(
         module=module, net=names["compiled"](module), m=names["Model"](), outer=outer,
-        linear=names["compiled"](torch.nn.Linear(4, 4)),
+        linear=names["compiled"](torch.nn.Linear(4, 4)), forwarded=names["Forwarded"](),
+        called=names["compiled"](names["Called"]()), sine=names["compiled"](torch.sin),
     )  # fmt: skip
     return names
 

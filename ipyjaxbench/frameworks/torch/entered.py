@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench.expression import labels
 from ipyjaxbench.frameworks.torch.compile import attributes, is_compiled, original
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
@@ -39,17 +40,20 @@ class Entered:
         """That of a call; None where no function of Python is called, or not with these."""
         plain, args, kwargs = unbound(function, args, kwargs)
         around = inner_of(function)
-        if not isinstance(plain, FunctionType):
-            return None
         try:
-            given = _bound(plain, args, kwargs)
+            if isinstance(plain, FunctionType):
+                given = _bound(plain, args, kwargs)
+            else:  # no Python: nothing is known of arguments that are left out
+                given = {**dict(zip(labels(plain, args, kwargs), args, strict=True)), **kwargs}
             if around is None:
-                return cls(plain.__code__, {**given, **_closed(plain)}, given, plain)
+                code = plain.__code__
+                return cls(code, {**given, **_closed(plain)}, given, plain)
             own = len(unbound(_closed(around).get("fn"), (), {})[1])  # such as self
             names = {**_bound(around, args[own:], kwargs), **_closed(around)}
-        except (TypeError, ValueError):
+        except (AttributeError, TypeError, ValueError):
             return None
-        return cls(around.__code__, names, given, plain, tuple(given)[own:])
+        function = plain if isinstance(plain, FunctionType) else around
+        return cls(around.__code__, names, given, function, tuple(given)[own:])
 
 
 def takes(value: Any) -> bool:
@@ -59,6 +63,8 @@ def takes(value: Any) -> bool:
         return takes(value.__func__)
     if kind is partial:
         return takes(value.func)
+    if isinstance(value, torch.nn.Module) and takes(inspect.getattr_static(value, "forward", None)):
+        return True
     return is_compiled(value)
 
 

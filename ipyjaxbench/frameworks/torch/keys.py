@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ipyjaxbench.frameworks.torch.entered import Entered, closed_over
+from ipyjaxbench.frameworks.torch.entered import Entered, closed_over, is_around
 from ipyjaxbench.signature import Leaf, Signature
 
 _LONGEST = 40  # characters of a value
@@ -44,7 +44,9 @@ def token(code: CodeType) -> int:
 
 
 def around(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Plain globals that a function names, and values that it closes over."""
+    """Plain globals that the user's function names, and values that it closes over."""
+    if is_around(function):
+        return
     yield from closed_over(function)
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
