@@ -6,11 +6,11 @@ import ast
 import copy
 import inspect
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType, FunctionType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ipyjaxbench.snippet import Source
 
@@ -29,6 +29,7 @@ _LEFT_ALONE = {
     "zip", "enumerate", "getattr", "hasattr",
 }  # fmt: skip
 _HOOK, _SITE = "__fw_call", "__fw_site_"
+_Function = TypeVar("_Function", ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 @dataclass(frozen=True)
@@ -46,20 +47,21 @@ class Site:
     file: str = ""
 
 
-def compiled(source: Source, hook: Hook) -> CodeType:
+def compiled(source: Source, hook: Hook, *, aside: bool = False) -> CodeType:
     """The code of a cell with the hook in every call.
 
     Args:
         source: the cell.
         hook: gets each call.
+        aside: leave the functions that it defines as they are; see `ipyjaxbench.copies`.
 
     Returns:
         The code, to be executed; it binds the names that the cell does.
     """
-    instrumented = _Instrumented(hook, source.filename)
+    instrumented = Instrumented(hook, source.filename, lambda _: not aside)
     tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
     code = compile(tree, source.filename, "exec", source.flags, dont_inherit=True)
-    return _with_objects(code, instrumented.objects)
+    return with_objects(code, instrumented.objects)
 
 
 @contextmanager
@@ -97,41 +99,42 @@ def _hooked_code(function: FunctionType, hook: Hook) -> CodeType | None:
     except (OSError, TypeError, SyntaxError, IndentationError):
         return None
     ast.increment_lineno(tree, first - 1)
-    instrumented = _Instrumented(hook, old.co_filename)
+    instrumented = Instrumented(hook, old.co_filename)
     # Closed-over names must be those of a function around it.
     around = ast.parse(f"def __fw_around({', '.join(old.co_freevars)}): pass")
     around.body[0].body = tree.body  # type: ignore[attr-defined]
     ast.increment_lineno(around, 0)
     try:
         whole = ast.fix_missing_locations(instrumented.visit(around))
-        code = compile(whole, old.co_filename, "exec", dont_inherit=True, flags=_flags(old))
+        code = compile(whole, old.co_filename, "exec", dont_inherit=True, flags=flags_of(old))
     except (SyntaxError, ValueError):
         return None
-    found = next(_same(code, old), None)
+    found = next(same(code, old), None)
     if found is None or found.co_freevars != old.co_freevars:
         return None
-    return _with_objects(found, instrumented.objects)
+    return with_objects(found, instrumented.objects)
 
 
-def _flags(code: CodeType) -> int:
+def flags_of(code: CodeType) -> int:
+    """What it imported from the future."""
     known = (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
     return code.co_flags & int(sum(known))
 
 
-def _same(code: CodeType, old: CodeType) -> Iterator[CodeType]:
+def same(code: CodeType, old: CodeType) -> Iterator[CodeType]:
     """The code within another one that has the name, the line and the arguments of an old one."""
     for each in code.co_consts:
         if isinstance(each, CodeType):
             names = each.co_varnames[: each.co_argcount] == old.co_varnames[: old.co_argcount]
             if (each.co_name, each.co_firstlineno) == (old.co_name, old.co_firstlineno) and names:
                 yield each
-            yield from _same(each, old)
+            yield from same(each, old)
 
 
-def _with_objects(code: CodeType, objects: dict[str, Any]) -> CodeType:
+def with_objects(code: CodeType, objects: dict[str, Any]) -> CodeType:
     """Constants that stand for objects, as these: so no name of the user's is taken."""
     consts = tuple(
-        _with_objects(each, objects)
+        with_objects(each, objects)
         if isinstance(each, CodeType)
         else objects.get(each, each)
         if isinstance(each, str)
@@ -141,9 +144,22 @@ def _with_objects(code: CodeType, objects: dict[str, Any]) -> CodeType:
     return code.replace(co_consts=consts)
 
 
-class _Instrumented(ast.NodeTransformer):
-    def __init__(self, hook: Hook, file: str) -> None:
-        self._file = file
+class Instrumented(ast.NodeTransformer):
+    """Puts a hook into each call of a tree.
+
+    Args:
+        hook: gets each call.
+        file: where the code is from.
+        enters: whether to go into the body of a function that is defined there.
+
+    Attributes:
+        objects: what names in the new tree stand for; see `with_objects`.
+    """
+
+    def __init__(
+        self, hook: Hook, file: str, enters: Callable[[ast.AST], bool] = lambda _: True
+    ) -> None:
+        self._file, self._enters = file, enters
         self.objects: dict[str, Any] = {_HOOK: hook}
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -160,7 +176,23 @@ class _Instrumented(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Decorators and defaults too: they are calls of the code around it."""
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        """As those that are not asynchronous."""
+        return self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        """As functions that have a name."""
+        return self._function(node)
+
+    def _function(self, node: _Function) -> _Function:
+        body = node.body
+        if not self._enters(node):
+            node.body = ast.Constant(None) if isinstance(node, ast.Lambda) else []
         self.generic_visit(node)
+        if not self._enters(node):
+            node.body = body
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:

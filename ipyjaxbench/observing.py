@@ -4,10 +4,11 @@ import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench import call_sites, expression
+from ipyjaxbench.copies import Copies
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import (
@@ -52,8 +53,17 @@ class Observed:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def hook_into(self, values: Iterable[object]) -> None:
-        """Look into the user's functions that some values lead to, until the context ends."""
+    def compiled(self, source: Source, names: Namespace) -> CodeType:
+        """The code of a cell, whose calls are looked at; those in the user's functions too."""
+        if any(watch.compiles_code for watch in self._watches.values()):
+            copies = Copies(self.observer, source, is_the_users)
+            return call_sites.compiled(source, copies, aside=True)
+        code = call_sites.compiled(source, self.observer)
+        self._hook_into(names[name] for name in code.co_names if name in names)
+        return code
+
+    def _hook_into(self, values: Iterable[object]) -> None:
+        """Look into the functions that some values lead to, until the context ends."""
         functions = _eager(values, self._frameworks, [*self._watches.values()])
         self._stack.enter_context(call_sites.hooked(functions, self.observer))
 
@@ -89,9 +99,7 @@ def observe_code(
     __tracebackhide__ = True
     raised: BaseException | None = None
     with Observed(options) as observed:
-        code = call_sites.compiled(source, observed.observer)
-        used = [names[name] for name in code.co_names if name in names]
-        observed.hook_into(used)
+        code = observed.compiled(source, names)
         try:
             for _ in range(1 + twice):
                 exec(code, names)  # noqa: S102

@@ -39,10 +39,13 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     Attributes:
         reads_code: whether the framework looks at the code of the functions that it compiles, and
             of those that they call: these are then left as they are.
+        compiles_code: whether it compiles code objects as they stand: then no function is changed
+            while it is there, whoever's it is.
         prints_while_tracing: whether code runs to be traced, and prints then and no more.
     """
 
     reads_code: bool = True
+    compiles_code: bool = False
     prints_while_tracing: bool = True
 
     @abstractmethod

@@ -81,6 +81,8 @@ CASES = (
     # where dynamo gives up, or is told to
     Provoked("broken(X)", "BREAK", "first", "first call"),
     Provoked("broken(X); broken(X)", "CACHED"),
+    Provoked("forked(X); forked(-X)", "TRACED", "guard", "did not run before"),
+    Provoked("forked(X); forked(-X); forked(X)", "CACHED"),
     Provoked("for n in range(2, 11):\n    limited(X, n)", "EAGER-FALLBACK", "number", "n: 9 → 10"),
     Provoked("for n in range(2, 13):\n    limited(X, n)", "EAGER-FALLBACK", "guard",
              "recompile limit of 8 is reached"),
@@ -94,7 +96,7 @@ CASES = (
     Provoked("torch.compiler.disable(plain)(X)", "BYPASSED", "guard", "torch.compiler.disable"),
     Provoked("try:\n    whole(X)\nexcept Exception: pass", "RAISED"),
 )  # fmt: skip
-ALWAYS = "torch.compile(f, dynamic=True)"
+ALWAYS = "torch.compile(..., dynamic=True)"
 _MOST_UNKNOWN = 2
 _SOURCE = """
 G = 3
@@ -183,6 +185,12 @@ def broken(x):
 @functools.partial(torch.compile, backend="eager", dynamic=False)
 def limited(x, n):
     return x * n
+
+@compiled
+def forked(x):
+    if x.sum() > 0:
+        return x + 1
+    return x - 1
 
 @compiled
 def looped(x):
@@ -308,7 +316,7 @@ def test_a_limit_that_is_reached_is_told_with_a_fix_and_raising_it_comes_last() 
         ("f(X); f(ones(5, 4))",
          "torch._dynamo.mark_dynamic(x, 0) before the first call, or " + ALWAYS),
         ("f(X); f(X.t())", "x.contiguous() before the call"),
-        ("net(X); module.eval(); net(X)", "self.eval() or .train() once, before all calls"),
+        ("net(X); module.eval(); net(X)", "model.eval() or model.train() once, before all calls"),
         ("f(X); f(X, flag=False)",
          "one program for each flag: keep it the same, or use torch.where on a tensor"),
         ("of_global(X)\nG = 4\nof_global(X)",
@@ -378,6 +386,49 @@ def test_compiled_code_and_its_helpers_stay_as_they_are() -> None:
     assert counts[0] == counts[1]
     observed(code, names)
     assert counts[1][:2] == (entries(names["f"]), entries(names["by_helper"]))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "made_here = torch.compile(lambda x: torch.sin(x) + 1, backend='eager')\nmade_here(X)",
+        "@compiled\ndef here(x):\n    return torch.sin(x) + 1\nhere(X)",
+        (
+            "def aid(x):\n    return torch.sin(x)\n@compiled\ndef here(x):\n    return aid(x) + 1\n"
+            "aid(X)\nhere(X)"
+        ),
+        "@compiled\ndef here(x):\n    return helper(torch.sin(x))\nhelper(X)\nhere(X)",
+        "compiled(plain)(X)",
+        (
+            "class Here(torch.nn.Module):\n    def forward(self, x):\n        return torch.sin(x) + 1\n"
+            "compiled(Here())(X)"
+        ),
+        (
+            "def inside(x):\n    @compiled\n    def here(x):\n        return torch.sin(x) + 1\n"
+            "    return [here(v) for v in (x, x)][0]\ninside(X)"
+        ),
+        "def inside(x):\n    return f(x)\ninside(X)",
+        "(lambda v: f(v))(X)",
+        "[f(v) for v in (X,)]",
+    ],
+)
+def test_what_a_cell_defines_is_compiled_as_it_stands(cell: str) -> None:
+    names = fresh("aot_eager")
+    found = observed(cell, names)
+    assert [call.state for call in found.calls][:1] == ["TRACED"]
+    assert {call.state for call in found.calls[1:]} <= {"CACHED"}
+    for name in ("here", "aid", "inside", "made_here"):
+        value = names.get(name)
+        code = getattr(getattr(value, "_torchdynamo_orig_callable", value), "__code__", None)
+        assert code is None or not any("__fw" in str(each) or hasattr(each, "line")
+                                       for each in code.co_consts)  # fmt: skip
+
+
+def test_functions_that_are_made_in_a_look_share_their_programs_with_others() -> None:
+    names = fresh()
+    names["made"](2)(names["X"])
+    (call,) = observed("made(2)(X)", names).calls
+    assert call.state == "CACHED"
 
 
 def test_nothing_of_the_users_is_left_changed() -> None:

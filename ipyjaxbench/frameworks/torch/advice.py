@@ -18,6 +18,7 @@ _FIXES = {
     "static value": "one program for each {path}: choose it outside of the compiled function",
     "setting": "call {name} always with the same {path}",
 }
+_DYNAMIC = "torch.compile(..., dynamic=True)"
 _LIMIT = "torch._dynamo.config.recompile_limit, raised, only where all these programs are needed"
 
 
@@ -37,27 +38,27 @@ def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
 def _fix(name: str, change: Change) -> str:
     path, kind = change.path, change.kind
     if kind == "shape":
-        return _of_shape(name, change)
+        return _of_shape(change)
     if kind == "number":
         return _of_number(change)
     if kind == "layout":
         return _of_layout(change)
     if path.endswith(".training"):
-        return f"{path.removesuffix('.training')}.eval() or .train() once, before all calls"
+        model = path.removesuffix(".training").replace("self", "model")
+        return f"{model}.eval() or {model}.train() once, before all calls"
     if path.startswith("global "):
         return f"give {path.removeprefix('global ')} as an argument, a tensor where it changes"
     return _FIXES[kind].format(name=name, path=path) if kind in _FIXES else ""
 
 
-def _of_shape(name: str, change: Change) -> str:
+def _of_shape(change: Change) -> str:
     path, axes = change.path, _axes(change.old, change.new)
     if size := _SIZE.fullmatch(path):
         axes, path = [int(size[1])], size[2]
-    marked = ", ".join(map(str, axes[:1] if len(axes) == 1 else [f"[{', '.join(map(str, axes))}]"]))
-    mark = (
-        f"torch._dynamo.mark_dynamic({path}, {marked}) before the first call, or " if axes else ""
-    )
-    return f"{mark}torch.compile({name}, dynamic=True)"
+    if not axes:
+        return _DYNAMIC
+    marked = str(axes[0]) if len(axes) == 1 else str(axes)
+    return f"torch._dynamo.mark_dynamic({path}, {marked}) before the first call, or {_DYNAMIC}"
 
 
 def _axes(old: str, new: str) -> list[int]:
@@ -75,7 +76,7 @@ def _of_number(change: Change) -> str:
         return f"give {name} as an argument, a tensor where it changes"
     if {change.old, change.new} <= {"True", "False"}:
         return f"one program for each {path}: keep it the same, or use torch.where on a tensor"
-    return f"{path} as a tensor, as in torch.tensor({change.new}): its value is then not looked at"
+    return f"{path} as a tensor, as in torch.tensor({path}): its value is then not looked at"
 
 
 def _of_layout(change: Change) -> str:

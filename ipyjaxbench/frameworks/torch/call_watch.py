@@ -41,6 +41,7 @@ class TorchCallWatch(CallWatch):
         wait: waits for everything that devices were given.
     """
 
+    compiles_code = True
     prints_while_tracing = False
 
     def __init__(self, wait: Callable[[], object]) -> None:
@@ -48,6 +49,7 @@ class TorchCallWatch(CallWatch):
         self._heard = Heard(self._missed)
         self._mine: set[int] = set()  # positions of entries that belong to a call
         self._failed: list[Guard] = []  # of the call that goes on
+        self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
     def __enter__(self) -> "TorchCallWatch":
         self._heard.__enter__()
@@ -91,10 +93,8 @@ class TorchCallWatch(CallWatch):
 
     def _outcome(self, function: Any, new: Sequence[Any], hits: Sequence[bool]) -> Outcome:
         frames = [entry for entry in new if getattr(entry, "co_name", None)]
-        made = [entry for entry in frames if _of(entry, "graph_op_count")]
-        parts = [entry for entry in frames if _of(entry, "graph_op_count") is not None]
-        if made or parts:
-            return self._compiled(function, new, frames, made)
+        if any(_of(entry, "graph_op_count") is not None for entry in frames):
+            return self._compiled(function, new, frames, hits)
         if switched_off := _switched_off(function):
             return Outcome("BYPASSED", why=(Change("guard", new=switched_off),))
         phases = _phases(new)
@@ -110,22 +110,28 @@ class TorchCallWatch(CallWatch):
         return Outcome("EAGER-FALLBACK", why=(Change("guard", new=why),))
 
     def _compiled(
-        self, function: Any, new: Sequence[Any], frames: Sequence[Any], made: Sequence[Any]
+        self, function: Any, new: Sequence[Any], frames: Sequence[Any], hits: Sequence[bool]
     ) -> Outcome:
         first, *more = frames
-        is_new = not _of(first, "cache_size")
+        is_there = bool(hits) and hits[0]  # what is compiled is the rest of it, or what it calls
+        if not is_there:
+            self._names[_of(first, "compile_id")] = self.name(function)
+        is_first = not is_there and not _of(first, "cache_size")
+        made = [entry for entry in frames if _of(entry, "graph_op_count")]
         is_whole = _of(first, "fail_type") is None
-        breaks = max(len(made) - 1, 0 if is_whole else 1) if is_new else 0
+        breaks = max(len(made) - 1, 0 if is_whole else 1) if is_first else 0
         phases = _phases(new)
         is_loaded = "cache load" in phases and "compile" not in phases
         told = _of(first, "recompile_reason")
-        reasons = self._failed or ([guards.read(told)] if told else [])
-        changes = tuple(dict.fromkeys(guard.change for guard in reasons))
-        is_told = any(guard.is_told for guard in reasons)
+        failed = self._failed or ([guards.read(told)] if told else [])
+        changes = tuple(dict.fromkeys(guard.change for guard in failed))
+        if is_there and not changes:
+            changes = (Change("guard", new=f"{_name(first)} did not run before"),)
+        is_told = any(guard.is_told for guard in failed)
         return Outcome(
             state="BREAK" if breaks else "DISK" if is_loaded else "TRACED",
             phases=phases,
-            nested=tuple(_nested(self.name(function), more)),
+            nested=tuple(_nested(self.name(function), frames if is_there else more)),
             breaks=breaks,
             why=() if is_told else changes[:1],
             otherwise=changes[:1],
@@ -141,9 +147,7 @@ class TorchCallWatch(CallWatch):
             self._failed += guards.failing(called)
 
     def _why_full(self, new: Sequence[Any]) -> Iterator[Change]:
-        config = _dynamo("config")
-        limit = next((int(getattr(config, n)) for n in _LIMITS if hasattr(config, n)), 0)
-        yield Change("guard", "limit", new=f"the recompile limit of {limit} is reached")
+        yield Change("guard", "limit", new=f"the recompile limit of {_limit()} is reached")
         told = [guard.change for guard in self._failed] or [
             guards.read(reason).change for e in new if (reason := _of(e, "recompile_reason"))
         ]
@@ -161,7 +165,9 @@ class TorchCallWatch(CallWatch):
         called = Entered.of(function, args, kwargs)
         if called is None or _switched_off(function):
             return None
-        return guards.would_miss(called)
+        misses = guards.would_miss(called)
+        is_full = len(entered.entries(called.code)) >= _limit()  # then it would run uncompiled
+        return None if misses and is_full else misses
 
     def wait(self, value: object) -> None:  # noqa: ARG002
         """Wait for all devices: a tensor does not tell when it is ready."""
@@ -175,6 +181,7 @@ class TorchCallWatch(CallWatch):
         """Backward passes, and functions that were called from code that is not looked into."""
         heard = [entry for _, entry in self._heard.read()]
         names = {_of(e, "compile_id"): _name(e) for e in heard if _of(e, "co_name")}
+        names |= self._names
         others = (e for position, e in enumerate(heard) if position not in self._mine)
         return tuple(
             Program(name, sum(_phases([e]).values()), "compiled", "torch")
@@ -201,6 +208,11 @@ def _switched_off(function: Any) -> str:
     if getattr(_dynamo("config"), "disable", False):
         return "torch._dynamo.config.disable"
     return f"torch.compiler.set_stance({stance!r})" if stance in _STANCES else ""
+
+
+def _limit() -> int:
+    config = _dynamo("config")
+    return next((int(getattr(config, n)) for n in _LIMITS if hasattr(config, n)), 0)
 
 
 def _is_limit(reason: str) -> bool:
