@@ -14,8 +14,11 @@ from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.frameworks import CallWatch, Outcome, asked
 from ipyjaxbench.ledger import Ledger
+from ipyjaxbench.signature import Change
 from ipyjaxbench.traces import COSTLY, TracedCall
 from ipyjaxbench.user_errors import one_line
+
+_UNSEEN = Change("first", new="? traced before, when nobody looked")
 
 
 class Observer:
@@ -152,6 +155,8 @@ class Observer:
             or row.seen.otherwise
         )
         self._ledger.add(row.framework, row.name, signature)
+        if row.seen.known and [change.kind for change in why] == ["first"]:
+            why = [_UNSEEN]
         row.why = tuple(why)
         if row.seen.state == "SLOW-PATH":
             return

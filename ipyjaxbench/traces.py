@@ -19,7 +19,7 @@ STATES = {
     "SLOW-PATH": "nothing was compiled, but the call took the long way through Python",
     "CACHED": "the program was there",
     "BYPASSED": "compiling is turned off: the call ran eagerly",
-    "EAGER-FALLBACK": "too many compilations: this call and all later ones run uncompiled",
+    "EAGER-FALLBACK": "given up: this call and all later ones run uncompiled",
     "BREAK": "compiled in parts, with Python in between",
     "RAISED": "the call raised",
     "WOULD-TRACE": "the call would be traced; it was not made",

@@ -22,6 +22,7 @@ class Outcome:
         breaks: graphs that the call was compiled into, less one.
         why: reasons that the framework knows better than a signature tells; empty where none.
         otherwise: its reasons where signatures do not differ.
+        known: whether the function had a program before the call.
     """
 
     state: str
@@ -31,6 +32,7 @@ class Outcome:
     breaks: int = 0
     why: tuple[Change, ...] = ()
     otherwise: tuple[Change, ...] = ()
+    known: bool = False
 
 
 class CallWatch(AbstractContextManager["CallWatch"], ABC):

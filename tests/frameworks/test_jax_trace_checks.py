@@ -9,11 +9,13 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import TooManyTracesError
+from ipyjaxbench.observing import keep_learning
 
 MaxTraces = Callable[[int], AbstractContextManager[object]]
 
 
 def test_a_block_tells_what_was_traced_in_it_and_why() -> None:
+    keep_learning()
     step = jax.jit(lambda x: x * 2)
     step(jnp.ones(2))
     with ipyjaxbench.trace_cached() as seen:

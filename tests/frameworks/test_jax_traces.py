@@ -12,7 +12,7 @@ import pytest
 
 from ipyjaxbench.compiled import UNNAMED
 from ipyjaxbench.errors import SnippetError, TooManyTracesError
-from ipyjaxbench.ledger import Ledger
+from ipyjaxbench.ledger import LEDGER, Ledger
 from ipyjaxbench.observing import keep_learning, observe_code, predict_code
 from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.signatures import Signatures
@@ -235,12 +235,18 @@ def test_what_is_traced_between_is_learned_and_known_later() -> None:
     names["f"](jnp.ones(5))
     (call,) = observed("f(jnp.ones(6))", names).calls
     assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
-    from ipyjaxbench.ledger import LEDGER
-
     shown = Signatures.of(LEDGER, "f")
     assert [each.arguments for each in shown.traced] == ["x f32[5]", "x f32[6]"]
     assert Signatures.from_dict(shown.to_dict()) == shown
     assert ledger.names() == []
+
+
+def test_a_function_that_was_traced_unseen_is_not_said_to_be_called_first() -> None:
+    names = fresh()
+    with LEDGER.paused():
+        names["f"](jnp.ones(5))
+    (call,) = observed("f(jnp.ones(6))", names).calls
+    assert [change.words() for change in call.why] == ["? traced before, when nobody looked"]
 
 
 def test_calls_of_other_threads_do_not_count_for_this_one() -> None:

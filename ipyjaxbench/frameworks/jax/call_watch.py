@@ -100,6 +100,7 @@ class JaxCallWatch(CallWatch):
             phases=phases_of([event for _, event in mine]),
             nested=_nested(self.name(function), told),
             says=_says(self.name(function), told),
+            known=mark.entries > 0,
         )
 
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
