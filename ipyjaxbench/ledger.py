@@ -57,10 +57,11 @@ class Ledger:
             we look at differs.
         """
         known = self._known.get((framework, name), [])
-        if name == _NO_NAME:  # many have it
-            known = [each for each in known if each.code == new.code]
-        if not known:
-            return [Change("first", new="first call")]
+        alike = [each for each in known if each.code == new.code]
+        if not alike:
+            named = bool(known) and name != _NO_NAME  # many have none
+            return [Change("first", new="first call" + named * " of a new definition")]
+        known = alike
         mine = [each for each in known if each.function == new.function]
         return closest(new, mine or known, placed=placed and bool(mine))
 

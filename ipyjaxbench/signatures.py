@@ -72,20 +72,20 @@ class Signatures(Result):
             f"of {units.count(functions, 'function')}, since ipyjaxbench was loaded", "SEEN", "",
         )  # fmt: skip
         rows = [
-            (each.name, each.arguments, "; ".join(change.words() for change in each.why))
+            (each.name, f"{'; '.join(change.words() for change in each.why)} · {each.arguments}")
             for each in self.traced[-_MOST:]
         ]
         blocks: list[Block] = [head]
         if rows:
-            blocks.append(Calls(("function", "with", "why"), tuple(rows)))
+            blocks.append(Calls(("function", "why · with what"), tuple(rows)))
         return Report(tuple(blocks))
 
 
 def _traced(framework: str, name: str, known: Sequence[Signature]) -> list[Traced]:
     found = []
     for number, signature in enumerate(known):
-        before = [each for each in known[:number] if each.function == signature.function]
-        before = before or list(known[:number])
+        alike = [each for each in known[:number] if each.code == signature.code]
+        before = [each for each in alike if each.function == signature.function] or alike
         why = closest(signature, before) if before else [Change("first", new="first call")]
         arguments = ", ".join(f"{path} {leaf.words()}" for path, leaf in signature.leaves.items())
         found.append(Traced(name, framework, arguments, tuple(why)))

@@ -73,7 +73,7 @@ CASES = (
     Provoked("for _ in range(2):\n    @jax.jit\n    def again(x):\n        return x * 3\n"
              "    again(X)", "TRACED", "function", "the same code, made anew"),
     Provoked("@jax.jit\ndef again(x):\n    return x * 3\nagain(X)\n@jax.jit\ndef again(x):\n"
-             "    return x * x - 4\nagain(X)", "TRACED", "function", "other code"),
+             "    return x * x - 4\nagain(X)", "TRACED", "first", "first call of a new definition"),
     # where arrays lie
     Provoked(HEAD + "f(jax.device_put(jnp.ones(3), jax.devices()[0]))", "RECOMPILED", "committed",
              "x: not bound to a device → bound to cpu:0"),

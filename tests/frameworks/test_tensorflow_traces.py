@@ -84,7 +84,7 @@ CASES = (
     Provoked("for _ in range(2):\n    tf.function(lambda x: x + 1)(X)", "TRACED", "function",
              "the same code, made anew"),
     Provoked("@tf.function\ndef g(x):\n    return x * 3\ng(X)\n@tf.function\ndef g(x):\n"
-             "    return x * x - 4\ng(X)", "TRACED", "function", "other code"),
+             "    return x * x - 4\ng(X)", "TRACED", "first", "new definition"),
     Provoked("a = M(); b = M(); a.step(X); b.step(X)", "TRACED", "static value",
              "self: M → another M"),
     Provoked("m = M(); m.step(X); m.step(X, 2)", "TRACED", "static value", "n: 1 → 2"),
