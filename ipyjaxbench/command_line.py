@@ -300,6 +300,9 @@ def _taken_off(line: str, rows: _Rows, magic: str) -> tuple[dict[str, object], s
         for flag, text in found:
             dest, rule = rules[flag]
             if not callable(rule):
+                if values.get(dest, rule) != rule and flag.startswith("--"):
+                    other = next(f for f, to in rules.items() if to == (dest, values[dest]))
+                    raise OptionError(f"{other} and {flag} do not go together: leave one out")
                 values[dest] = rule
                 continue
             given = text

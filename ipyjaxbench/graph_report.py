@@ -15,7 +15,7 @@ _MOST_NAMED = 6  # inputs that are named one by one
 _PRINTED = 10  # lines
 _LARGE = 2**20  # bytes of a constant that is worth a line
 _LONG = 100  # operations above which the text is folded, and tables say what it leaves out
-_MOST_PARTS = 3  # primitives of a line that are named
+_PARTS_WIDTH = 20  # columns for the primitives of a line
 
 
 def report(g: "Graph") -> Report:
@@ -164,8 +164,14 @@ def _work(count: Count) -> str:
 
 
 def _parts(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_PARTS
-    return ", ".join(names[:_MOST_PARTS]) + (f" and {more} more" if more > 0 else "")
+    """As many as leave room for the line of code."""
+    shown = [*names[:1]]
+    for name in names[1:]:
+        if len(", ".join([*shown, name])) > _PARTS_WIDTH:
+            break
+        shown.append(name)
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _several(values: Sequence["Value"]) -> str:

@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from textwrap import shorten
 from types import FrameType
 
 from IPython.core.error import UsageError
@@ -66,7 +65,7 @@ class IpyJaxBench(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._kept: dict[str, Measurement] = {}
-        self._last: dict[str, Graph] = {}
+        self._last: dict[tuple[str, str], Graph] = {}  # by what was looked at, and the form
         self._watcher = Watcher(shell)
 
     def leave(self) -> None:
@@ -185,8 +184,8 @@ class IpyJaxBench(Magics):
             source = source_of(self.shell, code if cell is None else cell, above, caller)
             with _diagnosis_shown(whole=chosen.tb):
                 result = inspect_code(source, names, chosen, framework)
-                before = self._before(chosen.diff, result, names, above, caller)
-            self._last[result.code] = result
+                before = self._before(chosen, result, names, above, caller)
+            self._last[_looked_at(result.code, chosen)] = result
             if before is not None:
                 result = difference(before, result)
         returned = chosen.returned or use == "used"
@@ -281,7 +280,7 @@ class IpyJaxBench(Magics):
 
     def _before(
         self,
-        asked: str | None,
+        chosen: GraphOptions,
         now: Graph,
         names: Namespace,
         above: int,
@@ -289,14 +288,16 @@ class IpyJaxBench(Magics):
     ) -> Graph | None:
         """The program that another one is held against; None where that was not asked for."""
         __tracebackhide__ = True
-        if asked is None:
+        if chosen.diff is None:
             return None
-        if asked != "last":
-            source = source_of(self.shell, asked, above, caller)
-            return inspect_code(source, names, GraphOptions(stage=now.form), now.framework)
-        if now.code not in self._last:
-            raise OptionError(f"--diff last: {now.code!r} was not looked at before")
-        return self._last[now.code]
+        if chosen.diff != "last":
+            source = source_of(self.shell, chosen.diff, above, caller)
+            alike = dataclasses.replace(chosen, diff=None, on=(), shard=(), check=False)
+            return inspect_code(source, names, alike, now.framework)
+        known = self._last.get(_looked_at(now.code, chosen))
+        if known is None:
+            raise OptionError(f"--diff last: {now.code!r} was not looked at before in this form")
+        return known
 
     def _of_kept(self, text: str, chosen: CompareOptions) -> Comparison:
         """Measurements that ``%fwtime --name`` kept, one against the others."""
@@ -335,6 +336,12 @@ class IpyJaxBench(Magics):
             if shown:
                 screen.replace(result)
         return result
+
+
+def _looked_at(code: str, chosen: GraphOptions) -> tuple[str, str]:
+    """What was looked at, and the options that make another program of it."""
+    form = (chosen.stage, chosen.platform, chosen.grad, chosen.vmap, chosen.numpy, chosen.shapes)
+    return code, repr(form)
 
 
 def _forms(result: Traces | Signatures, *, as_json: bool) -> tuple[object, ...]:
@@ -403,8 +410,7 @@ def _diagnosis_shown(*, whole: bool) -> Iterator[None]:
         display(failed.diagnosis)
         if whole:
             raise failed.error from None
-        code = shorten(failed.diagnosis.code, 60, placeholder=" …")
-        stop = UsageError(f"{code} does not trace: see above (--tb shows the whole traceback)")
+        stop = UsageError("it does not trace: see above (--tb shows the whole traceback)")
         stop.diagnosis = failed.diagnosis  # for %explain
         raise stop from None
 

@@ -259,8 +259,8 @@ def _label_width(report: Report) -> int:
     """Columns of the left side, the same for all blocks; a long title gets a line of its own."""
     from rich.cells import cell_len
 
-    has_calls = any(isinstance(b, Calls) for b in report.blocks)  # code of many lines, or long ones
-    titles = [b.title for b in report.blocks if isinstance(b, Headline) and not has_calls]
+    apart = any(isinstance(b, Calls | Code) for b in report.blocks)  # there is no one column
+    titles = [b.title for b in report.blocks if isinstance(b, Headline) and not apart]
     labels = [label for b in report.blocks if isinstance(b, Facts) for label, _ in b.rows]
     labels += [b.label for b in report.blocks if isinstance(b, Distribution)]
     widths = [cell_len(text.expandtabs(4)) for text in labels + titles]

@@ -132,13 +132,26 @@ def test_a_call_is_held_against_itself_before_an_edit(shell: Shell) -> None:
     assert added.startswith("+{ lambda ; a:f32[6]. let b:f32[6] = mul a 3.0")
 
 
+def test_a_difference_is_one_of_the_same_form(shell: Shell) -> None:
+    shell.run(START)
+    shell.run('g = %jaxpr -q --grad --diff "(lambda v: v.sum())(x)" (lambda v: v.sum())(x)')
+    assert shell.names["g"].program == "the programs are the same"
+    shell.run("g = %jaxpr -q --stage stablehlo x + 177")
+    with pytest.raises(UsageError, match="was not looked at before in this form"):
+        shell.run("%jaxpr --diff last x + 177")
+
+
+def test_options_that_contradict_each_other_are_refused(shell: Shell) -> None:
+    shell.run(START)
+    with pytest.raises(UsageError, match="--dynamo and --export do not go together"):
+        shell.run("%jaxpr --dynamo --export x + 1")
+
+
 def test_what_does_not_trace_is_explained_and_stops_the_cell(shell: Shell) -> None:
     shell.run(START)
     with pytest.raises(UsageError) as caught:
         shell.run("%jaxpr negatives(x)\nafter = 1")
-    assert str(caught.value) == (
-        "negatives(x) does not trace: see above (--tb shows the whole traceback)"
-    )
+    assert str(caught.value) == ("it does not trace: see above (--tb shows the whole traceback)")
     assert "after" not in shell.names
     (output,) = shell.shown
     found = Diagnosis.from_dict(output.data[MIME])
