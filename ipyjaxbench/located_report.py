@@ -31,7 +31,7 @@ def report(w: "Whereabouts") -> Report:
 
 
 def _headline(w: "Whereabouts") -> Headline:
-    title = " ".join(w.asked) or "this session"
+    title = " ".join(("%fwdevices", *w.asked))
     count = sum(each.arrays for each in w.arrays if each.framework)
     total = sum(each.nbytes for each in w.arrays if not each.deleted and not each.of)
     devices = {device for each in w.arrays for device in each.devices}
@@ -84,7 +84,7 @@ def _pictures(each: "Located") -> Iterator[Block]:
     balance = "balanced" if each.sharding.balance < 1.01 else (
         f"the fullest device has {each.sharding.balance:.2f} times the mean"
     )  # fmt: skip
-    yield Facts(((each.name, f"{largest} on a device, {copies}, {balance}"),))
+    yield Facts((("parts", f"{largest} on a device, {copies}, {balance}"),))
 
 
 def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:

@@ -109,6 +109,12 @@ def test_every_option_of_traces_is_told(row: tuple[tuple[str, ...], str, object,
     assert f"`{row[0][0]}" in told
 
 
+@pytest.mark.parametrize("row", command_line._PLACE_ROWS, ids=lambda row: row[0][-1])
+def test_every_option_of_places_is_told(row: tuple[tuple[str, ...], str, object, str]) -> None:
+    told = section("Where everything lives") + section("Comparing")  # `-q`, `-o`, `-v`
+    assert f"`{row[0][0]}" in told
+
+
 @pytest.mark.parametrize("state", [state for state in traces.STATES if state != "?"])
 def test_every_state_of_a_call_is_explained(state: str) -> None:
     assert f"`{state}`" in section("Traced or cached")
@@ -160,7 +166,7 @@ def test_every_label_that_the_shown_reports_have_is_explained() -> None:
     }
     assert {"fastest", "with"} <= labels
     titles = ("What the lines of a report mean", "Comparing", "Seeing the program",
-              "Traced or cached")  # fmt: skip
+              "Traced or cached", "Where everything lives")  # fmt: skip
     rows = "".join(map(section, titles))
     assert [label for label in labels if f"`{label}`" not in rows] == []
 
