@@ -53,7 +53,7 @@ def compiled(source: Source, hook: Hook, *, aside: bool = False) -> CodeType:
     Args:
         source: the cell.
         hook: gets each call.
-        aside: leave the functions that it defines as they are; see `ipyjaxbench.copies`.
+        aside: leave the functions that it defines as they are; see `ipyjaxbench.stand_ins`.
 
     Returns:
         The code, to be executed; it binds the names that the cell does.

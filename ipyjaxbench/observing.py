@@ -8,7 +8,6 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench import call_sites, expression
-from ipyjaxbench.copies import Copies
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import (
@@ -23,6 +22,7 @@ from ipyjaxbench.ledger import LEDGER, Ledger
 from ipyjaxbench.observer import Observer
 from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.snippet import Namespace, Source
+from ipyjaxbench.stand_ins import Copies
 from ipyjaxbench.traces import TracedCall, Traces
 from ipyjaxbench.user_errors import one_line
 
