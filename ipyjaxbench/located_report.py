@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
+from ipyjaxbench.folding import folded
 from ipyjaxbench.report import Block, Calls, Facts, Grid, Headline, Report
 from ipyjaxbench.sharding import short
 
@@ -22,7 +23,7 @@ def report(w: "Whereabouts") -> Report:
     ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
     if ranked:
         head = ("name", "of", "type", "size", "where")
-        blocks.append(Calls(head, tuple(_rows(ranked))))
+        blocks.append(Calls(head, tuple(_rows(folded(ranked, _MOST)))))
     pictured = [each for each in ranked if each.sharding is not None]
     for each in pictured[:_MOST_PICTURES] if w.asked else ():
         blocks += list(_pictures(each))
@@ -61,9 +62,12 @@ def _where(each: "Located") -> Iterator[str]:
     if each.deleted:
         yield "deleted: its memory was given away"
         return
-    yield short(each.devices)
+    if each.devices:
+        yield short(each.devices)
     if each.sharding is not None:
         yield each.sharding.told()
+        if each.sharding.hidden:
+            yield f"{units.count(each.sharding.hidden, 'part')} in other processes"
     yield from (words for words, is_so in (
         (f"shares the memory of {each.of}", each.of), (each.memory, each.memory),
         ("bound to it", each.committed), ("weakly typed", each.weak),
@@ -84,7 +88,8 @@ def _pictures(each: "Located") -> Iterator[Block]:
     balance = "balanced" if each.sharding.balance < 1.01 else (
         f"the fullest device has {each.sharding.balance:.2f} times the mean"
     )  # fmt: skip
-    yield Facts((("parts", f"{largest} on a device, {copies}, {balance}"),))
+    told = f"{largest} on a device, {copies}, {balance}"
+    yield Facts((("parts", told), *([("", each.sharding.words)] if each.sharding.words else [])))
 
 
 def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:
@@ -108,16 +113,18 @@ def _home(home: "Home", held: dict[str, tuple[int, int]]) -> str:
         return "imported, not started: it has not looked for devices yet (--start)"
     names = [device.name for device in home.devices]
     count = f" ({len(names)} devices)" if len(names) > 1 else ""
-    default = f", default {home.default}: {home.why}" if home.default and len(names) > 1 else ""
+    is_choice = home.default and (len(names) > 1 or home.default not in names)
+    default = f", default {home.default}: {home.why}" if is_choice else ""
     mine = [held[name] for name in names if name in held]
     arrays = f" · {units.size(sum(nbytes for _, nbytes in mine))} in arrays" if mine else ""
     return f"{short(names)}{count}{default}{arrays}"
 
 
 def _memory(device: "Device") -> str:
-    parts = [device.kind] if device.kind and device.limit else []
-    if device.used is not None and device.limit is not None:
-        parts.append(f"{units.size(device.used)} of {units.size(device.limit)} in use")
+    parts = [device.kind] if device.kind else []
+    if device.used is not None:
+        limit = f" of {units.size(device.limit)}" if device.limit is not None else ""
+        parts.append(f"{units.size(device.used)}{limit} in use")
     if device.peak is not None:
         parts.append(f"at most {units.size(device.peak)} so far")
     if device.coordinates:

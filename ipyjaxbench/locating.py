@@ -13,6 +13,7 @@ from ipyjaxbench.located import Located, Whereabouts
 from ipyjaxbench.paths import arrays_in
 
 _MOST_LEAVES = 2000  # of one value that are told one by one
+_OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype
 _NO_DATA = (ModuleType, FunctionType, type)
 
 
@@ -47,22 +48,30 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         One line for each name that holds arrays.
     """
     frameworks = _frameworks(start=start)
-    found: list[Located] = []
+    parts: list[Located] = []
+    alone: set[str] = set()
     known: set[int] = set()
     for name, value in names.items():
         if name.startswith("_") or isinstance(value, _NO_DATA):
             continue
-        held = [each for each in find_arrays(value, frameworks) if _is_data(each.array)]
+        held = find_arrays(value, frameworks)
         known |= {id(each.array) for each in held}
-        parts = [(each.framework, each.framework.located("", each.array)) for each in held]
-        found += _together(name, parts, alone=len(held) == 1 and held[0].array is value)
+        told = [_told(name, each.framework, each.array) for each in held]
+        parts += [each for each in told if each.dtype != _OBJECTS]
+        alone |= {name for each in held if each.array is value}
+    by_name: dict[str, list[Located]] = {}
+    for each in _with_shared(parts):
+        by_name.setdefault(each.name, []).append(each)
+    found: list[Located] = []
+    for name, mine in by_name.items():
+        found += mine if name in alone else _together(name, mine)
     unnamed = {
         each.name: (len(rest), sum(each.placement(array).nbytes for array in rest))
         for each in frameworks
         if (rest := [array for array in each.held() if id(array) not in known])
     }
     homes = tuple(each.home() for each in frameworks if each.has_devices)
-    return Whereabouts((), homes, tuple(_with_shared(found)), unnamed)
+    return Whereabouts((), homes, tuple(found), unnamed)
 
 
 def _frameworks(*, start: bool) -> list[Framework]:
@@ -76,10 +85,13 @@ def _frameworks(*, start: bool) -> list[Framework]:
 def _leaves(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
     rest: Counter[str] = Counter()
     nbytes: Counter[str] = Counter()
-    found = (each for each in arrays_in(name, value, frameworks) if _is_data(each[2]))
-    for number, (path, framework, array) in enumerate(found):
-        told = framework.located(path, array)
-        if number < _MOST_LEAVES:
+    number = 0
+    for path, framework, array in arrays_in(name, value, frameworks):
+        told = _told(path, framework, array)
+        if told.dtype == _OBJECTS:
+            continue
+        number += 1
+        if number <= _MOST_LEAVES:
             yield told
         else:
             rest[framework.name] += 1
@@ -88,41 +100,43 @@ def _leaves(name: str, value: object, frameworks: Sequence[Framework]) -> Iterat
         yield Located("...", which, "", (), nbytes[which], (), arrays=count)
 
 
-def _is_data(array: object) -> bool:
-    """Whether it holds numbers, and not Python's objects."""
-    return str(getattr(array, "dtype", "")) != "object"
+def _told(name: str, framework: Framework, array: object) -> Located:
+    """One array; until it is given a name, ``of`` tells memory apart."""
+    told = framework.located(name, array)
+    return told if told.of else replace(told, of=f"{framework.name} {id(array)}")
 
 
-def _together(
-    name: str, parts: Sequence[tuple[Framework, Located]], *, alone: bool
-) -> Iterator[Located]:
-    """One line for a name; several where it holds arrays of several frameworks."""
-    if alone:
-        yield replace(parts[0][1], name=name)
-        return
-    for framework in dict.fromkeys(framework for framework, _ in parts):
-        mine = [told for each, told in parts if each is framework]
+def _together(name: str, parts: Sequence[Located]) -> Iterator[Located]:
+    """One line for a name; several where its arrays are of several frameworks or devices."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Located]] = {}
+    for told in parts:
+        groups.setdefault((told.framework, told.devices), []).append(told)
+    for (framework, devices), mine in groups.items():
+        if len(mine) == 1:
+            yield mine[0]
+            continue
+        shared = sum(bool(told.of) for told in mine)
         yield Located(
             name=name,
-            framework=framework.name,
+            framework=framework,
             dtype="",
             shape=(),
-            nbytes=sum(told.nbytes for told in mine),
-            devices=tuple(dict.fromkeys(d for told in mine for d in told.devices)),
+            nbytes=sum(told.nbytes for told in mine if not told.of),
+            devices=devices,
+            layout=f"{shared} of them share memory with others" if shared else "",
             arrays=len(mine),
         )
 
 
 def _with_shared(found: Sequence[Located]) -> Iterator[Located]:
-    """Arrays whose memory another one has too are told with its name."""
-    first: dict[str, str] = {}
-    for each in found:
-        if each.of and each.of in first:
-            yield replace(each, of=first[each.of])
-        else:
-            if each.of:
-                first[each.of] = each.name
-            yield replace(each, of="")
+    """Arrays whose memory a larger one has too, or an earlier one, are told with its name."""
+    owners: dict[str, int] = {}
+    for index, each in enumerate(found):
+        if each.of and (each.of not in owners or each.nbytes > found[owners[each.of]].nbytes):
+            owners[each.of] = index
+    for index, each in enumerate(found):
+        owner = owners.get(each.of, index)
+        yield replace(each, of="" if owner == index else found[owner].name)
 
 
 def evaluated(names: Mapping[str, object], code: str) -> dict[str, object]:

@@ -32,6 +32,8 @@ class Sharding:
         shards: one for each device, in the order of devices; those of other processes too.
         mesh: the axes of devices, by name, with their sizes; empty where there is no mesh.
         spec: for each axis of the array the mesh axes that cut it.
+        partial: mesh axes whose devices hold one term each of what the array is, with the
+            operation that is still to join them, such as "sum".
         words: in the framework's own words; empty where it has none that say more.
         hidden: devices of other processes among those of the shards.
     """
@@ -40,6 +42,7 @@ class Sharding:
     shards: tuple[Shard, ...]
     mesh: tuple[tuple[str, int], ...] = ()
     spec: tuple[tuple[str, ...], ...] = ()
+    partial: tuple[tuple[str, str], ...] = ()
     words: str = ""
     hidden: int = 0
 
@@ -53,9 +56,11 @@ class Sharding:
 
     @property
     def copies(self) -> float:
-        """How often each number is held, on average."""
+        """How often each number is held, on average; terms of a sum are no copies."""
         held = sum(_size(shard.region) for shard in self.shards)
-        return held / max(math.prod(self.shape), 1)
+        sizes = dict(self.mesh)
+        terms = math.prod(sizes[name] for name, _ in self.partial)
+        return held / max(math.prod(self.shape), 1) / terms
 
     @property
     def balance(self) -> float:
@@ -69,11 +74,7 @@ class Sharding:
 
     def cut(self) -> list[int]:
         """Axes of the array that are cut."""
-        return [
-            axis
-            for axis in range(len(self.shape))
-            if len({shard.region[axis] for shard in self.shards}) > 1
-        ]
+        return [axis for axis in range(len(self.shape)) if self._parts(axis) > 1]
 
     def told(self) -> str:
         """In words.
@@ -87,11 +88,12 @@ class Sharding:
         parts = []
         for axis in self.cut():
             by = self.spec[axis] if axis < len(self.spec) else ()
-            count = len({shard.region[axis] for shard in self.shards})
+            count = math.prod(sizes[name] for name in by)
             named = " and ".join(repr(name) for name in by)
             parts.append(f"{self.axis(axis)} over {named} ({count})" if named
-                         else f"{self.axis(axis)} in {count} parts")  # fmt: skip
-        used = {name for by in self.spec for name in by}
+                         else f"{self.axis(axis)} in {self._parts(axis)} parts")  # fmt: skip
+        parts += [f"partial {how} over {name!r} ({sizes[name]})" for name, how in self.partial]
+        used = {name for by in self.spec for name in by} | {name for name, _ in self.partial}
         rest = [
             f"{name!r} ({size})" for name, size in sizes.items() if name not in used and size > 1
         ]
@@ -100,6 +102,9 @@ class Sharding:
         elif not parts and len(self.shards) > 1:
             parts.append(f"replicated on {len(self.shards)} devices")
         return ", ".join(parts) or "on one device"
+
+    def _parts(self, axis: int) -> int:
+        return len({shard.region[axis] for shard in self.shards})
 
     def axis(self, axis: int) -> str:
         """What an axis is called."""
@@ -139,6 +144,8 @@ class Sharding:
 
     def _from_to(self, axis: int, part: tuple[int, int]) -> str:
         start, stop = part
+        if start == stop:
+            return f"no {self.axis(axis)}"
         name = self.axis(axis)
         name = name.removesuffix("s") if stop - start == 1 else name
         join = ": " if name[-1:].isdigit() else " "

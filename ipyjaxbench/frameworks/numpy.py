@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ipyjaxbench import notes
+from ipyjaxbench import notes, units
+from ipyjaxbench.frameworks import _strides
 from ipyjaxbench.frameworks._base import Restore, of_kind
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._synchronous import Synchronous
+from ipyjaxbench.located import Located
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placed import Placement
 
@@ -42,6 +44,28 @@ class NumPy(Synchronous):
             devices=("cpu",),
             nbytes=array.nbytes,
             view=not array.flags.owndata,
+        )
+
+    def located(self, name: str, array: Any) -> Located:
+        """With the memory that it is a view of, told by its address."""
+        owner = _owner(array)
+        nbytes = min(array.nbytes, owner.nbytes)  # numbers that are repeated are held once
+        layout = (
+            "" if type(array) in (np.ndarray, np.memmap) else type(array).__name__,
+            _strides.order(array.shape, array.strides, array.itemsize),
+            f"a part of {units.size(owner.nbytes)}" if owner.nbytes > nbytes else "",
+        )
+        file = owner.filename if isinstance(owner, np.memmap) else None
+        return Located(
+            name=name,
+            framework=self.name,
+            dtype=array.dtype.name,
+            shape=tuple(array.shape),
+            nbytes=nbytes,
+            devices=("cpu",),
+            memory=f"mapped from {file}" if file else "",
+            of=f"cpu@{owner.__array_interface__['data'][0]}" if array.size else "",
+            layout=", ".join(filter(None, layout)),
         )
 
     def host(self, array: Any) -> Any:
@@ -88,6 +112,13 @@ class NumPy(Synchronous):
                 generator.set_state(before)
 
         return restore
+
+
+def _owner(array: Any) -> Any:
+    """The array whose memory it looks into: itself, where it is a view of none."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 _BLAS = ("float32", "float64", "complex64", "complex128")

@@ -24,11 +24,14 @@ from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.torch import compile as compiling
 from ipyjaxbench.frameworks.torch import learner
 from ipyjaxbench.frameworks.torch.call_watch import TorchCallWatch
+from ipyjaxbench.frameworks.torch import devices, places
 from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
 from ipyjaxbench.frameworks.torch.pitfalls import explain
 from ipyjaxbench.frameworks.torch.profile import profile
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.homes import Home
+from ipyjaxbench.located import Located
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -154,6 +157,31 @@ class Torch(Framework):
     def call_watch(self) -> CallWatch:
         """Dynamo's hooks, one call at a time."""
         return TorchCallWatch(self.drain)
+
+    has_devices = True
+
+    def home(self) -> Home:
+        """The CPU, and accelerators in use."""
+        return devices.home(self.version())
+
+    def start(self) -> bool:
+        """Have accelerators looked for; the CPU is there anyway."""
+        return devices.start()
+
+    def located(self, name: str, array: Any) -> Located:
+        """With its layout, and with its placements where it is a DTensor."""
+        return places.located(name, array)
+
+    def held(self) -> Sequence[Any]:
+        """None: no list is kept, and Python's objects lack what autograd saved.
+
+        For GPUs, `home` tells what all tensors take, with a name or without.
+        """
+        return ()
+
+    def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
+        """Of modules and optimisers."""
+        return places.named_parts(value)
 
     def threads(self) -> int:
         """Those of one operation on the CPU."""

@@ -1,0 +1,46 @@
+"""How the numbers of an array lie in memory, in words; for all frameworks that tell strides."""
+
+from collections.abc import Sequence
+
+
+def order(shape: Sequence[int], strides: Sequence[int], unit: int = 1) -> str:
+    """What is not the usual order, row by row without gaps.
+
+    Args:
+        shape: of the array.
+        strides: from one index to the next along each axis.
+        unit: the stride from one number to the next.
+
+    Returns:
+        Words; empty for the usual order, and where there are no numbers to lie anywhere.
+
+    Example:
+        >>> order((2, 3), (1, 2)), order((2, 3), (3, 1)), order((2, 3), (0, 1))
+        ('column by column', '', 'repeated along axis 0')
+    """
+    if 0 in shape:
+        return ""
+    axes = [axis for axis, size in enumerate(shape) if size > 1]
+    parts = []
+    for words, chosen in (
+        ("repeated", [axis for axis in axes if strides[axis] == 0]),
+        ("reversed", [axis for axis in axes if strides[axis] < 0]),
+    ):
+        if chosen:
+            parts.append(f"{words} along {_named(chosen)}")
+    axes = [axis for axis in axes if strides[axis] != 0]
+    outer_first = sorted(axes, key=lambda axis: -abs(strides[axis]))
+    if outer_first != axes:
+        turned = ", ".join(map(str, outer_first))
+        parts.append("column by column" if len(shape) == 2 else f"axes as {turned} in memory")
+    # Each axis begins anew where the one inside of it has ended.
+    for axis in reversed(outer_first):
+        if abs(strides[axis]) != unit:
+            parts.append("with gaps")
+            break
+        unit *= shape[axis]
+    return ", ".join(parts)
+
+
+def _named(axes: Sequence[int]) -> str:
+    return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
