@@ -3,6 +3,7 @@
 import pytest
 
 from ipyjaxbench.frameworks import Framework, Seen, find_arrays, loaded
+from ipyjaxbench.locating import locate
 from ipyjaxbench.placed import Placement
 
 
@@ -116,3 +117,47 @@ class Contract:
         for function, wrapper in framework.builders:
             assert callable(function)
             assert wrapper in ("", "jax.jit")
+
+    def test_locates_an_array_as_it_places_it(self, framework: Framework, array: object) -> None:
+        placed, located = framework.placement(array), framework.located("a", array)
+        assert (located.name, located.framework, located.arrays) == ("a", framework.name, 1)
+        assert (located.dtype, located.shape) == (placed.dtype, placed.shape)
+        assert (located.nbytes, located.devices) == (placed.nbytes, placed.devices)
+        assert located.sharding is None
+        assert not located.deleted
+
+    def test_arrays_of_their_own_memory_are_told_apart(
+        self, framework: Framework, array: object
+    ) -> None:
+        other = array + 1  # type: ignore[operator]
+        found = locate({"a": array, "b": other, "again": array})
+        assert [each.of for each in found.arrays] == ["", "", "a"]
+        assert sum(nbytes for _, nbytes in found.by_device().values()) == 2 * 24
+
+    def test_its_devices_have_names_of_their_own(self, framework: Framework, array: object) -> None:
+        home = framework.home()
+        assert (home.framework, home.version) == (framework.name, framework.version())
+        assert home.started
+        names = [device.name for device in home.devices]
+        assert len(set(names)) == len(names)
+        if framework.has_devices:
+            assert set(self.devices) <= set(names)
+            assert home.default in names
+            assert home.why
+        else:
+            assert names == []
+
+    def test_what_has_started_is_started(self, framework: Framework, array: object) -> None:
+        assert framework.start()
+
+    def test_what_is_held_are_its_arrays(self, framework: Framework, array: object) -> None:
+        assert all(framework.owns(type(each)) for each in framework.held())
+
+    def test_only_containers_of_its_own_have_named_parts(
+        self, framework: Framework, array: object
+    ) -> None:
+        class Box:
+            pass
+
+        for value in (array, [array], {"a": array}, Box(), 1, None, "a", len):
+            assert framework.named_parts(value) is None

@@ -24,7 +24,7 @@ from ipyjaxbench.frameworks._base import (
     usable_cpus,
 )
 from ipyjaxbench.frameworks._seen import Seen
-from ipyjaxbench.frameworks.tensorflow import pitfalls
+from ipyjaxbench.frameworks.tensorflow import devices, pitfalls, places
 from ipyjaxbench.frameworks.tensorflow.call_watch import TensorFlowCallWatch
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
 from ipyjaxbench.frameworks.tensorflow.graph import graph
@@ -32,6 +32,8 @@ from ipyjaxbench.frameworks.tensorflow.learner import Learner
 from ipyjaxbench.frameworks.tensorflow.profile import profile
 from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing_seconds
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.homes import Home
+from ipyjaxbench.located import Located
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -141,6 +143,28 @@ class TensorFlow(Framework):
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """That of a new tf.function."""
         return graph(call, options)
+
+    has_devices = True
+
+    def home(self) -> Home:
+        """Its devices; none of them is asked for before it has started."""
+        return devices.home(self.version(), started=self.started())
+
+    def start(self) -> bool:
+        """Asking for devices makes them."""
+        return bool(tf.config.list_logical_devices())
+
+    def located(self, name: str, array: Any) -> Located:
+        """With the replicas of a variable."""
+        return places.located(self.placement(array), name, array)
+
+    def held(self) -> Sequence[Any]:
+        """None: no list of tensors is kept. For GPUs, `home` tells what all of them take."""
+        return ()
+
+    def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
+        """Of modules, Keras's layers and optimisers, and tensors that are made of several."""
+        return places.named_parts(value)
 
     def is_tracing(self, args: object) -> bool:  # noqa: ARG002
         """Whether a graph is being made."""
