@@ -2,10 +2,12 @@
 
 import ast
 import difflib
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, ModuleType
+from typing import Any
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
@@ -55,9 +57,10 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         if name.startswith("_") or isinstance(value, _NO_DATA):
             continue
         held = find_arrays(value, frameworks)
-        known |= {id(each.array) for each in held}
-        told = [_told(name, each.framework, each.array) for each in held]
+        told = [_told(name, each.framework, each.array) for each in held[:_MOST_LEAVES]]
         parts += [each for each in told if each.dtype != _OBJECTS]
+        parts += _rest(name, held[_MOST_LEAVES:], known)
+        known |= {id(each.array) for each in held}
         alone |= {name for each in held if each.array is value}
     by_name: dict[str, list[Located]] = {}
     for each in _with_shared(parts):
@@ -83,21 +86,30 @@ def _frameworks(*, start: bool) -> list[Framework]:
 
 
 def _leaves(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
-    rest: Counter[str] = Counter()
-    nbytes: Counter[str] = Counter()
-    number = 0
-    for path, framework, array in arrays_in(name, value, frameworks):
+    found = arrays_in(name, value, frameworks)
+    for path, framework, array in itertools.islice(found, _MOST_LEAVES):
         told = _told(path, framework, array)
-        if told.dtype == _OBJECTS:
-            continue
-        number += 1
-        if number <= _MOST_LEAVES:
+        if told.dtype != _OBJECTS:
             yield told
-        else:
-            rest[framework.name] += 1
-            nbytes[framework.name] += told.nbytes
-    for which, count in rest.items():
-        yield Located("...", which, "", (), nbytes[which], (), arrays=count)
+    yield from _rest("...", (each[1:] for each in found))
+
+
+def _rest(
+    name: str, found: Iterable[tuple[Framework, Any]], known: Collection[int] = ()
+) -> Iterator[Located]:
+    """One line for many arrays on the same devices; those that are known take nothing more."""
+    count: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    nbytes: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for framework, array in found:
+        place = framework.placement(array)
+        if place.dtype == _OBJECTS:
+            continue
+        where = framework.name, place.devices
+        count[where] += 1
+        nbytes[where] += 0 if id(array) in known else place.nbytes
+    for (which, devices), number in count.items():
+        total = nbytes[which, devices]
+        yield Located(name, which, "", (), total, devices, arrays=number)
 
 
 def _told(name: str, framework: Framework, array: object) -> Located:
@@ -124,7 +136,7 @@ def _together(name: str, parts: Sequence[Located]) -> Iterator[Located]:
             nbytes=sum(told.nbytes for told in mine if not told.of),
             devices=devices,
             layout=f"{shared} of them share memory with others" if shared else "",
-            arrays=len(mine),
+            arrays=sum(told.arrays for told in mine),
         )
 
 
@@ -136,7 +148,8 @@ def _with_shared(found: Sequence[Located]) -> Iterator[Located]:
             owners[each.of] = index
     for index, each in enumerate(found):
         owner = owners.get(each.of, index)
-        yield replace(each, of="" if owner == index else found[owner].name)
+        of = "" if owner == index else found[owner].name
+        yield replace(each, of=of) if each.of else each
 
 
 def evaluated(names: Mapping[str, object], code: str) -> dict[str, object]:

@@ -56,6 +56,23 @@ def test_an_uneven_cut_is_not_balanced() -> None:
     assert Sharding((4,), shards).balance == 1.5
 
 
+def test_terms_of_a_sum_are_told_and_are_no_copies() -> None:
+    whole = ((0, 4),)
+    shards = tuple(Shard(f"cpu:{i}", whole) for i in range(4))
+    mesh = (("data", 2), ("model", 2))
+    sharding = Sharding((4,), shards, mesh, partial=(("data", "sum"),))
+    assert sharding.told() == "partial sum over 'data' (2), replicated over 'model' (2)"
+    assert sharding.copies == 2
+
+
+def test_a_device_without_a_part_is_told_so_and_counted_among_the_parts() -> None:
+    shards = (Shard("cpu:0", ((0, 1),)), Shard("cpu:1", ((1, 1),)), Shard("cpu:2", ((1, 1),)))
+    sharding = Sharding((1,), shards, (("data", 3),), (("data",),))
+    assert sharding.told() == "elements over 'data' (3)"
+    ((_, cells, heads, _),) = sharding.grids()
+    assert (heads, cells) == (["element 0", "no elements"], [["cpu:0"], ["cpu:1,2"]])
+
+
 def test_a_picture_has_a_cell_for_each_part_with_the_devices_that_hold_it() -> None:
     ((caption, cells, heads, tops),) = cut((16, 8), {0: "data", 1: "model"}).grids()
     assert caption == ""

@@ -13,6 +13,7 @@ import torch.distributed
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 
+import ipyjaxbench
 from ipyjaxbench import Whereabouts, nvidia
 from ipyjaxbench.located import Located
 from ipyjaxbench.locating import locate, survey
@@ -109,6 +110,28 @@ def test_each_kind_of_tensor_is_told_with_what_it_takes(
 ) -> None:
     found = told(make())
     assert (found.shape, found.nbytes, found.layout) == (shape, nbytes, layout)
+
+
+def test_a_module_that_was_not_called_yet_can_be_measured() -> None:
+    names = {"net": torch.nn.LazyLinear(3), "x": torch.ones(2, 4)}
+    result = ipyjaxbench.measure_code("net(x)", names, number=1, repeat=1)
+    assert result.outputs[0].shape == (2, 3)
+
+
+def test_a_value_on_several_devices_has_a_line_for_each() -> None:
+    found = survey({"net": [torch.ones(2), torch.ones(3), torch.ones(4, device="meta")]})
+    assert [(each.name, each.devices, each.arrays, each.nbytes) for each in found.arrays] == [
+        ("net", ("cpu",), 2, 20), ("net", ("meta",), 1, 0),
+    ]  # fmt: skip
+
+
+def test_thousands_of_tensors_are_counted_and_those_known_already_once() -> None:
+    many = [torch.ones(2) for _ in range(3000)]
+    one, two = survey({"many": many, "again": list(many)}).arrays
+    assert (one.arrays, one.nbytes) == (3000, 24000)
+    assert (two.arrays, two.nbytes) == (3000, 0)
+    *_, rest = locate({"many": many}).arrays
+    assert (rest.name, rest.arrays, rest.nbytes, rest.devices) == ("...", 1000, 8000, ("cpu",))
 
 
 def test_no_code_of_a_subclass_runs() -> None:
@@ -301,6 +324,14 @@ def test_terms_of_a_sum_are_no_copies(mesh: Any) -> None:
     assert sharding is not None
     assert sharding.told() == "partial sum over 'data' (1)"
     assert sharding.copies == 1
+
+
+def test_placements_that_are_not_known_are_told_in_pytorchs_words(mesh: Any) -> None:
+    from torch.distributed.tensor.placement_types import _StridedShard
+
+    found = told(DTensor.from_local(torch.ones(4), mesh, [_StridedShard(0, split_factor=2)]))
+    assert found.sharding is None
+    assert found.layout.startswith("DTensor, placements=(_StridedShard(dim=0")
 
 
 def test_parameters_under_fsdp_are_told_by_their_placements(mesh: Any) -> None:

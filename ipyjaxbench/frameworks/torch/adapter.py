@@ -77,14 +77,15 @@ class Torch(Framework):
 
     def placement(self, array: Any) -> Placement:
         """Type, device and bytes of the elements (a view may hold on to more)."""
+        is_lazy = torch.nn.parameter.is_lazy(array)  # its module has not been called yet
         return Placement(
             name="",
             framework=self.name,
             arrays=1,
             dtype=str(array.dtype).removeprefix("torch."),
-            shape=tuple(array.shape),
+            shape=places.shape_of(array),
             devices=(str(array.device),),
-            nbytes=array.numel() * array.element_size(),
+            nbytes=0 if is_lazy else array.numel() * array.element_size(),
             recorded=array.grad_fn is not None,
         )
 

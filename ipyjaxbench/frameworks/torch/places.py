@@ -28,7 +28,7 @@ def located(name: str, array: Any) -> Located:
     """Type, place and layout of one tensor; no code of a subclass is run."""
     with torch._C.DisableTorchFunctionSubclass():
         cut = meshes.is_cut(array)
-        shape, known = _shape(array), not torch.nn.parameter.is_lazy(array)
+        shape, known = shape_of(array), not torch.nn.parameter.is_lazy(array)
         nbytes = _nbytes(array) if known and array.device.type != "meta" else 0
         sharding = meshes.sharding(array) if cut else None
         storage = next(map(_storage, meshes.local(array)), None) if cut else _storage(array)
@@ -52,7 +52,7 @@ def located(name: str, array: Any) -> Located:
 _UNBORN = "made by the first call of its module"
 
 
-def _shape(array: Any) -> tuple[int, ...]:
+def shape_of(array: Any) -> tuple[int, ...]:
     """What is not known yet, or differs from row to row, is -1."""
     if torch.nn.parameter.is_lazy(array):
         return (-1,)
@@ -102,6 +102,8 @@ def _layout(array: Any, storage: Any, nbytes: int) -> Iterator[str]:
     if array.device.type == "meta":
         yield f"a shape without numbers, which would take {units.size(array.nbytes)}"
     if meshes.is_cut(array):
+        if meshes.sharding(array) is None:
+            yield f"DTensor, placements={tuple(array.placements)}"
         return
     layout = _plain(array.layout)
     if layout in _SPARSE:
