@@ -1,5 +1,7 @@
 """The NumPy adapter."""
 
+from pathlib import Path
+
 import numpy as np
 import psutil
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import ipyjaxbench
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.frameworks.numpy import NumPy
+from ipyjaxbench.locating import locate
 from tests.frameworks.contract import Contract
 
 
@@ -99,3 +102,35 @@ def test_a_result_of_more_than_half_the_memory_is_computed_once() -> None:
     assert result.verdict == "ONCE"
     assert [note.code for note in result.notes] == ["over-memory"]
     assert names["y"].nbytes == names["n"]
+
+
+def test_views_share_the_memory_of_the_array_that_they_look_into() -> None:
+    array = np.ones((4, 6))
+    found = locate({"rows": array[1:][1:], "a": array, "turned": array.T, "other": array.copy()})
+    assert [each.of for each in found.arrays] == ["a", "", "a", ""]
+    assert found.by_device() == {"cpu": (2, 2 * 192)}
+
+
+def test_an_array_in_a_file_is_told_with_the_file(tmp_path: Path) -> None:
+    array = np.memmap(tmp_path / "numbers", dtype=np.float32, mode="w+", shape=(3,))
+    (found,) = locate({"a": array[1:]}).arrays
+    assert found.memory == f"mapped from {tmp_path / 'numbers'}"
+
+
+@pytest.mark.parametrize(
+    ("array", "layout", "nbytes"),
+    [
+        (np.ones((3, 4)).T, "column by column", 96),
+        (np.broadcast_to(np.float64(1), (3, 4)), "repeated along axes 0, 1", 8),
+        (np.ones(6)[::-1], "reversed along axis 0", 48),
+        (np.ones((2, 3, 4)).transpose(2, 0, 1), "axes as 1, 2, 0 in memory", 192),
+        (np.ones((4, 4))[:, ::2], "with gaps, a part of 128 B", 64),
+        (np.ma.ones(3), "MaskedArray", 24),
+        (np.ones((0, 3)).T, "", 0),
+    ],
+)
+def test_the_layout_of_an_array_is_told_where_it_is_not_the_usual_one(
+    array: object, layout: str, nbytes: int
+) -> None:
+    (found,) = locate({"a": array}).arrays
+    assert (found.layout, found.nbytes) == (layout, nbytes)

@@ -48,24 +48,6 @@ def test_a_tensor_of_numpys_memory_shares_it() -> None:
     assert found.by_device() == {"cpu": (1, 96)}
 
 
-@pytest.mark.parametrize(
-    ("array", "layout", "nbytes"),
-    [
-        (np.ones((3, 4)).T, "column by column", 96),
-        (np.broadcast_to(np.float64(1), (3, 4)), "repeated along axes 0, 1", 8),
-        (np.ones(6)[::-1], "reversed along axis 0", 48),
-        (np.ones((2, 3, 4)).transpose(2, 0, 1), "axes as 1, 2, 0 in memory", 192),
-        (np.ones((4, 4))[:, ::2], "with gaps, a part of 128 B", 64),
-        (np.ma.ones(3), "MaskedArray", 24),
-        (np.ones((0, 3)).T, "", 0),
-    ],
-)
-def test_the_layout_of_numpys_arrays_is_told_where_it_is_not_the_usual_one(
-    array: object, layout: str, nbytes: int
-) -> None:
-    assert (told(array).layout, told(array).nbytes) == (layout, nbytes)
-
-
 def _lazy() -> object:
     return torch.nn.LazyLinear(3).weight
 
