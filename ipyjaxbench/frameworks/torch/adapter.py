@@ -22,9 +22,8 @@ from ipyjaxbench.frameworks._base import (
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.torch import compile as compiling
-from ipyjaxbench.frameworks.torch import learner
+from ipyjaxbench.frameworks.torch import devices, learner, places
 from ipyjaxbench.frameworks.torch.call_watch import TorchCallWatch
-from ipyjaxbench.frameworks.torch import devices, places
 from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
 from ipyjaxbench.frameworks.torch.pitfalls import explain
