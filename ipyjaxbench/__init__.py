@@ -35,6 +35,8 @@ from ipyjaxbench.swept import Sweep as Sweep
 from ipyjaxbench.trace_checks import assert_max_traces as assert_max_traces
 from ipyjaxbench.trace_checks import trace_cached as trace_cached
 from ipyjaxbench.traces import Traces as Traces
+from ipyjaxbench.transferred import Transfers as Transfers
+from ipyjaxbench.transferring import transfers as transfers
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -5,6 +5,7 @@ import __future__
 import ast
 import copy
 import inspect
+import operator
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -28,7 +29,16 @@ _LEFT_ALONE = {
     "print", "len", "range", "isinstance", "type", "int", "float", "str", "list", "tuple", "dict",
     "zip", "enumerate", "getattr", "hasattr",
 }  # fmt: skip
-_HOOK, _SITE = "__fw_call", "__fw_site_"
+#: What has code of its own.
+BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_HOOK, _SITE, _OPERATOR = "__fw_call", "__fw_site_", "__fw_operator_"
+_OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}  # fmt: skip
 _Function = TypeVar("_Function", ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -47,30 +57,36 @@ class Site:
     file: str = ""
 
 
-def compiled(source: Source, hook: Hook, *, aside: bool = False) -> CodeType:
+def compiled(
+    source: Source, hook: Hook, *, aside: bool = False, operators: bool = False
+) -> CodeType:
     """The code of a cell with the hook in every call.
 
     Args:
         source: the cell.
         hook: gets each call.
         aside: leave the functions that it defines as they are; see `ipyjaxbench.stand_ins`.
+        operators: whether the hook gets operators of two values too, as functions of these.
 
     Returns:
         The code, to be executed; it binds the names that the cell does.
     """
-    instrumented = Instrumented(hook, source.filename, lambda _: not aside)
+    instrumented = Instrumented(hook, source.filename, lambda _: not aside, operators=operators)
     tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
     code = compile(tree, source.filename, "exec", source.flags, dont_inherit=True)
     return with_objects(code, instrumented.objects)
 
 
 @contextmanager
-def hooked(functions: Iterable[object], hook: Hook) -> Iterator[list[FunctionType]]:
+def hooked(
+    functions: Iterable[object], hook: Hook, *, operators: bool = False
+) -> Iterator[list[FunctionType]]:
     """Put the hook into the calls of plain functions for as long as the context is open.
 
     Args:
         functions: those whose source cannot be had are left as they are.
         hook: gets each call.
+        operators: whether it gets operators of two values too.
 
     Yields:
         The functions that have it.
@@ -80,7 +96,7 @@ def hooked(functions: Iterable[object], hook: Hook) -> Iterator[list[FunctionTyp
         for function in functions:
             if type(function) is not FunctionType:
                 continue
-            changed = _hooked_code(function, hook)
+            changed = _hooked_code(function, hook, operators=operators)
             if changed is not None:
                 before.append((function, function.__code__))
                 function.__code__ = changed
@@ -90,7 +106,7 @@ def hooked(functions: Iterable[object], hook: Hook) -> Iterator[list[FunctionTyp
             function.__code__ = code
 
 
-def _hooked_code(function: FunctionType, hook: Hook) -> CodeType | None:
+def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> CodeType | None:
     """The code of a function with the hook in every call, found where the whole file has it."""
     old = function.__code__
     try:
@@ -99,7 +115,7 @@ def _hooked_code(function: FunctionType, hook: Hook) -> CodeType | None:
     except (OSError, TypeError, SyntaxError, IndentationError):
         return None
     ast.increment_lineno(tree, first - 1)
-    instrumented = Instrumented(hook, old.co_filename)
+    instrumented = Instrumented(hook, old.co_filename, operators=operators)
     # Closed-over names must be those of a function around it.
     around = ast.parse(f"def __fw_around({', '.join(old.co_freevars)}): pass")
     around.body[0].body = tree.body  # type: ignore[attr-defined]
@@ -151,15 +167,21 @@ class Instrumented(ast.NodeTransformer):
         hook: gets each call.
         file: where the code is from.
         enters: whether to go into the body of a function that is defined there.
+        operators: whether the hook gets operators of two values too.
 
     Attributes:
         objects: what names in the new tree stand for; see `with_objects`.
     """
 
     def __init__(
-        self, hook: Hook, file: str, enters: Callable[[ast.AST], bool] = lambda _: True
+        self,
+        hook: Hook,
+        file: str,
+        enters: Callable[[ast.AST], bool] = lambda _: True,
+        *,
+        operators: bool = False,
     ) -> None:
-        self._file, self._enters = file, enters
+        self._file, self._enters, self._operators = file, enters, operators
         self.objects: dict[str, Any] = {_HOOK: hook}
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -168,10 +190,31 @@ class Instrumented(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
             return node
+        return self._through_hook(node, text, node.func, node.args, node.keywords)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """``x + y`` becomes ``hook(site, operator.add, x, y)``."""
+        text = ast.unparse(node) if self._operators else ""
+        self.generic_visit(node)
+        if not self._operators:
+            return node
+        function = _OPERATORS[type(node.op)]
+        name = f"{_OPERATOR}{function.__name__}"
+        self.objects[name] = function
+        return self._through_hook(node, text, ast.Constant(name), [node.left, node.right], [])
+
+    def _through_hook(
+        self,
+        node: ast.expr,
+        text: str,
+        function: ast.expr,
+        args: list[ast.expr],
+        keywords: list[ast.keyword],
+    ) -> ast.expr:
         name = f"{_SITE}{len(self.objects)}"
         self.objects[name] = Site(node.lineno, text, self._file)
         hook = ast.Attribute(ast.Constant(_HOOK), "call", ast.Load())
-        made = ast.Call(hook, [ast.Constant(name), node.func, *node.args], node.keywords)
+        made = ast.Call(hook, [ast.Constant(name), function, *args], keywords)
         return ast.copy_location(made, node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:

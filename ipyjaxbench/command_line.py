@@ -193,10 +193,12 @@ _PLACE_EXAMPLES = """
 examples:
   %fwdevices                            devices of every framework in use; arrays by name
   %fwdevices x params["w"] model        where these live, leaf by leaf, and how they are cut
+  %%fwdevices                           what a cell copies between host and devices, and frees
 
 from Python:
   ipyjaxbench.devices()
   ipyjaxbench.placement(x, params)
+  with ipyjaxbench.transfers() as t: ...
 """
 
 
@@ -392,7 +394,7 @@ def trace_usage() -> str:
 
 def place_usage() -> str:
     """The help text of ``%fwdevices``, like that of ``%fwtime``."""
-    usage = "%(prog)s [options] [value value ...]"
+    usage = "%(prog)s [options] [value value ...]\n       %%%(prog)s [options]   (above a cell)"
     return _build("%fwdevices", _PLACE_ROWS, usage).format_help() + _PLACE_EXAMPLES
 
 

@@ -8,6 +8,7 @@ from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from ipyjaxbench import notes, programs, stats, surroundings
 from ipyjaxbench.calls import Calls, cost_per_turn
 from ipyjaxbench.carryover import Carryover
+from ipyjaxbench.copies import copies_made
 from ipyjaxbench.frameworks import Framework, Seen, is_the_users, package_of
 from ipyjaxbench.kept_copies import converted, kept_copies
 from ipyjaxbench.muted import Muted
@@ -18,7 +19,6 @@ from ipyjaxbench.sampling import Samples
 from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Snippet
 from ipyjaxbench.steady import Steady
-from ipyjaxbench.transfers import copies_made
 
 _TOLD_RATIO = 1.5
 #: A sample must last so many times what the clock can show.

@@ -4,10 +4,10 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from ipyjaxbench import notes
+from ipyjaxbench.copies import called
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.notes import Note
 from ipyjaxbench.scene import Scene
-from ipyjaxbench.transfers import called
 
 #: What makes a NumPy array or a Python number of what it is given, or of what it is called on.
 _CONVERTS = {"asarray", "array", "device_get", "float", "int", "bool", "complex"}

@@ -44,6 +44,8 @@ from ipyjaxbench.sweep import sweep_snippets, values_of
 from ipyjaxbench.swept import Sweep
 from ipyjaxbench.timer import time_snippet
 from ipyjaxbench.traces import Traces
+from ipyjaxbench.transferred import Transfers
+from ipyjaxbench.transferring import transfer_code
 from ipyjaxbench.turns import compare_snippets
 from ipyjaxbench.typed import (
     calling_frame,
@@ -242,15 +244,21 @@ class IpyJaxBench(Magics):
 
     @no_var_expand
     @needs_local_scope
-    @line_magic
-    def fwdevices(self, line: str, local_ns: Namespace | None = None) -> Whereabouts | None:
-        """Show where arrays live, and what devices there are; nothing is started by looking."""
+    @line_cell_magic
+    def fwdevices(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Whereabouts | Transfers | None:
+        """Show where arrays live, what devices there are, and above a cell what it copies."""
         __tracebackhide__ = True
         use = use_of_result()
         names = namespace_of(self.shell, local_ns)
+        raised: BaseException | None = None
+        result: Whereabouts | Transfers
         with _one_line_errors():
             chosen, code = command_line.split_place(line)
-            if code:
+            if cell is not None:
+                result, raised = self._transfers(code, cell, names)
+            elif code:
                 values = evaluated(names, code)
                 result = locate(values, start=chosen.start)
             else:
@@ -262,7 +270,21 @@ class IpyJaxBench(Magics):
             display(result)
         if chosen.variable:
             self.shell.user_ns[chosen.variable] = result
+        if raised is not None:
+            with _one_line_errors():
+                raise raised
         return result if returned else None
+
+    def _transfers(
+        self, options: str, cell: str, names: Namespace
+    ) -> tuple[Transfers, BaseException | None]:
+        """Run a cell, and see what it copies."""
+        __tracebackhide__ = True
+        if options:
+            raise SnippetError(f"{options!r} stands where options stand: write code below")
+        caller = calling_frame()
+        above = caller.f_lineno if caller is not None else 0
+        return transfer_code(source_of(self.shell, cell, above, caller), names)
 
     @line_magic
     def explain(self, line: str) -> None:

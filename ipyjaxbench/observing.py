@@ -1,7 +1,7 @@
 """Runs code, and says of each call of a compiled function in it what became of that."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from types import CodeType, FunctionType
@@ -11,7 +11,6 @@ from ipyjaxbench import call_sites, expression
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import (
-    CallWatch,
     Framework,
     asked,
     find_reach,
@@ -64,7 +63,8 @@ class Observed:
 
     def _hook_into(self, values: Iterable[object]) -> None:
         """Look into the functions that some values lead to, until the context ends."""
-        functions = _eager(values, self._frameworks, [*self._watches.values()])
+        readers = [watch.takes for watch in self._watches.values() if watch.reads_code]
+        functions = eager_functions(values, self._frameworks, readers)
         self._stack.enter_context(call_sites.hooked(functions, self.observer))
 
     def traces(self, code: str, error: BaseException | None) -> Traces:
@@ -163,13 +163,20 @@ def learns(framework: str) -> bool:
     return _learning.get(framework, False)
 
 
-def _eager(
-    values: Iterable[object], frameworks: Sequence[Framework], watches: Sequence[CallWatch]
+def eager_functions(
+    values: Iterable[object],
+    frameworks: Sequence[Framework],
+    readers: Sequence[Callable[[object], bool]],
 ) -> Iterator[object]:
-    """The user's functions, but those that a framework reads to compile them."""
+    """The user's functions that values lead to, but those that a framework reads to compile them.
+
+    Args:
+        values: what the names in the code stand for.
+        frameworks: the adapters in play.
+        readers: of the frameworks that read code, whether they compile a value.
+    """
     reach = find_reach(values, frameworks).functions
-    readers = [watch for watch in watches if watch.reads_code]
-    compiled = [f for f in reach if any(asked(watch.takes, f) for watch in readers)]
+    compiled = [f for f in reach if any(asked(compiles, f) for compiles in readers)]
     inside = find_reach(map(_unwrapped, compiled), frameworks).functions
     left_alone = {id(function) for function in inside}
     for function in reach:

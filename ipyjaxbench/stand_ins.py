@@ -11,12 +11,19 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from ipyjaxbench.call_sites import Hook, Instrumented, Site, flags_of, same, with_objects
+from ipyjaxbench.call_sites import (
+    BODIES,
+    Hook,
+    Instrumented,
+    Site,
+    flags_of,
+    same,
+    with_objects,
+)
 from ipyjaxbench.snippet import Source
 
 #: Code that is run where it stands, and is no function of its own.
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Copies:
@@ -84,7 +91,7 @@ class Copies:
 
 def _is_of(node: ast.AST, code: CodeType) -> bool:
     """Whether a node defines the function that has this code."""
-    if not isinstance(node, _FUNCTIONS):
+    if not isinstance(node, BODIES):
         return False
     if isinstance(node, ast.Lambda):
         return (code.co_name, code.co_firstlineno) == ("<lambda>", node.lineno)

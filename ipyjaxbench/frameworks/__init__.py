@@ -15,6 +15,7 @@ from ipyjaxbench.frameworks._base import (
     usable_cpus,
 )
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
+from ipyjaxbench.frameworks._crossings import HOST, Crossing, CrossingWatch
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
 from ipyjaxbench.frameworks._walk import (
@@ -27,7 +28,10 @@ from ipyjaxbench.frameworks._walk import (
 )
 
 __all__ = [
+    "HOST",
     "CallWatch",
+    "Crossing",
+    "CrossingWatch",
     "Found",
     "Framework",
     "Fresh",

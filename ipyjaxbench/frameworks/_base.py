@@ -22,6 +22,7 @@ from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._call_watch import CallWatch
+from ipyjaxbench.frameworks._crossings import CrossingWatch, Tell
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
@@ -351,6 +352,19 @@ class Framework(ABC):
 
     def call_watch(self) -> CallWatch | None:
         """What tells of single calls of compiled functions; None where nothing is compiled."""
+        return None
+
+    def reads_code(self) -> bool:
+        """Whether it looks at the code of functions to compile them: that is then left as it is."""
+        watch = self.call_watch()
+        return watch is not None and watch.reads_code
+
+    def crossing_watch(self, tell: Tell) -> CrossingWatch | None:  # noqa: ARG002
+        """What tells of copies between host and devices; None where there are none.
+
+        Args:
+            tell: gets each copy.
+        """
         return None
 
     def explain(self, error: BaseException) -> Diagnosis | None:  # noqa: ARG002

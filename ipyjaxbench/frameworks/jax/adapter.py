@@ -25,6 +25,7 @@ from ipyjaxbench.frameworks._base import (
     usable_cpus,
 )
 from ipyjaxbench.frameworks._call_watch import CallWatch
+from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.jax import fresh, places
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
@@ -33,6 +34,7 @@ from ipyjaxbench.frameworks.jax.explaining import explain
 from ipyjaxbench.frameworks.jax.graph import graph
 from ipyjaxbench.frameworks.jax.learner import Learner
 from ipyjaxbench.frameworks.jax.profile import profile
+from ipyjaxbench.frameworks.jax.transfers import JaxCrossings
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 from ipyjaxbench.frameworks.jax.work import Works
 from ipyjaxbench.graph import Graph
@@ -253,6 +255,10 @@ class Jax(Framework):
     def call_watch(self) -> CallWatch:
         """Events of `jax.monitoring`, one call at a time."""
         return JaxCallWatch()
+
+    def crossing_watch(self, tell: Tell) -> JaxCrossings:
+        """Where arrays are read on the host and put on devices."""
+        return JaxCrossings(tell)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """From the traceback alone, and by tracing again what was traced."""

@@ -23,6 +23,7 @@ from ipyjaxbench.frameworks._base import (
     of_kind,
     usable_cpus,
 )
+from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.tensorflow import devices, pitfalls, places
 from ipyjaxbench.frameworks.tensorflow.call_watch import TensorFlowCallWatch
@@ -31,6 +32,7 @@ from ipyjaxbench.frameworks.tensorflow.graph import graph
 from ipyjaxbench.frameworks.tensorflow.learner import Learner
 from ipyjaxbench.frameworks.tensorflow.profile import profile
 from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing_seconds
+from ipyjaxbench.frameworks.tensorflow.transfers import TensorFlowCrossings
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located
@@ -178,6 +180,10 @@ class TensorFlow(Framework):
     def call_watch(self) -> TensorFlowCallWatch:
         """Counts of traces, one call at a time."""
         return TensorFlowCallWatch(_runs_ahead)
+
+    def crossing_watch(self, tell: Tell) -> TensorFlowCrossings:
+        """What tensors are read, made and sent by."""
+        return TensorFlowCrossings(tell)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """What was raised while a graph was made; that function is traced once more."""

@@ -20,6 +20,7 @@ from ipyjaxbench.frameworks._base import (
     of_kind,
 )
 from ipyjaxbench.frameworks._call_watch import CallWatch
+from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.torch import compile as compiling
 from ipyjaxbench.frameworks.torch import devices, learner, places
@@ -28,6 +29,7 @@ from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
 from ipyjaxbench.frameworks.torch.pitfalls import explain
 from ipyjaxbench.frameworks.torch.profile import profile
+from ipyjaxbench.frameworks.torch.transfers import TorchCrossings
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located
@@ -141,6 +143,10 @@ class Torch(Framework):
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """Its ATen operations, found with fake tensors."""
         return graph(call, options)
+
+    def crossing_watch(self, tell: Tell) -> TorchCrossings:
+        """Methods of tensors."""
+        return TorchCrossings(tell)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Why torch.compile would not take a function as one graph."""

@@ -5,8 +5,8 @@ import dataclasses
 
 import pytest
 
+from ipyjaxbench.copies import copies_made
 from ipyjaxbench.placed import Placement
-from ipyjaxbench.transfers import copies_made
 
 HOST = Placement("h", "numpy", 1, "float32", (3,), ("host",), 12)
 JAX = Placement("x", "jax", 1, "float32", (3,), ("cpu:0",), 12)

@@ -1,0 +1,67 @@
+"""Arrays that are there at one moment; none is held on to."""
+
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.transferred import Kept
+
+_NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
+_HISTORY = ("In", "Out")
+
+
+class Alive:
+    """What a namespace holds, and what frameworks know of besides.
+
+    Args:
+        frameworks: whose arrays.
+        names: the namespace.
+    """
+
+    def __init__(self, frameworks: Sequence[Framework], names: Mapping[str, object]) -> None:
+        self._arrays: dict[int, tuple[weakref.ref[Any], Framework, Kept]] = {}
+        data = {n: v for n, v in names.items() if not isinstance(v, _NO_DATA)}
+        shown = {n: v for n, v in data.items() if not n.startswith("_") and n not in _HISTORY}
+        parts = {name: find_arrays(value, frameworks) for name, value in shown.items()}
+        for prefix, is_whole in (("", True), ("in ", False)):
+            for name, found in parts.items():
+                for framework, array in found:
+                    if (array is shown[name]) is is_whole:
+                        self._add(f"{prefix}{name}", framework, array)
+        for framework, array in find_arrays(list(data.values()), frameworks):
+            self._add("", framework, array)
+        for framework in frameworks:
+            for array in framework.held():
+                self._add("", framework, array)
+
+    def besides(self, before: "Alive") -> tuple[Kept, ...]:
+        """Those that were not there before, the largest first."""
+        return _ranked(
+            kept
+            for number, (ref, _, kept) in self._arrays.items()
+            if number not in before._arrays or before._arrays[number][0]() is not ref()
+        )
+
+    def gone(self) -> tuple[Kept, ...]:
+        """Those that are there no longer, the largest first."""
+        return _ranked(
+            kept
+            for ref, framework, kept in self._arrays.values()
+            if (array := ref()) is None or not framework.alive(array)
+        )
+
+    def _add(self, name: str, framework: Framework, array: Any) -> None:
+        if id(array) in self._arrays or not framework.alive(array):
+            return
+        place = framework.placement(array)
+        if place.view:
+            return
+        told = Kept(framework.name, name, place.dtype, place.shape or (), place.nbytes,
+                    place.devices)  # fmt: skip
+        self._arrays[id(array)] = weakref.ref(array), framework, told
+
+
+def _ranked(found: Iterable[Kept]) -> tuple[Kept, ...]:
+    return tuple(sorted(found, key=lambda each: -each.nbytes))
