@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench import call_sites
@@ -13,7 +14,7 @@ from ipyjaxbench.alive import Alive
 from ipyjaxbench.call_sites import Site
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.evaluated import called_in, evaluated_at, without_hook
-from ipyjaxbench.frameworks import Crossing, Framework, loaded
+from ipyjaxbench.frameworks import Crossing, Framework, find_reach, loaded
 from ipyjaxbench.observing import eager_functions
 from ipyjaxbench.snippet import Namespace, Source
 from ipyjaxbench.transferred import Transfer, Transfers
@@ -28,7 +29,7 @@ _ASKED = {
 }  # fmt: skip
 _NUMBERS = {int, float, bool, str}
 _IN_CODE = "copies inside of compiled programs and of libraries' native code"
-_BODIES = "calls in functions that the cell itself defines, but for copies that methods make"
+_BODIES = "calls in functions that the cell itself defines, where no method of an array copies"
 _AT_CALLS = (
     "NumPy arrays given to compiled functions, and arrays that NumPy reads in place:"
     " %%fwdevices above a cell sees these"
@@ -48,6 +49,9 @@ class Watched:
         self._stack = ExitStack()
         self._found: dict[tuple[object, ...], Transfer] = {}
         self._open = False
+        self._codes: dict[int, CodeType] = {}
+        readers = [each for each in self._frameworks if each.reads_code()]
+        self._builders = [builder for each in readers for builder, _ in each.builders]
         made = ((each, each.crossing_watch(partial(self._tell, each.name)))
                 for each in self._frameworks)  # fmt: skip
         self.watches = {each.name: watch for each, watch in made if watch is not None}
@@ -83,7 +87,8 @@ class Watched:
     def hook_into(self, values: Sequence[object]) -> None:
         """Look at the calls of the user's functions that values lead to, until the context ends."""
         readers = [each.compiles for each in self._frameworks if each.reads_code()]
-        functions = eager_functions(values, self._frameworks, readers)
+        functions = [*eager_functions(values, self._frameworks, readers)]
+        self._codes = {id(f): f.__code__ for f in functions if type(f) is FunctionType}
         self._stack.enter_context(call_sites.hooked(functions, self, operators=True))
 
     def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
@@ -92,10 +97,18 @@ class Watched:
         plain = len(args) == 2 and type(args[0]) in _NUMBERS and type(args[1]) in _NUMBERS
         if not self._open or (plain and not kwargs):  # loops over numbers stay fast
             return function(*args, **kwargs)
+        if any(function is each for each in self._builders):
+            self._leave([*args, *kwargs.values()])
         make = partial(function, *args, **kwargs)
         for watch in self.watches.values():
             make = partial(watch.call, function, args, kwargs, make)
         return make()
+
+    def _leave(self, values: Sequence[object]) -> None:
+        """Look no longer into functions that are about to be read, to be compiled."""
+        for function in find_reach(values, self._frameworks).functions:
+            if type(function) is FunctionType:
+                function.__code__ = self._codes.get(id(function), function.__code__)
 
     def result(self, code: str, error: BaseException | None, *unseen: str) -> Transfers:
         """What was seen, once the context has ended."""
@@ -165,7 +178,8 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
     watched = Watched(lambda: names)
     code = call_sites.compiled(source, watched, aside=watched.is_read, operators=True)
     with watched:
-        watched.hook_into([names[name] for name in code.co_names if name in names])
+        if not (watched.is_read and _decorates(source.tree)):  # it may compile all that it names
+            watched.hook_into([names[name] for name in code.co_names if name in names])
         try:
             exec(code, names)  # noqa: S102
         except BaseException as error:  # noqa: BLE001  what was seen until then is told
@@ -207,6 +221,10 @@ class transfers:  # noqa: N801  used as a function is
 
 def _defines(tree: ast.Module) -> bool:
     return any(isinstance(node, call_sites.BODIES) for node in ast.walk(tree))
+
+
+def _decorates(tree: ast.Module) -> bool:
+    return any(getattr(node, "decorator_list", []) for node in ast.walk(tree))
 
 
 def _together(one: Transfer, other: Transfer) -> Transfer:

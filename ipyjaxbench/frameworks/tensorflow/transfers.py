@@ -51,8 +51,8 @@ class TensorFlowCrossings(CrossingWatch):
             if self._inside:
                 return old(tensor)
             numbers, waited, spent = self._timed(lambda: old(tensor))
-            is_view = isinstance(numbers, np.ndarray) and numbers.base is not None
-            free = SHARES if is_view and _on_host(tensor) else ""
+            is_copy = isinstance(numbers, np.ndarray) and numbers.flags.owndata
+            free = SHARES if _on_host(tensor) and not is_copy else ""
             self._told(_place(tensor), HOST, tensor, spent, waited, free)
             return numbers
 

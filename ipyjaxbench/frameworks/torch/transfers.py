@@ -100,8 +100,8 @@ class TorchCrossings(CrossingWatch):
             if self._is_no_business(tensor):
                 return old(tensor, *args, **kwargs)
             result, waited, spent = self._timed(tensor, lambda: old(tensor, *args, **kwargs))
-            shares = old.__name__ == "numpy" and _place(tensor).startswith("cpu")
-            self._told(_place(tensor), HOST, tensor, spent, waited, SHARES if shares else "")
+            free = SHARES if tensor.device.type == "cpu" else ""  # the host reads it in place
+            self._told(_place(tensor), HOST, tensor, spent, waited, free)
             return result
 
         return read

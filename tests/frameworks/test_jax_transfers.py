@@ -1,0 +1,193 @@
+"""What code copies of JAX's arrays; copies between devices in a process of its own with four."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax._src import array as jax_array
+from jax._src.interpreters import pxla
+
+import ipyjaxbench
+from ipyjaxbench import Transfers
+from ipyjaxbench.render import html
+from ipyjaxbench.snippet import Source
+from ipyjaxbench.transferring import transfer_code
+from tests.test_render_html import Page, assert_survives
+
+FOUR = """
+import json
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import NamedSharding, PartitionSpec as P
+from ipyjaxbench.snippet import Source
+from ipyjaxbench.transferring import transfer_code
+mesh = jax.make_mesh((4,), ("rows",))
+x = jnp.ones((64, 8))
+cut = jax.device_put(x, NamedSharding(mesh, P("rows")))
+found, _ = transfer_code(Source.plain('''
+a = jax.device_put(x, jax.devices()[1])
+b = np.asarray(cut)
+c = np.asarray(cut)
+d = jax.device_put(x, cut.sharding)
+'''), globals())
+print(json.dumps([[t.line, t.source, t.target, t.copied, t.free] for t in found.transfers]))
+"""
+
+
+def ran(code: str, **names: Any) -> Transfers:
+    found, error = transfer_code(Source.plain(code), {"jax": jax, "jnp": jnp, "np": np, **names})
+    assert error is None
+    return found
+
+
+def told(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
+    return [(t.text, t.direction, t.copied, t.asked, t.free) for t in found.transfers]
+
+
+@pytest.fixture
+def x() -> Any:
+    return jnp.ones((100, 10)) * 2
+
+
+@pytest.fixture
+def n() -> Any:
+    """At an address that no device takes as it is."""
+    raw = np.zeros(4000 + 128, np.uint8)
+    start = -raw.ctypes.data % 64 + 4
+    return raw[start : start + 4000].view(np.float32).reshape(100, 10)
+
+
+def test_copies_between_devices_are_told_with_both() -> None:
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+    done = subprocess.run(
+        [sys.executable, "-c", FOUR], env=environment, capture_output=True, text=True, check=True,
+        timeout=300,
+    )  # fmt: skip
+    size = 64 * 8 * 4
+    assert json.loads(done.stdout) == [
+        [2, "cpu:0", "cpu:1", size, ""],
+        [3, "cpu:0-3", "host", size, ""],
+        [4, "cpu:0-3", "host", 0, "kept from an earlier copy"],
+        [5, "cpu:0", "cpu:1-3", size * 3 // 4, ""],
+    ]
+
+
+def test_what_the_cpu_reads_in_place_is_no_copy(x: Any) -> None:
+    code = "a = np.asarray(x)\nb = np.array(x)\nfloat(x[0, 0])\nnp.sin(x)\nx.tolist()"
+    shares = "shares memory"
+    assert told(ran(code, x=x)) == [
+        ("np.asarray(x)", "to the host", 0, True, shares),
+        ("np.array(x)", "to the host", 4000, True, ""),
+        ("float(x[0, 0])", "to the host", 0, True, shares),
+        ("np.sin(x)", "to the host", 0, False, shares),
+        ("x.tolist()", "to the host", 0, True, shares),
+    ]
+
+
+def test_numpy_arrays_go_to_the_device_in_each_call(x: Any, n: Any) -> None:
+    f = jax.jit(lambda a: a + 1)
+    f(n)  # from the second call on no Python of JAX's runs
+    x + n
+    found = ran("f(n)\nf(n)\nx + n\nn * x\njnp.dot(x, n.T)\nf(x)\njnp.zeros_like(n)", f=f, x=x, n=n)
+    assert told(found) == [
+        (text, "to devices", 4000, False, "")
+        for text in ("f(n)", "f(n)", "x + n", "n * x", "jnp.dot(x, n.T)")
+    ]
+    assert all(t.seconds is not None and t.seconds > 0 for t in found.transfers)
+
+
+def test_data_that_is_put_is_asked_for(n: Any) -> None:
+    found = ran("jax.device_put(n)\njnp.asarray(n)\njnp.array(n)", n=n)
+    assert [(t.line, t.asked, t.copied) for t in found.transfers] == [
+        (1, True, 4000), (2, True, 4000), (3, True, 4000),
+    ]  # fmt: skip
+
+
+def test_calls_in_a_loop_are_told_together(x: Any) -> None:
+    found = ran("for i in range(5):\n    if x[0, 0] > i:\n        pass", x=x)
+    (only,) = found.transfers
+    assert (only.line, only.text, only.times, only.asked) == (2, "x[0, 0] > i", 5, False)
+
+
+def test_functions_are_looked_into(x: Any) -> None:
+    found = ran("helper(x)", helper=helper, x=x)
+    (only,) = found.transfers
+    assert (only.text, only.function) == ("np.array(a)", "helper")
+    assert "np.array(a) in helper" in str(found).replace("\n", " ")
+
+
+def helper(a: Any) -> Any:
+    return np.array(a)
+
+
+def test_waiting_for_the_computation_is_no_part_of_the_copy() -> None:
+    big = jnp.ones((1500, 1500))
+    product = jax.jit(lambda a: a @ a @ a)
+    product(big).block_until_ready()
+    found = ran("np.array(product(big))", big=big, product=product)
+    (only,) = found.transfers
+    assert only.seconds is not None
+    assert only.waited > only.seconds > 0
+    assert found.seconds >= only.waited + only.seconds
+
+
+def test_arrays_made_and_given_up_are_counted() -> None:
+    old = jnp.ones((50, 50))
+    names = {"jnp": jnp, "old": old, "params": {}}
+    del old
+    code = "new = jnp.zeros((20, 30))\nparams['w'] = jnp.zeros(7)\ndel old"
+    found, _ = transfer_code(Source.plain(code), names)
+    assert [(each.name, each.nbytes) for each in found.created if each.name] == [
+        ("new", 2400), ("in params", 28),
+    ]  # fmt: skip
+    assert ("old", 10_000) in [(each.name, each.nbytes) for each in found.freed]
+
+
+def test_nothing_stays_replaced_and_nothing_is_traced_again(x: Any) -> None:
+    before = vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put
+    traces: list[int] = []
+
+    def traced(a: Any) -> Any:
+        traces.append(1)
+        return a + 1
+
+    f = jax.jit(traced)
+    f(x)
+    code = traced.__code__
+    ran("f(x)", f=f, x=x)
+    with pytest.raises(KeyError), ipyjaxbench.transfers():
+        raise KeyError
+    f(x)
+    assert traces == [1]
+    assert traced.__code__ is code
+    assert (vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put) == before
+
+
+def test_a_block_of_code_tells_what_it_copies_and_what_it_cannot_see(x: Any, n: Any) -> None:
+    with ipyjaxbench.transfers() as t:
+        y = jax.device_put(n)
+        float(y.sum())
+    found = t.transfers
+    assert [(each.text, each.direction) for each in found.transfers] == [
+        ("jax.device_put(n)", "to devices"), ("float(y.sum())", "to the host"),
+    ]  # fmt: skip
+    assert "y" in [each.name for each in found.created]
+    assert any("NumPy arrays given to compiled functions" in words for words in found.unseen)
+
+
+def test_a_record_reads_back_and_the_page_survives(x: Any, n: Any) -> None:
+    found = ran("a = np.array(x)\nx + n\nnp.asarray(x)", x=x, n=n)
+    assert Transfers.from_dict(found.to_dict()) == found
+    assert_survives(Page(html.render(found.report())))
+
+
+def test_deleted_arrays_raise_what_they_would(x: Any) -> None:
+    x.delete()
+    _, error = transfer_code(Source.plain("np.asarray(x)"), {"x": x, "np": np})
+    assert isinstance(error, RuntimeError)
+    assert "deleted" in str(error)
