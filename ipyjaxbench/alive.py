@@ -60,7 +60,10 @@ class Alive:
             return
         told = Kept(framework.name, name, place.dtype, place.shape or (), place.nbytes,
                     place.devices)  # fmt: skip
-        self._arrays[id(array)] = weakref.ref(array), framework, told
+        try:
+            self._arrays[id(array)] = weakref.ref(array), framework, told
+        except TypeError:  # nothing tells when it is gone
+            return
 
 
 def _ranked(found: Iterable[Kept]) -> tuple[Kept, ...]:

@@ -191,3 +191,16 @@ def test_deleted_arrays_raise_what_they_would(x: Any) -> None:
     _, error = transfer_code(Source.plain("np.asarray(x)"), {"x": x, "np": np})
     assert isinstance(error, RuntimeError)
     assert "deleted" in str(error)
+
+
+def test_looking_starts_nothing() -> None:
+    code = (
+        "import jax, ipyjaxbench\n"
+        "from jax._src import xla_bridge\n"
+        "with ipyjaxbench.transfers() as t: pass\n"
+        "print(t.transfers.transfers, xla_bridge.backends_are_initialized())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert done.stdout.split() == ["()", "False"]
