@@ -28,7 +28,7 @@ _ASKED = {
     "convert_to_tensor", "Variable", "assign", "__array__", "block", "ascontiguousarray",
 }  # fmt: skip
 _NUMBERS = {int, float, bool, str}
-_IN_CODE = "copies inside of compiled programs and of libraries' native code"
+_IN_CODE = "copies inside of compiled programs, and NumPy arrays that libraries hand to these"
 _BODIES = "calls in functions that the cell itself defines, where no method of an array copies"
 _AT_CALLS = (
     "NumPy arrays given to compiled functions, and arrays that NumPy reads in place:"

@@ -101,6 +101,18 @@ def test_numpy_arrays_go_to_the_device_in_each_call(x: Any, n: Any) -> None:
     assert all(t.seconds is not None and t.seconds > 0 for t in found.transfers)
 
 
+def test_functions_that_jax_makes_of_others_take_numpy_arrays_too(n: Any) -> None:
+    def total(a: Any) -> Any:
+        return (a * 2).sum()
+
+    by_row, slope = jax.vmap(total), jax.grad(total)
+    by_row(n), slope(n)
+    found = ran("by_row(n)\nslope(n)\ntotal(n)", by_row=by_row, slope=slope, total=total, n=n)
+    assert {(t.text, t.copied, t.asked) for t in found.transfers} == {
+        ("by_row(n)", 4000, False), ("slope(n)", 4000, False),
+    }  # fmt: skip
+
+
 def test_data_that_is_put_is_asked_for(n: Any) -> None:
     found = ran("jax.device_put(n)\njnp.asarray(n)\njnp.array(n)", n=n)
     assert [(t.line, t.asked, t.copied) for t in found.transfers] == [

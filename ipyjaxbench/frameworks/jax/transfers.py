@@ -1,6 +1,8 @@
 """Copies of JAX's arrays: where they are read on the host, and where data is put on devices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import jax
@@ -26,6 +28,7 @@ from ipyjaxbench.frameworks._crossings import (
 from ipyjaxbench.sharding import short
 
 _now = Clock.elapsed().now
+_JAX = str(Path(jax.__file__).parent)
 #: Functions whose result is nothing but what they were given, on a device or on the host.
 _PUTS = {"asarray", "array", "device_put", "copy", "ascontiguousarray", "asanyarray"}
 #: Methods that read an array on the host.
@@ -207,9 +210,11 @@ def _is_array(value: Any) -> bool:
 
 
 def _is_of_jax(function: Any) -> bool:
-    return isinstance(function, jax.stages.Wrapped | jax.stages.Compiled) or (
-        module_of(function) in ("jax", "jaxlib")
-    )
+    if isinstance(function, jax.stages.Wrapped | jax.stages.Compiled):
+        return True
+    if type(function) is FunctionType:  # what `jax.vmap` gives has the name of what it was given
+        return function.__code__.co_filename.startswith(_JAX)
+    return module_of(function) in ("jax", "jaxlib")
 
 
 def _on_host(array: Any) -> bool:
