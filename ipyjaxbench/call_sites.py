@@ -4,8 +4,10 @@ import __future__
 
 import ast
 import copy
+import gc
 import inspect
 import operator
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,8 +21,8 @@ from ipyjaxbench.snippet import Source
 class Hook(Protocol):
     """Gets each call in place of what is called."""
 
-    def call(self, site: "Site", function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Make the call, and return what it gives."""
+    def pick(self, site: "Site", function: Any, /) -> Any:
+        """What is to be called in place of a function: itself, or what makes the call for it."""
 
 
 #: They look at the frame that calls them.
@@ -75,6 +77,35 @@ def compiled(
     tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
     code = compile(tree, source.filename, "exec", source.flags, dont_inherit=True)
     return with_objects(code, instrumented.objects)
+
+
+def give_back(code: CodeType, source: Source) -> None:
+    """Give functions that a cell has defined the code that they would have without the hook.
+
+    Args:
+        code: of the cell, as `compiled` gave it.
+        source: the cell.
+    """
+    plain = compile(source.tree, source.filename, "exec", source.flags, dont_inherit=True)
+    known: dict[tuple[str, int], list[CodeType]] = {}
+    for each in _inside(plain):
+        known.setdefault((each.co_qualname, each.co_firstlineno), []).append(each)
+    for each in _inside(code):
+        alike = known.get((each.co_qualname, each.co_firstlineno))
+        if not alike:
+            continue
+        own = alike.pop(0)
+        for function in gc.get_referrers(each):
+            if type(function) is FunctionType and function.__code__ is each:
+                function.__code__ = own
+
+
+def _inside(code: CodeType) -> Iterator[CodeType]:
+    """Code of all functions that are defined in some code, in its order."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _inside(each)
 
 
 @contextmanager
@@ -185,7 +216,7 @@ class Instrumented(ast.NodeTransformer):
         self.objects: dict[str, Any] = {_HOOK: hook}
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """``f(x)`` becomes ``hook(site, f, x)``; what is called is still evaluated first."""
+        """``f(x)`` becomes ``hook(site, f)(x)``: the frame above `f` is still the user's."""
         text = ast.unparse(node)
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
@@ -193,7 +224,7 @@ class Instrumented(ast.NodeTransformer):
         return self._through_hook(node, text, node.func, node.args, node.keywords)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """``x + y`` becomes ``hook(site, operator.add, x, y)``."""
+        """``x + y`` becomes ``hook(site, operator.add)(x, y)``."""
         text = ast.unparse(node) if self._operators else ""
         self.generic_visit(node)
         if not self._operators:
@@ -213,9 +244,9 @@ class Instrumented(ast.NodeTransformer):
     ) -> ast.expr:
         name = f"{_SITE}{len(self.objects)}"
         self.objects[name] = Site(node.lineno, text, self._file)
-        hook = ast.Attribute(ast.Constant(_HOOK), "call", ast.Load())
-        made = ast.Call(hook, [ast.Constant(name), function, *args], keywords)
-        return ast.copy_location(made, node)
+        hook = ast.Attribute(ast.Constant(_HOOK), "pick", ast.Load())
+        picked = ast.copy_location(ast.Call(hook, [ast.Constant(name), function], []), node)
+        return ast.copy_location(ast.Call(picked, args, keywords), node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Decorators and defaults too: they are calls of the code around it."""
@@ -239,5 +270,9 @@ class Instrumented(ast.NodeTransformer):
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
-        """Before Python 3.12 positions in f-strings are not those of the line."""
+        """Before Python 3.12 positions in f-strings are not those of the line: it has them all."""
+        if sys.version_info < (3, 12):
+            for each in ast.walk(node):
+                ast.copy_location(each, node)
+        self.generic_visit(node)
         return node

@@ -1,5 +1,6 @@
 """Every signature with which functions were traced, as far as it was seen, in this process."""
 
+import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ class Ledger:
     def __init__(self) -> None:
         self.news: deque[News] = deque(maxlen=_NEWS)
         self.learned = 0
-        self._paused = 0
+        self._here = threading.local()  # a thread in which somebody looks at each call
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
 
     def why(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
@@ -61,22 +62,22 @@ class Ledger:
         if not alike:
             named = bool(known) and name != _NO_NAME  # many have none
             return [Change("first", new="first call" + named * " of a new definition")]
-        known = alike
-        mine = [each for each in known if each.function == new.function]
-        return closest(new, mine or known, placed=placed and bool(mine))
+        mine = [each for each in alike if each.function == new.function]
+        return closest(new, mine or alike, placed=placed and bool(mine))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Learn nothing meanwhile: somebody looks at each call."""
-        self._paused += 1
+        """Learn nothing from this thread meanwhile: somebody looks at the call."""
+        before = getattr(self._here, "paused", False)
+        self._here.paused = True
         try:
             yield
         finally:
-            self._paused -= 1
+            self._here.paused = before
 
     def learn(self, framework: str, miss: Miss) -> None:
         """Keep the signature of a call that nobody looks at, and why it was not cached."""
-        if self._paused:
+        if getattr(self._here, "paused", False):
             return
         why = self.why(framework, miss.name, miss.signature, placed=miss.placed)
         self.add(framework, miss.name, miss.signature)

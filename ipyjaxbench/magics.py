@@ -213,10 +213,7 @@ class IpyJaxBench(Magics):
         raised: BaseException | None = None
         with _one_line_errors():
             chosen, code = command_line.split_trace(line)
-            if cell is not None and code:
-                raise SnippetError(f"{code!r} stands where options stand: write code below")
-            if not (code or cell or chosen.watch or chosen.history):
-                raise SnippetError("there is nothing to run: %trace_cached f(x)")
+            chosen.check(code, cell)
             if chosen.watch is not None:
                 self._watcher.switch(on=chosen.watch == "on")
                 return None

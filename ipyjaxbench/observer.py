@@ -1,9 +1,9 @@
 """Gets each call of some code, and writes down what became of those of compiled functions."""
 
-import io
-import sys
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ipyjaxbench import units
@@ -14,10 +14,12 @@ from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.frameworks import CallWatch, Outcome, asked
 from ipyjaxbench.ledger import Ledger
+from ipyjaxbench.printed import Printed, Written
 from ipyjaxbench.signature import Change
 from ipyjaxbench.traces import COSTLY, TracedCall
 from ipyjaxbench.user_errors import one_line
 
+_DROPPED = Change("first", new="as in an earlier call, whose trace was dropped (clear_caches)")
 _UNSEEN = Change("first", new="? traced before, when nobody looked")
 
 
@@ -27,6 +29,7 @@ class Observer:
     Args:
         watches: by the framework's name.
         ledger: what was seen before.
+        printed: listens to what is written meanwhile.
         explain: by the framework's name, says why code would not trace.
         most: traces that are allowed; None for any number.
 
@@ -38,11 +41,12 @@ class Observer:
         self,
         watches: Mapping[str, CallWatch],
         ledger: Ledger,
+        printed: Printed,
         explain: Mapping[str, Callable[[BaseException], Diagnosis | None]],
         most: int | None = None,
     ) -> None:
         self._watches, self._ledger, self._most = watches, ledger, most
-        self._why_not = explain
+        self._printed, self._why_not = printed, explain
         self._clock = Clock.elapsed()
         self._rows: list[_Row] = []
         self._last: dict[tuple[Site, int], _Row] = {}
@@ -51,16 +55,15 @@ class Observer:
         self._traced = 0
         self.seen = 0
 
-    def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Make a call, and write down what became of it."""
-        __tracebackhide__ = True
+    def pick(self, site: Site, function: Any, /) -> Any:
+        """A compiled function is called by us; any other one is what it is."""
         if getattr(self._inside, "call", False):
-            return function(*args, **kwargs)
+            return function
         for framework, watch in self._watches.items():
             if asked(watch.takes, function):
-                return self._watched(framework, watch, site, function, args, kwargs)
+                return partial(self._watched, framework, watch, site, function)
         self.seen += 1
-        return function(*args, **kwargs)
+        return function
 
     def calls(self) -> tuple[TracedCall, ...]:
         """What was written down, in the order in which it began."""
@@ -76,37 +79,34 @@ class Observer:
         watch: CallWatch,
         site: Site,
         function: Any,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
+        /,
+        *args: Any,
+        **kwargs: Any,
     ) -> Any:
         __tracebackhide__ = True
-        stream, written = sys.stdout, io.StringIO()
         mark = watch.before(function)
-        self._inside.call, sys.stdout = True, written
+        before = self._printed.begin()
+        self._inside.call = True
         start = self._clock.now()
-        error: Exception | None = None
+        error: BaseException | None = None
         try:
-            value = function(*args, **kwargs)
-            watch.wait(value)
+            with self._ledger.paused():
+                value = function(*args, **kwargs)
+                watch.wait(value)
             return value
-        except Exception as raised:
+        except BaseException as raised:
             error = raised
             raise
         finally:
             spent = self._clock.now() - start
-            if sys.stdout is written:
-                sys.stdout = stream
             self._inside.call = False
+            written = self._printed.end(before)
             seen = watch.after(function, mark)
-            is_traced = seen is not None and seen.state in COSTLY and error is None
-            is_kept = is_traced and watch.prints_while_tracing
-            if not is_kept:
-                stream.write(written.getvalue())
             if seen is None and error is None:
                 self._cached(framework, watch, site, function, spent)
             else:
                 row = self._row(framework, watch, site, function, spent)
-                row.learn(seen or Outcome("?"), written.getvalue() if is_kept else "")
+                row.learn(seen or Outcome("?"), _of_tracing(written, seen, watch))
                 if error is not None:
                     row.fail(error, asked_why(self._why_not[framework], error))
                 self._explain(row, watch, function, args, kwargs)
@@ -116,9 +116,9 @@ class Observer:
     ) -> None:
         last = self._last.get((site, id(function)))
         if last is not None and last.seen.state == "CACHED":
-            number = (framework, last.name)
-            self._numbers[number] += 1
+            self._numbers[framework, last.name] += 1
             last.times += 1
+            last.last = self._numbers[framework, last.name]
             last.spent += spent
         else:
             self._row(framework, watch, site, function, spent)
@@ -148,6 +148,7 @@ class Observer:
             row.fixes = row.fixes or watch.fixes(row.name, row.why)
             return
         signature = watch.signature(function, args, kwargs)
+        is_old = signature in self._ledger.of(row.framework, row.name)
         placed = row.seen.state in ("RECOMPILED", "SLOW-PATH")
         why = (
             row.seen.why
@@ -157,6 +158,8 @@ class Observer:
         self._ledger.add(row.framework, row.name, signature)
         if row.seen.known and [change.kind for change in why] == ["first"]:
             why = [_UNSEEN]
+        elif row.seen.known is False and is_old:
+            why = [_DROPPED]
         row.why = tuple(why)
         if row.seen.state == "SLOW-PATH":
             return
@@ -170,8 +173,16 @@ class Observer:
             )
 
 
+def _of_tracing(written: Sequence[Written], seen: Outcome | None, watch: CallWatch) -> str:
+    """What was printed while something was traced, and not while it ran."""
+    if seen is None or seen.state not in COSTLY or not watch.prints_while_tracing:
+        return ""
+    until = math.inf if seen.traced_until is None else seen.traced_until
+    return "".join(text for when, text in written if when <= until)
+
+
 def asked_why(
-    explain: Callable[[BaseException], Diagnosis | None], error: Exception
+    explain: Callable[[BaseException], Diagnosis | None], error: BaseException
 ) -> Diagnosis | None:
     """The diagnosis; none where looking for it fails, so that the user's own error is raised."""
     try:
@@ -185,7 +196,7 @@ class _Row:
 
     def __init__(self, framework: str, name: str, site: Site, number: int, spent: int) -> None:
         self.framework, self.name, self.site, self.number = framework, name, site, number
-        self.times, self.spent = 1, spent
+        self.times, self.last, self.spent = 1, number, spent
         self.seen = Outcome("CACHED")
         self.why: tuple[Any, ...] = ()
         self.fixes: tuple[str, ...] = ()
@@ -195,7 +206,7 @@ class _Row:
     def learn(self, seen: Outcome, printed: str) -> None:
         self.seen, self.printed = seen, printed
 
-    def fail(self, error: Exception, diagnosis: Diagnosis | None) -> None:
+    def fail(self, error: BaseException, diagnosis: Diagnosis | None) -> None:
         self.seen, self.error = Outcome("RAISED"), one_line(error)
         if diagnosis is not None:
             self.error = f"{one_line(error)}: {diagnosis.because}"
@@ -210,6 +221,7 @@ class _Row:
             text=self.site.text,
             number=self.number,
             times=self.times,
+            last=self.last,
             state=self.seen.state,
             seconds=self.spent * 1e-9,
             phases=dict(self.seen.phases),

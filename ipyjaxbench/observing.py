@@ -3,11 +3,13 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench import call_sites, expression
+from ipyjaxbench.compiled import Program
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import (
@@ -18,11 +20,13 @@ from ipyjaxbench.frameworks import (
     loaded,
 )
 from ipyjaxbench.ledger import LEDGER, Ledger
+from ipyjaxbench.news import of_news, too_many
 from ipyjaxbench.observer import Observer
 from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.printed import Printed
 from ipyjaxbench.snippet import Namespace, Source
 from ipyjaxbench.stand_ins import Copies
-from ipyjaxbench.traces import TracedCall, Traces
+from ipyjaxbench.traces import COSTLY, TracedCall, Traces
 from ipyjaxbench.user_errors import one_line
 
 
@@ -41,10 +45,13 @@ class Observed:
         found = ((each, each.call_watch()) for each in self._frameworks)
         self._watches = {each.name: watch for each, watch in found if watch is not None}
         explain = {each.name: each.explain for each in self._frameworks}
-        self.observer = Observer(self._watches, ledger, explain, options.most)
+        self._printed = Printed()
+        self.observer = Observer(self._watches, ledger, self._printed, explain, options.most)
 
     def __enter__(self) -> "Observed":
-        self._stack.enter_context(self._ledger.paused())
+        keep_learning(self._ledger)
+        self._learned = self._ledger.learned
+        self._stack.enter_context(self._printed)
         for watch in self._watches.values():
             self._stack.enter_context(watch)
         return self
@@ -58,6 +65,7 @@ class Observed:
             copies = Copies(self.observer, source, is_the_users)
             return call_sites.compiled(source, copies, aside=True)
         code = call_sites.compiled(source, self.observer)
+        self._stack.callback(call_sites.give_back, code, source)
         self._hook_into(names[name] for name in code.co_names if name in names)
         return code
 
@@ -69,17 +77,29 @@ class Observed:
 
     def traces(self, code: str, error: BaseException | None) -> Traces:
         """What was seen so far."""
-        calls = self.observer.calls()
+        unseen = of_news(self._ledger.since(self._learned))
+        calls = (*self.observer.calls(), *unseen)
         names = {call.framework for call in calls}
         return Traces(
             code=code,
             frameworks={f.name: f.version() for f in self._frameworks if f.name in names},
             calls=calls,
-            internal=self.observer.outside(),
+            internal=_others(self.observer.outside(), [call.name for call in unseen]),
             show_internal=self._options.internal,
             seen=self.observer.seen,
-            error=one_line(error) if isinstance(error, Exception) else "",
+            error="" if error is None else one_line(error),
         )
+
+
+def _others(programs: Sequence[Program], told: list[str]) -> tuple[Program, ...]:
+    """Programs that are not told as calls already."""
+    left, others = list(told), []
+    for program in programs:
+        if program.name in left:
+            left.remove(program.name)
+        else:
+            others.append(program)
+    return tuple(others)
 
 
 def observe_code(
@@ -106,6 +126,10 @@ def observe_code(
         except BaseException as error:  # noqa: BLE001  what was seen until then is told
             raised = error
         found = observed.traces(source.text.strip(), raised)
+    most = options.most
+    if raised is None and most is not None and found.compilations > most:
+        raised = too_many([call for call in found.calls if call.state in COSTLY][most:], most)
+        found = replace(found, error=one_line(raised))
     return found, raised
 
 

@@ -267,3 +267,18 @@ class TraceOptions:
                                           ("--watch", self.watch)) if given]  # fmt: skip
         if len(alone) > 1:
             raise OptionError(f"{alone[0]} and {alone[1]} do not go together")
+
+    def check(self, code: str, cell: str | None) -> None:
+        """Refuse code where there is none to be, and options that go on a line of their own.
+
+        Args:
+            code: what stands behind the options.
+            cell: what stands below; None where the magic is a line.
+        """
+        alone = self.predict or self.history or self.watch
+        if cell is not None and alone:
+            raise OptionError("--predict, --history and --watch go on a line of their own")
+        if cell is not None and code:
+            raise OptionError(f"{code!r} stands where options stand: write code below")
+        if not (code or cell or self.watch or self.history):
+            raise OptionError("there is nothing to run: %trace_cached f(x)")

@@ -150,7 +150,7 @@ def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False)
     if placed:
         of_placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")]
                         for each in all_changes]  # fmt: skip
-        return min(of_placement, key=_distance)
+        return min(of_placement, key=_distance) or min(all_changes, key=_distance)
     return min((_of_traces(each) for each in all_changes), key=_distance)
 
 

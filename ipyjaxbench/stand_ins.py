@@ -40,10 +40,9 @@ class Copies:
         self._trees: dict[str, ast.Module | None] = {source.filename: source.tree}
         self._codes: dict[int, tuple[CodeType, CodeType | None]] = {}
 
-    def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def pick(self, site: Site, function: Any, /) -> Any:
         """Hand it on."""
-        __tracebackhide__ = True
-        return self._hook.call(site, self._copied(function), *args, **kwargs)
+        return self._hook.pick(site, self._copied(function))
 
     def _copied(self, function: Any) -> Any:
         if type(function) is MethodType:

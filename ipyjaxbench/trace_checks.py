@@ -4,10 +4,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ipyjaxbench import units
-from ipyjaxbench.errors import SnippetError, TooManyTracesError
+from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.frameworks import asked, loaded
 from ipyjaxbench.ledger import LEDGER, Ledger, News
+from ipyjaxbench.news import of_news, too_many
 from ipyjaxbench.observing import keep_learning, learns
 from ipyjaxbench.traces import TracedCall, Traces
 
@@ -26,6 +26,7 @@ class trace_cached:  # noqa: N801  used as a function is
 
     Raises:
         TooManyTracesError: more was traced than is allowed, when the block ends without an error.
+        OptionError: the number is none.
 
     Example:
         >>> # with trace_cached() as t: step(x)
@@ -33,7 +34,7 @@ class trace_cached:  # noqa: N801  used as a function is
     """
 
     def __init__(self, max_traces: int | None = None) -> None:
-        self._most = max_traces
+        self._most = None if max_traces is None else _allowed("max_traces", max_traces)
         self.traces = Traces("the block", {}, ())
 
     def __enter__(self) -> "trace_cached":
@@ -46,41 +47,9 @@ class trace_cached:  # noqa: N801  used as a function is
         news = LEDGER.since(self._before)
         names = {each.framework for each in news}
         versions = {each.name: each.version() for each in loaded()[0] if each.name in names}
-        self.traces = Traces("the block", versions, tuple(_calls(news)))
+        self.traces = Traces("the block", versions, of_news(news))
         if failed is None and self._most is not None and len(news) > self._most:
             raise too_many(self.traces.calls[self._most :], self._most)
-
-
-def _calls(news: list[News]) -> list[TracedCall]:
-    numbers: dict[tuple[str, str], int] = {}
-    found = []
-    for each in news:
-        key = (each.framework, each.name)
-        numbers[key] = numbers.get(key, 0) + 1
-        phases = dict(each.miss.phases)
-        state = "RECOMPILED" if each.miss.placed else "TRACED"
-        found.append(
-            TracedCall(
-                *(each.name, each.framework, each.miss.line, each.miss.text, numbers[key], 1),
-                state,
-                sum(phases.values()),
-                phases,
-                each.why,
-            )
-        )
-    return found
-
-
-def too_many(calls: tuple[TracedCall, ...], most: int) -> TooManyTracesError:
-    """The error that says which calls were too many, and why."""
-    first = calls[0]
-    words = "; ".join(change.words() for change in first.why) or "the reason is not known"
-    where = f" in line {first.line}" if first.line else ""
-    more = f" and {len(calls) - 1} more" if len(calls) > 1 else ""
-    return TooManyTracesError(
-        f"{first.name}{where} was {first.state.lower()} ({words}){more}, and"
-        f" {units.count(most, 'trace')} may happen"
-    )
 
 
 def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any]:
@@ -97,16 +66,26 @@ def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any
 
     Raises:
         SnippetError: the function is compiled by a framework that does not tell its traces.
+        OptionError: the number, or the function, is none.
 
     Example:
         >>> # step = jax.jit(assert_max_traces(step, 1))
     """
+    if not callable(function):
+        raise OptionError(f"{function!r} is no function: assert_max_traces(f, 1)")
+    _allowed("n", n)
     keep_learning()
     for framework in loaded()[0]:
         watch = framework.call_watch()
         if watch is not None and asked(watch.takes, function):
             return _guarded_calls(function, framework.name, watch.name(function), n)
     return _guarded_body(function, n)
+
+
+def _allowed(name: str, number: object) -> int:
+    if type(number) is not int or number < 0:
+        raise OptionError(f"{name}={number!r}: it is a whole number from 0 up")
+    return number
 
 
 def _guarded_calls(
@@ -128,7 +107,7 @@ def _guarded_calls(
             mine = [each for each in LEDGER.since(before) if each.name == name]
             found.extend(mine)
             if mine and len(found) > n:
-                raise too_many(tuple(_calls(found))[n:], n)
+                raise too_many(of_news(found)[n:], n)
         return value
 
     return guarded

@@ -41,6 +41,7 @@ class TracedCall:
         text: the call, as typed.
         number: which call of this function it is, from 1 on.
         times: how many calls this stands for.
+        last: which call the last one of them is; others may lie between them.
         state: one of STATES.
         seconds: that all of them took, waited for.
         phases: parts of that, in seconds: "trace", "lower", "compile", "cache load".
@@ -67,6 +68,7 @@ class TracedCall:
     nested: tuple[tuple[int, str], ...] = ()
     printed: str = ""
     breaks: int = 0
+    last: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,6 +109,11 @@ class Traces(Result):
     def recompilations(self) -> int:
         """In how many of them a trace was compiled again."""
         return sum(call.times for call in self.calls if call.state == "RECOMPILED")
+
+    @property
+    def compilations(self) -> int:
+        """In how many of them something was traced or compiled."""
+        return sum(call.times for call in self.calls if call.state in COSTLY)
 
     @property
     def seconds(self) -> float:

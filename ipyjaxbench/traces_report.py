@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _FIRST, _LAST = 28, 8  # lines of calls that are shown
 _NAMED = 5  # programs that are named
 _MOST_FIXES = 4
+_PRINTED = 4  # lines
+_GRAVEST = ("RAISED", "EAGER-FALLBACK", "BYPASSED", "?")
 _PREDICTIONS = {
     "WOULD-TRACE": ("would be traced", "TRACES"),
     "WOULD-HIT": ("would find its trace", "CACHED"),
@@ -43,8 +45,14 @@ def _headline(t: "Traces") -> Headline:
     detail = f"in {units.count(t.count, 'call')}"
     if t.compiling:
         detail += f" · {units.duration(t.compiling)} of {units.duration(t.seconds)} is compilation"
-    verdict = "TRACED" if parts else "CACHED"
+    verdict = "TRACED" if parts else _verdict(t)
     return Headline(title, ", ".join(parts) or "no trace", detail, verdict, "")
+
+
+def _verdict(t: "Traces") -> str:
+    """Of calls in which nothing was traced: the one that is not as it should be."""
+    states = [call.state for call in t.calls]
+    return next((each for each in _GRAVEST if each in states), "CACHED")
 
 
 def _lines(t: "Traces") -> Iterator[tuple[str, ...]]:
@@ -59,7 +67,8 @@ def _lines(t: "Traces") -> Iterator[tuple[str, ...]]:
     if hidden:
         count = sum(call.times for call in hidden)
         traced = sum(call.times for call in hidden if call.state != "CACHED")
-        yield "", "", "...", "", f"{count:,} more calls, {traced:,} of them not cached"
+        more = units.count(count, "more call")
+        yield "", "", "...", "", f"{more}, {traced:,} of them not cached"
     for block in blocks[len(blocks) - last :]:
         yield from block
 
@@ -71,8 +80,10 @@ def _fitting(blocks: Sequence[Sequence[object]], room: int) -> int:
 
 
 def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:
-    last = call.number + call.times - 1
-    number = f"#{call.number}" if call.times == 1 else f"#{call.number:,}-{last:,}"
+    number = f"#{call.number:,}"
+    if call.times > 1:
+        in_a_row = call.last == call.number + call.times - 1
+        number += f"-{call.last:,}" if in_a_row else f", {call.times:,} calls"
     state = f"{call.state} {call.breaks}" if call.breaks else call.state
     words = "; ".join(change.words() for change in call.why)
     if call.says:
@@ -87,8 +98,11 @@ def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:
         yield "", "", "", "", split
     for depth, name in call.nested:
         yield "", f"{'  ' * depth}└ {name}", "TRACED", "", ""
-    for line in call.printed.rstrip().splitlines()[:10]:
+    printed = call.printed.rstrip().splitlines()
+    for line in printed[:_PRINTED]:
         yield "", "", "prints", "", line
+    if len(printed) > _PRINTED:
+        yield "", "", "prints", "", f"... {len(printed) - _PRINTED:,} more lines"
 
 
 def _facts(t: "Traces") -> Iterator[tuple[str, str]]:

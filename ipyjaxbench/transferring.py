@@ -91,6 +91,10 @@ class Watched:
         self._codes = {id(f): f.__code__ for f in functions if type(f) is FunctionType}
         self._stack.enter_context(call_sites.hooked(functions, self, operators=True))
 
+    def pick(self, site: Site, function: Any, /) -> Any:
+        """What looks at the arguments, and makes the call."""
+        return partial(self.call, site, function)
+
     def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
         """Make a call; each framework looks at it."""
         __tracebackhide__ = True

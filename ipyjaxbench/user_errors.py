@@ -13,7 +13,7 @@ def ended_by(error: Exception, calls_made: int) -> Note:
     return notes.runs_once(shown) if once else notes.stopped_by_error(calls_made, shown)
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: BaseException) -> str:
     """An error of the user's code by its class and the first line that it shows."""
     try:
         first, *_ = str(error).splitlines() or [""]

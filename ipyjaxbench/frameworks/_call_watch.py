@@ -22,7 +22,9 @@ class Outcome:
         breaks: graphs that the call was compiled into, less one.
         why: reasons that the framework knows better than a signature tells; empty where none.
         otherwise: its reasons where signatures do not differ.
-        known: whether the function had a program before the call.
+        known: whether the function had a program before the call; None where that is not told.
+        traced_until: when tracing ended, in seconds of the elapsed clock; None where that is not
+            told.
     """
 
     state: str
@@ -32,7 +34,8 @@ class Outcome:
     breaks: int = 0
     why: tuple[Change, ...] = ()
     otherwise: tuple[Change, ...] = ()
-    known: bool = False
+    known: bool | None = None
+    traced_until: float | None = None
 
 
 class CallWatch(AbstractContextManager["CallWatch"], ABC):

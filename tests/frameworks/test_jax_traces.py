@@ -15,6 +15,7 @@ from ipyjaxbench.errors import SnippetError, TooManyTracesError
 from ipyjaxbench.ledger import LEDGER, Ledger
 from ipyjaxbench.observing import keep_learning, observe_code, predict_code
 from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.report import Headline
 from ipyjaxbench.signatures import Signatures
 from ipyjaxbench.snippet import Source
 from tests.traced import Provoked, judged, observed
@@ -85,6 +86,11 @@ CASES = (
              "jax_default_matmul_precision: None → highest"),
     Provoked(HEAD + "\nwith jax.numpy_rank_promotion('warn'):\n    f(jnp.ones(3))", "TRACED",
              "setting", "jax_numpy_rank_promotion: allow → warn"),
+    Provoked("f(jnp.ones(3)); f(jnp.ones(4)); f.clear_cache(); f(jnp.ones(3))", "TRACED", "first",
+             "as in an earlier call, whose trace was dropped"),
+    Provoked("f(1.0); f(jnp.asarray(1.0))", "SLOW-PATH", "type", "x: float → f32[] weak"),
+    Provoked("f(jnp.ones(3)); f'{f(jnp.ones(4))}'", "TRACED", "shape", "x: f32[3] → f32[4]"),
+    Provoked("f(jnp.ones(3)); list(map(f, [jnp.ones(4)]))", "TRACED", "shape", "f32[3] → f32[4]"),
     Provoked("with jax.disable_jit():\n    f(jnp.ones(3))", "BYPASSED"),
     Provoked("try:\n    masked(X)\nexcept Exception: pass", "RAISED"),
 )  # fmt: skip
@@ -247,6 +253,61 @@ def test_a_function_that_was_traced_unseen_is_not_said_to_be_called_first() -> N
         names["f"](jnp.ones(5))
     (call,) = observed("f(jnp.ones(6))", names).calls
     assert [change.words() for change in call.why] == ["? traced before, when nobody looked"]
+
+
+def test_what_is_printed_is_printed_and_only_what_tracing_printed_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = fresh()
+    exec(
+        "@jax.jit\ndef g(x):\n    print('tracing')\n    jax.debug.print('runtime {}', x)\n"
+        "    return x",
+        names,
+    )
+    found = observed("print('before'); g(1.0); g(2.0)", names)
+    assert capsys.readouterr().out == "before\ntracing\nruntime 1.0\nruntime 2.0\n"
+    assert [call.printed for call in found.calls] == ["tracing\n", ""]
+
+
+def test_threads_leave_standard_output_as_it_was() -> None:
+    import sys
+
+    before = sys.stdout, vars(sys.stdout).get("write")
+    names = {**fresh(), "threading": threading}
+    observed(
+        "ts = [threading.Thread(target=lambda n=n: [f(jnp.ones(n)) for _ in range(9)])"
+        " for n in (3, 4, 5)]\nfor t in ts: t.start()\nfor t in ts: t.join()",
+        names,
+    )
+    assert (sys.stdout, vars(sys.stdout).get("write")) == before
+
+
+def test_the_frame_above_a_call_is_the_users_and_so_is_the_code_that_stays() -> None:
+    names = {**fresh(), "__name__": "mine"}
+    observed(
+        "import collections, sys\nPair = collections.namedtuple('Pair', 'a b')\n"
+        "def who(): return sys._getframe(1).f_code.co_name\ndef here(x):\n    f(x)\n"
+        "    return who()\nseen = here(X)",
+        names,
+    )
+    assert (names["Pair"].__module__, names["seen"]) == ("mine", "here")
+    assert names["here"].__code__.co_names == ("f", "who")
+
+
+def test_traces_that_no_call_shows_count_too() -> None:
+    code = Source.plain("list(map(f, [jnp.ones(3), jnp.ones(4)]))")
+    found, error = observe_code(code, fresh(), TraceOptions(most=1))
+    assert isinstance(error, TooManyTracesError)
+    assert found.traces == 2
+    assert "f" not in [program.name for program in found.internal]
+
+
+@pytest.mark.parametrize(("code", "verdict"), [("masked(X)", "RAISED"), ("f(X); f(X)", "TRACED")])
+def test_the_verdict_is_the_gravest_state(code: str, verdict: str) -> None:
+    found, _ = observe_code(Source.plain(code), fresh(), TraceOptions())
+    head = found.report().blocks[0]
+    assert isinstance(head, Headline)
+    assert head.verdict == verdict
 
 
 def test_calls_of_other_threads_do_not_count_for_this_one() -> None:

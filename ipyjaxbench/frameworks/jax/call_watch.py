@@ -101,6 +101,7 @@ class JaxCallWatch(CallWatch):
             nested=_nested(self.name(function), told),
             says=_says(self.name(function), told),
             known=mark.entries > 0,
+            traced_until=max((e.end for _, e in mine if e.phase == "trace"), default=0.0),
         )
 
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:

@@ -45,7 +45,8 @@ def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         leaves=leaves,
         form=(*names, *(f"{name}=" for name in sorted(kwargs))),
         settings={n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)},
-        function=_token(plain),
+        # A partial is traced anew though the function in it is the same.
+        function=_token(function if isinstance(function, partial) else plain),
         code=_code(getattr(plain, "__code__", None)),
     )
 
