@@ -78,13 +78,13 @@ def key_reused(line: str) -> Note:
     )
 
 
-def tracer_kept(names: Sequence[str], *, put_back: bool) -> Note:
+def tracer_kept(names: Sequence[str], *, put_back: bool, what: str = "tracer") -> Note:
     """The function keeps what it computes."""
     which = ", ".join(names)
     after = "the old value was put back" if put_back else "it could not be put back"
     return Note(
         "tracer-kept",
-        f"The code keeps a value in {which}. While it is traced that is a tracer, which holds no"
+        f"The code keeps a value in {which}. While it is traced that is a {what}, which holds no"
         f" numbers and fails when it is used later; {after}.",
         "return the value instead",
         CHANGES_MEANING,

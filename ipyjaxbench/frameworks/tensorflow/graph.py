@@ -1,5 +1,6 @@
 """The graph of a call in TensorFlow: of a new tf.function, so that none of the user's grows."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from ipyjaxbench.frameworks.tensorflow import built, pitfalls, program, reach, t
 from ipyjaxbench.frameworks.tensorflow.live import LiveGraph
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.graph_parts import Value
+from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 
 _CLOCK = Clock.elapsed()
@@ -70,11 +72,19 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         tries=1,
         seconds=seconds,
         printed=traced.printed,
-        notes=(notes.copy_built(),) if is_copy else (),
+        notes=tuple(_notes(traced, is_copy=is_copy)),
         warm=traced.warm,
         details=options.details,
     )
     return found.alive(live)
+
+
+def _notes(traced: tracing.Traced, *, is_copy: bool) -> Iterator[Note]:
+    if is_copy:
+        yield notes.copy_built()
+    for names, put_back in ((traced.left.back, True), (traced.left.lost, False)):
+        if names:
+            yield notes.tracer_kept(names, put_back=put_back, what="symbolic tensor")
 
 
 def _text(live: LiveGraph, stage: str, options: GraphOptions) -> str:

@@ -1,5 +1,6 @@
 """What a function of the user's is and uses: variables, Keras layers, places in files."""
 
+import dis
 import inspect
 import os
 import re
@@ -7,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import tensorflow as tf
@@ -18,6 +19,7 @@ from ipyjaxbench.frameworks._walk import package_of
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _DEPTH = 4  # functions that call functions
 _WRAPPER = "of_tensors"
+_OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 _INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
@@ -125,8 +127,15 @@ def _function_of(value: Any) -> FunctionType | None:
     return value if isinstance(value, FunctionType) else None
 
 
+@cache
+def names_in(code: CodeType) -> frozenset[str]:
+    """Names of globals and attributes in a function, and in those that are written in it."""
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return frozenset(code.co_names).union(*map(names_in, inner))
+
+
 def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    for name in function.__code__.co_names:
+    for name in _globals_in(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -134,6 +143,14 @@ def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
             yield name, cell.cell_contents
         except ValueError:  # the cell is empty
             continue
+
+
+@cache
+def _globals_in(code: CodeType) -> tuple[str, ...]:
+    """Names of globals in the order in which they appear; attributes may have the same ones."""
+    told = [each.argval for each in dis.get_instructions(code) if each.opname in _OF_GLOBALS]
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return tuple(dict.fromkeys([*told, *(name for each in inner for name in _globals_in(each))]))
 
 
 @cache

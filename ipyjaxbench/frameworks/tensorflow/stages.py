@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.frameworks import _hlo
+from ipyjaxbench.frameworks.tensorflow import kept
 from ipyjaxbench.frameworks.tensorflow.traces import apart
 from ipyjaxbench.frameworks.tensorflow.tracing import Traced, quiet
 from ipyjaxbench.options import STAGES
@@ -50,7 +51,7 @@ def text(traced: Traced, stage: str) -> str:
         )
     try:
         # The device is named: to find out, TensorFlow would draw a random number of the user's.
-        with quiet(), apart(), warnings.catch_warnings():
+        with kept.put_back(traced.call), quiet(), apart(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = twin.experimental_get_compiler_ir(*specs)
             found: Any = made(stage=_THEIRS[stage], device_name=_device())

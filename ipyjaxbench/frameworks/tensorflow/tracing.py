@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.python.util import nest
 
 from ipyjaxbench.expression import Call, Shape
-from ipyjaxbench.frameworks.tensorflow import reach
+from ipyjaxbench.frameworks.tensorflow import kept, reach
 from ipyjaxbench.frameworks.tensorflow.traces import apart
 
 _NOT_KEPT = "AutoGraph could not transform"
@@ -58,6 +58,8 @@ class Traced:
         twin: a function of the same tensors, to be compiled by XLA.
         warm: functions of the user's whose traces could not be kept apart.
         printed: what the user's code printed meanwhile.
+        call: what was traced.
+        left: where the user's code kept symbolic tensors.
     """
 
     concrete: Any
@@ -66,6 +68,8 @@ class Traced:
     twin: Any
     warm: tuple[str, ...]
     printed: str
+    call: Call
+    left: kept.Left
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,13 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     fresh = tf.function(wrapper, autograph=autograph)
     refusing = contextlib.nullcontext() if makes_variables else _no_variables()
     written = io.StringIO()
-    with refusing, quiet(), apart() as warm, contextlib.redirect_stdout(written):
+    with (
+        kept.put_back(call) as left,
+        refusing,
+        quiet(),
+        apart() as warm,
+        contextlib.redirect_stdout(written),
+    ):
         concrete = fresh.get_concrete_function(*specs)
     _refuse_leaks(concrete)
     return Traced(
@@ -133,6 +143,8 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
         twin=lambda: (tf.function(wrapper, autograph=autograph, jit_compile=True), specs),
         warm=tuple(dict.fromkeys(warm)),
         printed=written.getvalue(),
+        call=call,
+        left=left,
     )
 
 

@@ -1,0 +1,194 @@
+"""Python state that a call reaches, put back after its code was traced.
+
+Code that keeps what it computes, in an attribute, a list or a global, keeps a symbolic tensor while
+it is traced: one that holds no numbers, and fails when it is used later.
+"""
+
+import functools
+import inspect
+import random
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import FunctionType, MethodType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.tensorflow import reach
+from ipyjaxbench.frameworks.tensorflow.kept_places import (
+    CONTAINERS,
+    Cache,
+    Cell,
+    Change,
+    Draws,
+    Names,
+    Place,
+    Slots,
+    Values,
+    has_state,
+    is_users_class,
+    is_users_module,
+)
+
+_MOST = 20_000  # objects that are looked at
+_LONGEST = 10_000  # items of a container that is looked into
+_CACHE = type(functools.lru_cache(abs))
+_DRAWING = (random.Random, np.random.Generator, np.random.RandomState)
+_ATOMS = (bool, int, float, complex, str, bytes, type(None))
+
+
+@dataclass
+class Left:
+    """Where the code kept symbolic tensors.
+
+    Attributes:
+        back: names of what is as it was.
+        lost: names of what could not be put back.
+    """
+
+    back: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def put_back(call: Call) -> Iterator[Left]:
+    """What the call's code changes meanwhile, of what it reaches by name, is as it was afterwards.
+
+    Args:
+        call: tensors and variables are not looked into.
+
+    Yields:
+        Where symbolic tensors were kept; filled in at the end.
+    """
+    left = Left()
+    places = _Reached(call).places
+    try:
+        yield left
+    finally:
+        for name, undo, is_symbolic in _changes(places):
+            try:
+                undo()
+            except Exception:  # noqa: BLE001  an object of the user's may refuse anything
+                if is_symbolic:
+                    left.lost.append(name)
+            else:
+                if is_symbolic and name not in left.back:
+                    left.back.append(name)
+
+
+def _changes(places: list[Place]) -> list[Change]:
+    found: list[Change] = []
+    for place in places:
+        with suppress(Exception):  # objects of the user's may refuse to be looked at
+            found.extend(place.changes())
+    return found
+
+
+class _Reached:
+    """What a call reaches, the nearest first."""
+
+    def __init__(self, call: Call) -> None:
+        self.places: list[Place] = []
+        self._seen: dict[int, object] = {}  # with the object, so that no other one gets its id
+        self._next: deque[tuple[str, Any]] = deque()
+        self._next.append(("self", call.function))
+        self._next.extend([*zip(call.labels, call.args, strict=True), *call.kwargs.items()])
+        self._next.extend(("", each) for each in (random, np.random, _of_keras()))
+        while self._next and len(self._seen) < _MOST:
+            name, value = self._next.popleft()
+            if id(value) not in self._seen and type(value) not in _ATOMS:
+                self._seen[id(value)] = value
+                with suppress(Exception):  # an object of the user's may refuse anything
+                    self._look(name, value)
+
+    def _look(self, name: str, value: Any) -> None:
+        """Keep what a value holds, and go on to what that leads to."""
+        if isinstance(value, tf.__internal__.tracking.TrackableDataStructure):
+            self._look_into(name, vars(value))
+            value = getattr(value, "__wrapped__", value)
+        kind = type(value)
+        if issubclass(kind, CONTAINERS):
+            self._look_into(name, value)
+        elif kind is FunctionType:
+            self._look_at_function(value)
+        elif kind is _CACHE:
+            self.places.append(Cache(name, value))
+            self._next.append((name, value.__wrapped__))
+        elif value is random or value is np.random or issubclass(kind, _DRAWING):
+            self.places.append(Draws(value))
+        elif issubclass(kind, type):
+            if is_users_class(value):
+                self._keep(f"{value.__name__}.", vars(value), owner=value)
+        elif has_state(value):
+            self._look_at_object(name, value)
+        else:
+            self._next.extend(_behind(name, value))
+
+    def _look_into(self, name: str, values: Any) -> None:
+        if len(values) <= _LONGEST:
+            self.places.append(Values(name, values))
+            items = values.values() if isinstance(values, dict) else values
+            self._next.extend((name, each) for each in items)
+
+    def _look_at_object(self, name: str, value: Any) -> None:
+        if hasattr(value, "__dict__"):
+            self._keep(f"{name}.", vars(value))
+        self._keep(f"{name}.", Slots(value))
+        self._next.extend((kind.__name__, kind) for kind in type(value).__mro__)
+
+    def _look_at_function(self, function: FunctionType) -> None:
+        inner = inspect.unwrap(function)
+        self._next.append((function.__name__, inner))
+        if not reach.is_users(function.__code__.co_filename):
+            return
+        used = reach.names_in(function.__code__)
+        self._keep("", function.__globals__, used)
+        for name in used:
+            module = function.__globals__.get(name)
+            if isinstance(module, ModuleType) and is_users_module(module):
+                self._keep(f"{name}.", vars(module), used)
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
+            self._keep("", Cell(name, cell))
+        self._keep(f"{function.__name__}.", vars(function))
+        defaults = (function.__defaults__, function.__kwdefaults__)
+        self._next.extend((function.__name__, each) for each in defaults if each)
+
+    def _keep(
+        self, prefix: str, names: Any, used: frozenset[str] | None = None, owner: Any = None
+    ) -> None:
+        place = Names(prefix, names, used, owner)
+        self.places.append(place)
+        self._next.extend((prefix + name, value) for name, value in place.before.items())
+
+
+def _behind(name: str, value: Any) -> list[tuple[str, Any]]:
+    """What something that is called, or a tuple, is made of."""
+    match value:
+        case tuple() | frozenset():
+            return [(name, each) for each in value]
+        case MethodType():
+            # A tf.function keeps the object of its method behind a weak reference.
+            owner = getattr(value.__self__, "target", value.__self__)
+            return [(name, value.__func__), ("self", owner)]
+        case functools.partial():
+            return [(name, each) for each in (value.func, value.args, value.keywords)]
+        case staticmethod() | classmethod():
+            return [(name, value.__func__)]
+        case property():
+            return [(name, each) for each in (value.fget, value.fset)]
+        case tf.types.experimental.PolymorphicFunction():
+            return [(name, value.python_function)]
+    return []
+
+
+def _of_keras() -> Any:
+    """What Keras keeps for all: numbers for new names, its generator; None where that is hidden."""
+    module = sys.modules.get("keras.src.backend.common.global_state")
+    return vars(getattr(module, "GLOBAL_STATE_TRACKER", SimpleNamespace()))
