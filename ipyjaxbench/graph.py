@@ -131,7 +131,10 @@ class Graph(Result):
 
     @property
     def bytes(self) -> int:
-        """What any way of computing it has to move: inputs, outputs and constants, in bytes."""
+        """What any way of computing it has to move: inputs, outputs and constants, in bytes.
+
+        Arrays whose bytes are known only when it runs are left out.
+        """
         return sum(value.nbytes for value in (*self.inputs, *self.outputs, *self.constants))
 
     @property

@@ -15,16 +15,19 @@ class Value:
     Attributes:
         name: what it is called; empty where it has no name.
         dtype: such as "float32".
-        shape: such as (3, 4).
-        nbytes: that it takes.
+        shape: such as (3, 4); -1 stands for an axis that is known when it runs, and None for a
+            shape of which nothing is known before.
+        nbytes: that it takes; 0 where that is not known.
         weak: whether its dtype gives way to that of others, as a Python number's does.
+        sized: whether its bytes are known.
     """
 
     name: str
     dtype: str
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
     nbytes: int
     weak: bool = False
+    sized: bool = True
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,7 @@ def report(g: "Graph") -> Report:
 def _headline(g: "Graph") -> Headline:
     figure = units.count(g.operations, "equation" if g.framework == "jax" else "operation")
     cost = [units.flops(g.flops)] if g.flops else []
-    cost.append(f"{units.size(sum(v.nbytes for v in g.inputs))} in")
-    cost.append(f"{units.size(sum(v.nbytes for v in g.outputs))} out")
+    cost += [f"{_size(g.inputs)} in", f"{_size(g.outputs)} out"]
     return Headline(g.code, figure, " · ".join(cost), g.form.upper(), "")
 
 
@@ -81,8 +80,7 @@ def _of_arguments(g: "Graph") -> Iterator[tuple[str, str]]:
         yield "fixed", f"{', '.join(g.fixed)}: no input, and so part of the program"
     large = [value for value in g.constants if value.nbytes >= _LARGE]
     if g.constants:
-        total = units.size(sum(value.nbytes for value in g.constants))
-        words = f"{units.count(len(g.constants), 'array')} {total}"
+        words = f"{units.count(len(g.constants), 'array')} {_size(g.constants)}"
         if large:
             words += f", the largest {_one(large[0])}"
         yield "captured", f"{words}, part of the program"
@@ -176,8 +174,16 @@ def _parts(names: Sequence[str]) -> str:
 
 def _several(values: Sequence["Value"]) -> str:
     if len(values) > _MOST_NAMED:
-        return f"{units.count(len(values), 'array')} {units.size(sum(v.nbytes for v in values))}"
+        return f"{units.count(len(values), 'array')} {_size(values)}"
     return ", ".join(map(_one, values)) or "nothing"
+
+
+def _size(values: Sequence["Value"]) -> str:
+    """Bytes of several arrays; "?" stands for those that are known when the program runs."""
+    known = [value.nbytes for value in values if value.sized]
+    if len(known) == len(values):
+        return units.size(sum(known))
+    return f"{units.size(sum(known))} + ?" if known else "?"
 
 
 def _one(value: "Value") -> str:

@@ -102,15 +102,19 @@ def count(n: int, noun: str, many: str = "") -> str:
     return f"{n:,} {noun if n == 1 else many or f'{noun}s'}"
 
 
-def array(dtype: str, shape: Sequence[int]) -> str:
-    """An array's type the way programs are printed.
+def array(dtype: str, shape: Sequence[int] | None) -> str:
+    """An array's type the way programs are printed; -1 and None stand for what is not known.
 
     >>> array("float32", (128, 64)), array("bool", ())
     ('f32[128,64]', 'bool[]')
+    >>> array("float32", (-1, 64)), array("float32", None)
+    ('f32[?,64]', 'f32?')
     """
     kind = dtype.rstrip("0123456789")
     short = _KINDS[kind] + dtype[len(kind) :] if kind in _KINDS else dtype
-    return f"{short}[{','.join(map(str, shape))}]"
+    if shape is None:
+        return f"{short}?"
+    return f"{short}[{','.join('?' if n < 0 else str(n) for n in shape)}]"
 
 
 def plain(text: str) -> str:

@@ -100,3 +100,24 @@ def test_why_a_call_cannot_be_traced_is_told() -> None:
 def test_the_record_reads_back() -> None:
     found = graph("scaled(x)")
     assert Graph.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "shape", "headline", "typed"),
+    [
+        ("tf.boolean_mask(x, x > 0)", (-1,), "60 B in · ? out", "→ f32[?]"),
+        ("tf.py_function(lambda v: v, [x], tf.float32)", None, "48 B in · ? out", "→ f32?"),
+        ("tf.strings.as_string(x)", (3, 4), "48 B in · ? out", "→ string[3,4]"),
+        ("tf.unique(x[0])", (-1,), "16 B in · 16 B + ? out", "→ f32[?], i32[4]"),
+    ],
+)
+def test_what_is_known_only_when_it_runs_is_shown_as_unknown(
+    code: str, shape: tuple[int, ...] | None, headline: str, typed: str
+) -> None:
+    found = graph(code)
+    first = found.outputs[0]
+    assert (first.shape, first.nbytes, first.sized) == (shape, 0, False)
+    for words in (headline, typed):
+        assert words in str(found)
+    assert "-1" not in str(found).split("where")[1]
+    assert Graph.from_dict(found.to_dict()) == found

@@ -146,6 +146,16 @@ def drawn(x: Any) -> Any:
     return x * noise
 
 
+@keras.saving.register_keras_serializable()  # as only those can be copied
+class Appending(keras.layers.Layer):
+    def build(self, shape: Any) -> None:
+        self.w = self.add_weight(shape=(shape[-1],))
+
+    def call(self, x: Any) -> Any:
+        self.last = x
+        return append(x) * self.w
+
+
 def fails(x: Any) -> Any:
     KEPT.append(x)
     return np.sin(x)
@@ -173,8 +183,8 @@ STATE = SimpleNamespace(last=None)
 COUNTING = Counting()
 COUNTING(X)
 NAMES = {**globals(), "tf": tf, "x": X, "plain": Plain(), "slotted": Slotted(), "module": Cached(),
-         "counting": COUNTING, "keep": keeping(), "partial": functools.partial(append),
-         "regularized": regularized(), "trained": trained()}  # fmt: skip
+         "counting": COUNTING, "keep": keeping(), "unbuilt": Appending(),
+         "partial": functools.partial(append), "regularized": regularized(), "trained": trained()}  # fmt: skip
 
 
 def graph(code: str, stage: str = "tf") -> Graph:
@@ -187,6 +197,8 @@ def graph(code: str, stage: str = "tf") -> Graph:
         ("append(x)", "KEPT"),
         ("append(x) + 1", "KEPT"),
         ("partial(x)", "KEPT"),
+        ("unbuilt(x)", "KEPT"),
+        ("keras.Sequential([unbuilt])(x)", "KEPT"),
         ("tf.function(append)(x)", "KEPT"),
         ("(lambda v: [append(v)])(x)", "KEPT"),
         ("keep_global(x)", "LAST"),

@@ -35,7 +35,7 @@ from ipyjaxbench.frameworks.tensorflow.kept_places import (
     is_users_module,
 )
 
-_MOST = 20_000  # objects that are looked at
+_MOST = 100_000  # objects that are looked at
 _LONGEST = 10_000  # items of a container that is looked into
 _CACHE = type(functools.lru_cache(abs))
 _DRAWING = (random.Random, np.random.Generator, np.random.RandomState)
@@ -56,17 +56,18 @@ class Left:
 
 
 @contextmanager
-def put_back(call: Call) -> Iterator[Left]:
+def put_back(call: Call, *, is_copy: bool) -> Iterator[Left]:
     """What the call's code changes meanwhile, of what it reaches by name, is as it was afterwards.
 
     Args:
         call: tensors and variables are not looked into.
+        is_copy: whether what is called is nobody else's, and so may change.
 
     Yields:
         Where symbolic tensors were kept; filled in at the end.
     """
     left = Left()
-    places = _Reached(call).places
+    places = _Reached(call, is_copy=is_copy).places
     try:
         yield left
     finally:
@@ -92,19 +93,35 @@ def _changes(places: list[Place]) -> list[Change]:
 class _Reached:
     """What a call reaches, the nearest first."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, *, is_copy: bool) -> None:
         self.places: list[Place] = []
         self._seen: dict[int, object] = {}  # with the object, so that no other one gets its id
         self._next: deque[tuple[str, Any]] = deque()
-        self._next.append(("self", call.function))
-        self._next.extend([*zip(call.labels, call.args, strict=True), *call.kwargs.items()])
-        self._next.extend(("", each) for each in (random, np.random, _of_keras()))
-        while self._next and len(self._seen) < _MOST:
-            name, value = self._next.popleft()
-            if id(value) not in self._seen and type(value) not in _ATOMS:
-                self._seen[id(value)] = value
-                with suppress(Exception):  # an object of the user's may refuse anything
-                    self._look(name, value)
+        given = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
+        shared = [("", each) for each in (random, np.random, _of_keras())]
+        self._walk([("self", call.function)], is_copy=is_copy)
+        self._walk([*given, *shared], is_copy=False)
+
+    def _walk(self, named: list[tuple[str, Any]], *, is_copy: bool) -> None:
+        """Follow values to all that they lead to; of a copy, to what it shares with others."""
+        level, shared = deque(named), []
+        while level and len(self._seen) < _MOST:
+            name, value = level.popleft()
+            if id(value) in self._seen or type(value) in _ATOMS:
+                continue
+            if is_copy and isinstance(value, FunctionType | type):
+                shared.append((name, value))
+                continue
+            self._seen[id(value)] = value
+            count = len(self.places)
+            with suppress(Exception):  # an object of the user's may refuse anything
+                self._look(name, value)
+            if is_copy:
+                del self.places[count:]
+            level += self._next
+            self._next.clear()
+        if shared:
+            self._walk(shared, is_copy=False)
 
     def _look(self, name: str, value: Any) -> None:
         """Keep what a value holds, and go on to what that leads to."""

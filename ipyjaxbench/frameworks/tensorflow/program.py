@@ -222,20 +222,19 @@ def _attributes(op: Any) -> Iterator[str]:
 
 
 def kind(tensor: Any) -> str:
-    """The type of a tensor, as "float32[3,4]"."""
-    if tensor.shape.rank is None:
-        return f"{tensor.dtype.name}[?]"
+    """The type of a tensor, as "f32[3,4]"."""
     held = value_of("", tensor)
     return units.array(held.dtype, held.shape)
 
 
 def value_of(name: str, tensor: Any) -> Value:
-    """A tensor, variable or its type; -1 stands for what is not known of a shape."""
-    shape = tuple(-1 if n is None else int(n) for n in tf.TensorShape(tensor.shape).as_list()
-                  ) if tf.TensorShape(tensor.shape).rank is not None else ()  # fmt: skip
-    dtype = tf.as_dtype(tensor.dtype)
-    count = math.prod(max(n, 0) for n in shape)
-    return Value(name, dtype.name.removesuffix("_ref"), shape, count * (dtype.size or 0))
+    """A tensor, a variable, or its type."""
+    known, dtype = tf.TensorShape(tensor.shape), tf.as_dtype(tensor.dtype)
+    shape = None if known.rank is None else tuple(-1 if n is None else n for n in known.as_list())
+    # A string, and what a resource or a variant refers to, may have any size.
+    sized = known.is_fully_defined() and dtype not in (tf.string, tf.resource, tf.variant)
+    nbytes = math.prod(shape) * dtype.size if sized and shape is not None else 0
+    return Value(name, dtype.name.removesuffix("_ref"), shape, nbytes, sized=sized)
 
 
 def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> tuple[Value, ...]:

@@ -51,7 +51,8 @@ def text(traced: Traced, stage: str) -> str:
         )
     try:
         # The device is named: to find out, TensorFlow would draw a random number of the user's.
-        with kept.put_back(traced.call), quiet(), apart(), warnings.catch_warnings():
+        before = kept.put_back(traced.call, is_copy=traced.is_copy)
+        with before, quiet(), apart(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = twin.experimental_get_compiler_ir(*specs)
             found: Any = made(stage=_THEIRS[stage], device_name=_device())

@@ -59,6 +59,7 @@ class Traced:
         warm: functions of the user's whose traces could not be kept apart.
         printed: what the user's code printed meanwhile.
         call: what was traced.
+        is_copy: whether what is called is a copy that nobody else uses.
         left: where the user's code kept symbolic tensors.
     """
 
@@ -69,6 +70,7 @@ class Traced:
     warm: tuple[str, ...]
     printed: str
     call: Call
+    is_copy: bool
     left: kept.Left
 
 
@@ -128,7 +130,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     refusing = contextlib.nullcontext() if makes_variables else _no_variables()
     written = io.StringIO()
     with (
-        kept.put_back(call) as left,
+        kept.put_back(call, is_copy=makes_variables) as left,
         refusing,
         quiet(),
         apart() as warm,
@@ -144,6 +146,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
         warm=tuple(dict.fromkeys(warm)),
         printed=written.getvalue(),
         call=call,
+        is_copy=makes_variables,
         left=left,
     )
 
