@@ -21,6 +21,7 @@ class Call:
         args: its positional arguments.
         kwargs: its keyword arguments.
         labels: for each positional argument the name of the parameter that takes it.
+        made_of: the expression of which the function was made; None where it is the user's own.
     """
 
     text: str
@@ -28,6 +29,7 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    made_of: ast.expr | None = None
 
     @classmethod
     def of(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "Call":
@@ -201,7 +203,7 @@ def _of_names(
     ast.copy_location(made.body, node)
     ast.fix_missing_locations(made)
     function = eval(_compiled(made, "eval", source), names)
-    return Call(text, function, tuple(names[name] for name in used), {}, tuple(used))
+    return Call(text, function, tuple(names[name] for name in used), {}, tuple(used), node)
 
 
 def _names_in(node: ast.expr) -> list[str]:

@@ -151,10 +151,14 @@ def _tables(g: "Graph") -> Iterator[Table]:
         head: tuple[str, ...] = (word, "times", "work")
         yield Table(f"by {word}", head, of_stats, "stats" not in g.details)
     if g.lines and (is_long or "src" in g.details):
-        of_lines = tuple((f"{c.line}  {c.name}", _parts(c.parts), f"{c.times:,}", _work(c))
-                         for c in g.lines)  # fmt: skip
+        of_lines = tuple(map(_line, g.lines))
         head = ("line", f"{word}s", "times", "work")
         yield Table("by line", head, of_lines, "src" not in g.details)
+
+
+def _line(count: Count) -> tuple[str, ...]:
+    name = f"{count.line}  {count.name}" if count.line else count.name
+    return name, _parts(count.parts), f"{count.times:,}", _work(count)
 
 
 def _work(count: Count) -> str:

@@ -1,7 +1,10 @@
 """The graph of a call in TensorFlow: of a new tf.function, so that none of the user's grows."""
 
+import importlib
+import linecache
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -27,7 +30,17 @@ def sine(x: Any) -> Any:
     return np.sin(x)
 
 
-NAMES = {"tf": tf, "x": X, "w": W, "scaled": scaled, "activated": activated, "sine": sine}
+def by_data(x: Any) -> Any:
+    return x * 2.0 if tf.reduce_sum(x) > 0 else -x
+
+
+def model() -> Any:
+    return keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(1)])
+
+
+NAMES = {"__name__": "__main__", "tf": tf, "np": np, "keras": keras, "by_data": by_data,
+         "model": model(), "x": X, "w": W, "scaled": scaled, "activated": activated,
+         "sine": sine}  # fmt: skip
 
 
 def graph(code: str) -> Graph:
@@ -53,8 +66,9 @@ def test_a_call_is_shown_as_its_operations(code: str, operations: list[str]) -> 
 def test_inputs_outputs_and_work_are_told() -> None:
     found = graph("x @ w")
     assert [(v.name, v.dtype, v.shape) for v in found.inputs] == [
-        ("x", "float32", (3, 4)), ("w", "float32", (4, 5)),
-    ]  # fmt: skip
+        ("x", "float32", (3, 4)),
+        ("w", "float32", (4, 5)),
+    ]
     assert [(v.dtype, v.shape, v.nbytes) for v in found.outputs] == [("float32", (3, 5), 60)]
     assert found.flops == 2 * 3 * 4 * 5
 
@@ -121,3 +135,41 @@ def test_what_is_known_only_when_it_runs_is_shown_as_unknown(
         assert words in str(found)
     assert "-1" not in str(found).split("where")[1]
     assert Graph.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize("code", ["by_data(x) + 1", "(lambda v: by_data(v) + 1)(x)"])
+def test_autograph_reads_what_an_expression_calls(
+    code: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python that runs in a notebook has AutoGraph's warnings printed too."""
+    logs = importlib.import_module("tensorflow.python.autograph.utils.ag_logging")
+    monkeypatch.setattr(logs, "echo_log_to_stdout", True)
+    found = graph(code)
+    assert "StatelessIf(" in found.program
+    assert found.text("optimized")
+    assert (found.printed, capfd.readouterr().out) == ("", "")
+    assert logs.echo_log_to_stdout
+    assert not any(file.startswith("<typed>") for file in linecache.cache)
+
+
+def test_an_expression_that_does_not_trace_is_told_as_it_was_typed() -> None:
+    with pytest.raises(UntraceableError) as caught:
+        graph("np.sin(x) + 1")
+    found = caught.value.diagnosis
+    assert (found.line, found.source) == (1, "np.sin(x) + 1")
+    assert [fix.code for fix in found.fixes] == ["tf.sin(x) + 1"]
+
+
+def test_what_keras_computes_is_told_by_the_line_that_calls_it() -> None:
+    (line,) = graph("model(x)").lines
+    assert (line.name, line.line, line.flops) == ("model(x)", 0, 2 * 3 * (4 * 3 + 3) + 3 * (3 + 1))
+    (line,) = graph("model(x) + 1").lines
+    assert (line.name, line.line) == ("model(x) + 1", 1)
+    names = {**NAMES, "called": lambda v: model_of(v) * 2.0, "model_of": NAMES["model"]}
+    found = inspect_code(Source.plain("called(x)"), names, GraphOptions(src=True))
+    assert {each.line > 1 for each in found.lines} == {True}
+    assert "by line" in str(found)
+
+
+def model_of(x: Any) -> Any:
+    return NAMES["model"](x)

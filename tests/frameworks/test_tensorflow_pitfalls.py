@@ -4,6 +4,7 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -196,6 +197,22 @@ def test_a_cell_that_failed_is_explained(
     found = explain(caught.value)
     assert found.source == source
     assert [each.code for each in found.fixes[:1]] == ([fix] if fix else [])
+
+
+def narrow() -> Any:
+    return keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+
+
+@pytest.mark.parametrize("code", ["model(x[:, :3])", "model(x[:, :3]) + 1", "through(x)"])
+def test_what_keras_says_of_an_error_is_told_not_where_it_was_raised(code: str) -> None:
+    model = narrow()
+    names = {"model": model, "x": X, "through": lambda v: model(v[:, :3])}
+    with pytest.raises(UntraceableError) as caught:
+        inspect_code(Source.plain(code), names, GraphOptions())
+    found = caught.value.diagnosis
+    assert found.message.startswith("Input 0 ")
+    assert "is incompatible with the layer" in found.message
+    assert found.because == "the shapes do not fit together"
 
 
 def test_trying_fixes_leaves_nothing_behind() -> None:

@@ -184,7 +184,8 @@ COUNTING = Counting()
 COUNTING(X)
 NAMES = {**globals(), "tf": tf, "x": X, "plain": Plain(), "slotted": Slotted(), "module": Cached(),
          "counting": COUNTING, "keep": keeping(), "unbuilt": Appending(),
-         "partial": functools.partial(append), "regularized": regularized(), "trained": trained()}  # fmt: skip
+         "partial": functools.partial(append), "regularized": regularized(),
+         "trained": trained()}  # fmt: skip
 
 
 def graph(code: str, stage: str = "tf") -> Graph:

@@ -10,7 +10,7 @@ from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.expression import Call, Shape
-from ipyjaxbench.frameworks.tensorflow import built, pitfalls, program, reach, tracing
+from ipyjaxbench.frameworks.tensorflow import built, expressions, pitfalls, program, reach, tracing
 from ipyjaxbench.frameworks.tensorflow.live import LiveGraph
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.graph_parts import Value
@@ -42,12 +42,13 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     stage = options.stage_of("tensorflow")
     call = replace(call, args=tuple(map(_without_data, call.args)), labels=built.labels(call))
     call, is_copy = built.ready(call)
-    start = _CLOCK.now()
-    try:
-        traced = tracing.trace(call, makes_variables=is_copy)
-    except Exception as error:
-        raise UntraceableError(pitfalls.diagnose(call, error), error) from error
-    seconds = (_CLOCK.now() - start) * 1e-9
+    with expressions.readable(call) as call:
+        start = _CLOCK.now()
+        try:
+            traced = tracing.trace(call, makes_variables=is_copy)
+        except Exception as error:
+            raise UntraceableError(pitfalls.diagnose(call, error), error) from error
+        seconds = (_CLOCK.now() - start) * 1e-9
     concrete, live = traced.concrete, LiveGraph(traced)
     counted = program.Counted(concrete.graph)
     functions = [leaf for leaf in (call.function, *given) if callable(leaf)]
@@ -66,7 +67,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         flops=counted.flops,
         uncounted=tuple(counted.uncounted),
         stats=counted.kinds(),
-        lines=counted.lines(),
+        lines=counted.lines(call.text),
         static_argnames=(),
         fixed=traced.fixed,
         tries=1,

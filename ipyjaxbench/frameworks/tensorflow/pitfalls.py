@@ -11,12 +11,16 @@ import tensorflow as tf
 
 from ipyjaxbench.diagnosis import Diagnosis, Fix, Pitfall
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.tensorflow import reach, rewrite, tracing
+from ipyjaxbench.frameworks.tensorflow import expressions, reach, rewrite, tracing
 from ipyjaxbench.graph_parts import line_of
 
 _MOST_FIXES = 3
 _LONG = 100  # characters of a message of which the first sentence is enough
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_SAYS_NOTHING = re.compile(
+    r"Exception encountered when calling|in user code:|Arguments received by"
+)
 _ONLY_SHAPES = "and while tracing there are only shapes"
 
 
@@ -161,23 +165,32 @@ def _told(code: str, error: Exception) -> Diagnosis:
     """What the error itself tells."""
     pitfall = _pitfall_of(error)
     file, line = _place_of(error)
+    source = line_of(expressions.cell_of(file), line)
     return Diagnosis(
         code=code,
         error=type(error).__name__,
         message=_message(error),
-        line=line if line_of(file, line) else 0,
-        source=line_of(file, line),
+        line=line if source else 0,
+        source=source,
         because=pitfall.because if pitfall else "the code raises while it is traced",
         advice=pitfall.advice if pitfall else "",
     )
 
 
 def _message(error: Exception) -> str:
-    """The first line of the user's error; AutoGraph writes where it was before it."""
+    """The first line of the user's error that says something.
+
+    AutoGraph writes before it where it was, and Keras which layer was called.
+    """
     name = f"{type(error).__name__}: "
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = _COLOURS.sub("", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line.removeprefix(name) for line in lines if line.startswith(name)]
-    first = (named or lines or [""])[0]
+    told = [line for line in named or lines if not _SAYS_NOTHING.match(line)]
+    if named and not told:
+        after = lines[lines.index(name + named[-1]) + 1 :]
+        told = [line for line in after if not _SAYS_NOTHING.match(line)]
+    first = (told or named or lines or [""])[0]
     return first if len(first) <= _LONG else first.partition(". ")[0]
 
 
@@ -329,7 +342,7 @@ def _fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
             continue
         if tracing.traces(replace(call, function=function)):
             is_told = is_told or not changes
-            yield Fix(text, changes)
+            yield Fix(text.removeprefix("return ") if expressions.is_typed(file) else text, changes)
 
 
 def _function_at(top: Any, file: str, line: int) -> FunctionType | None:

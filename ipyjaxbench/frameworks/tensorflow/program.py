@@ -11,7 +11,7 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.frameworks.tensorflow import reach
 from ipyjaxbench.frameworks.tensorflow.work import flops_of
-from ipyjaxbench.graph_parts import Count, Value, by_line
+from ipyjaxbench.graph_parts import Count, Value, by_line, line_of
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
@@ -48,9 +48,23 @@ class Counted:
         ranked = sorted(self._times, key=lambda n: (-self._flops[n], -self._times[n], n))
         return tuple(Count(n, self._times[n], self._flops[n]) for n in ranked)
 
-    def lines(self) -> tuple[Count, ...]:
-        """How much each line of code computes, file by file and in order."""
-        return by_line(self._steps)
+    def lines(self, call: str) -> tuple[Count, ...]:
+        """How much each line of code computes, file by file and in order.
+
+        Args:
+            call: what was typed; it stands for what no other line of the user's computes, as where
+                a layer of Keras is called.
+        """
+        rest = [(name, flops) for file, line, name, flops in self._steps if not line_of(file, line)]
+        if not rest:
+            return by_line(self._steps)
+        whole = Count(
+            name=call.strip().splitlines()[-1],
+            times=len(rest),
+            flops=math.fsum(flops for _, flops in rest),
+            parts=tuple(dict.fromkeys(name for name, _ in rest)),
+        )
+        return (*by_line(self._steps), whole)
 
     def _graph(self, graph: Any, turns: float) -> float:
         return math.fsum(self._operation(op, turns) for op in operations_of(graph))

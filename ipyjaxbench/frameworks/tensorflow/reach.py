@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._walk import package_of
+from ipyjaxbench.frameworks.tensorflow import expressions
 
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _DEPTH = 4  # functions that call functions
@@ -96,7 +97,7 @@ def place_of(op: Any) -> tuple[str, int]:
         if frame.name == _WRAPPER and frame.filename.startswith(_ours()):
             break
         if not _is_theirs(frame.filename):
-            return frame.filename, frame.lineno
+            return expressions.cell_of(frame.filename), frame.lineno
     return "", 0
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import logging
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from ipyjaxbench.frameworks.tensorflow import kept, reach
 from ipyjaxbench.frameworks.tensorflow.traces import apart
 
 _NOT_KEPT = "AutoGraph could not transform"
+_AUTOGRAPH_LOGS = "tensorflow.python.autograph.utils.ag_logging"
 
 
 class VariableMadeError(Exception):
@@ -167,7 +169,9 @@ def _of_tensors(function: Callable[..., Any], rebuilt: Callable[..., Any]) -> Ca
         args, kwargs = rebuilt(tensors)
         return _only_tensors(function(*args, **kwargs))
 
-    of_tensors.__name__ = getattr(function, "__name__", None) or type(function).__name__
+    name = getattr(function, "__name__", None) or type(function).__name__
+    if name.isidentifier():  # AutoGraph takes what is called "<lambda>" for one
+        of_tensors.__name__ = name
     return of_tensors
 
 
@@ -210,17 +214,22 @@ def _is_no_data(value: Any) -> bool:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep AutoGraph from logging what it cannot read: the same would be logged at the call."""
+    """Keep AutoGraph from telling what it cannot read: the same would be told at the call."""
 
     def is_other(record: logging.LogRecord) -> bool:
         return _NOT_KEPT not in str(record.msg)
 
-    logger = tf.get_logger()
+    logger, module = tf.get_logger(), sys.modules.get(_AUTOGRAPH_LOGS)
+    prints = getattr(module, "echo_log_to_stdout", None)  # as it does in a notebook
     logger.addFilter(is_other)
+    if module is not None and prints:
+        vars(module)["echo_log_to_stdout"] = False
     try:
         yield
     finally:
         logger.removeFilter(is_other)
+        if module is not None and prints:
+            vars(module)["echo_log_to_stdout"] = prints
 
 
 @contextlib.contextmanager
