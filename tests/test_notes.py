@@ -564,6 +564,25 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.changed_while_traced(["self.n", "COUNT"], put_back=True),
+        Note(
+            "changed-while-traced",
+            "The code changes self.n, COUNT. A compiled function does that while it is traced, and"
+            " not at each call; it is as it was.",
+            "return the new value instead",
+        ),
+    ),
+    (
+        notes.drawn_once(["np.random"]),
+        Note(
+            "drawn-once",
+            "A number is drawn from np.random while the code is traced: it is part of the program,"
+            " and the same at each call.",
+            "draw with jax.random, from a key that is an argument",
+            MEANING,
+        ),
+    ),
+    (
         notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
         Note(
             "recorded",

@@ -26,8 +26,10 @@ from ipyjaxbench.notes.chips import stays_whole as stays_whole
 from ipyjaxbench.notes.programs import baked_in as baked_in
 from ipyjaxbench.notes.programs import call_made as call_made
 from ipyjaxbench.notes.programs import called_back as called_back
+from ipyjaxbench.notes.programs import changed_while_traced as changed_while_traced
 from ipyjaxbench.notes.programs import copy_built as copy_built
 from ipyjaxbench.notes.programs import donated_unused as donated_unused
+from ipyjaxbench.notes.programs import drawn_once as drawn_once
 from ipyjaxbench.notes.programs import key_reused as key_reused
 from ipyjaxbench.notes.programs import low_precision as low_precision
 from ipyjaxbench.notes.programs import promoted as promoted
@@ -142,6 +144,8 @@ CODES = (
     "tracer-kept",
     "unrolled",
     "weak-output",
+    "changed-while-traced",
+    "drawn-once",
     "half-chips",
     "loops-once",
     "no-estimate",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.notes._note import CHANGES_MEANING, Note
+from ipyjaxbench.notes._note import CHANGES_MEANING, GOOD_TO_KNOW, Note
 
 
 def baked_in(shown: str, nbytes: int) -> Note:
@@ -87,6 +87,30 @@ def tracer_kept(names: Sequence[str], *, put_back: bool, what: str = "tracer") -
         f"The code keeps a value in {which}. While it is traced that is a {what}, which holds no"
         f" numbers and fails when it is used later; {after}.",
         "return the value instead",
+        CHANGES_MEANING,
+    )
+
+
+def changed_while_traced(names: Sequence[str], *, put_back: bool) -> Note:
+    """The function changes something outside of itself."""
+    which = ", ".join(names)
+    after = "it is as it was" if put_back else "that could not be put back"
+    return Note(
+        "changed-while-traced",
+        f"The code changes {which}. A compiled function does that while it is traced, and not at"
+        f" each call; {after}.",
+        "return the new value instead",
+        GOOD_TO_KNOW if put_back else CHANGES_MEANING,
+    )
+
+
+def drawn_once(names: Sequence[str]) -> Note:
+    """A random number is part of the program."""
+    return Note(
+        "drawn-once",
+        f"A number is drawn from {', '.join(names)} while the code is traced: it is part of the"
+        " program, and the same at each call.",
+        "draw with jax.random, from a key that is an argument",
         CHANGES_MEANING,
     )
 

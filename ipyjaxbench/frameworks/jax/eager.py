@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import random
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -115,24 +114,19 @@ def _made(call: Call, change: Callable[[Any], Any]) -> tuple[Any] | Exception | 
     except Exception as error:  # noqa: BLE001  the user's code may raise anything
         return error
     finally:
-        before.put_back(all_of_it=True)
+        before.put_back()
 
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """Without jit; what is printed, warned of and drawn at random is as if it had not been."""
-    drawn, of_numpy = random.getstate(), np.random.get_state()
-    try:
-        with (
-            jax.disable_jit(),
-            contextlib.redirect_stdout(io.StringIO()),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        random.setstate(drawn)
-        np.random.set_state(of_numpy)
+    """Without jit; what is printed and warned of is as if it had not been."""
+    with (
+        jax.disable_jit(),
+        contextlib.redirect_stdout(io.StringIO()),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _copied(leaf: Any) -> Any:

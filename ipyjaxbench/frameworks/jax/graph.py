@@ -14,6 +14,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks import _hlo
 from ipyjaxbench.frameworks.jax import chips, pitfalls, program, tracing
+from ipyjaxbench.frameworks.jax.kept import Left
 from ipyjaxbench.frameworks.jax.live import LiveProgram
 from ipyjaxbench.frameworks.jax.numpy_names import with_jax_numpy
 from ipyjaxbench.graph import Graph
@@ -79,7 +80,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         printed=traced.printed,
         notes=(
             *_narrowed(traced),
-            *_left_behind(traced),
+            *_left_behind(traced.left),
             *of_chips,
             *(live.checks() if options.check else ()),
         ),
@@ -151,12 +152,18 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
     yield from (notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
 
 
-def _left_behind(traced: tracing.Traced) -> Iterator[Note]:
-    """What the user's code keeps of the trace."""
-    if traced.kept:
-        yield notes.tracer_kept(traced.kept, put_back=True)
-    if traced.lost:
-        yield notes.tracer_kept(traced.lost, put_back=False)
+def _left_behind(left: Left) -> Iterator[Note]:
+    """What the user's code changes outside of itself while it is traced."""
+    if left.kept:
+        yield notes.tracer_kept(left.kept, put_back=True)
+    if left.lost:
+        yield notes.tracer_kept(left.lost, put_back=False)
+    if left.changed:
+        yield notes.changed_while_traced(left.changed, put_back=True)
+    if left.stays:
+        yield notes.changed_while_traced(left.stays, put_back=False)
+    if left.drawn:
+        yield notes.drawn_once(left.drawn)
 
 
 def _only(text: str, wanted: str | None) -> str:

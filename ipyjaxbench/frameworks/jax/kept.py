@@ -1,203 +1,208 @@
-"""What a function can change outside of itself, so that what tracing leaves there can be put back.
+"""What user code changes outside of itself while it is traced, and how it is put back.
 
-A function that keeps a value, in a global or in an attribute, keeps a tracer while it is traced:
-an object that stands for numbers, and has none. Used later, it fails.
+A look changes nothing: what the code changes is as it was when the look ends. What keeps a value
+keeps a tracer then: an object that stands for numbers, and has none. Used later, it fails.
 """
 
+import contextlib
 import functools
 import inspect
 from collections import deque
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import jax
+import numpy as np
 
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.jax.changes import (
+    Cell,
+    Change,
+    Names,
+    Numbers,
+    Slots,
+    Source,
+    Values,
+    is_source,
+)
+from ipyjaxbench.frameworks.jax.parts import is_leaf
+from ipyjaxbench.frameworks.jax.reach import is_jitted
+from ipyjaxbench.frameworks.jax.settings import Settings
 from ipyjaxbench.frameworks.jax.users import is_users, is_users_class
 
 _MOST = 500  # places that are looked at
-_NOTHING = object()  # what stands where there was nothing
 _LONGEST = 10_000  # items of a container that is looked into
 
 
+class _Place(Protocol):
+    def changes(self) -> Iterator[Change]: ...
+
+
+@dataclass(frozen=True)
+class Left:
+    """What user code changed outside of itself.
+
+    Attributes:
+        kept: names that kept a tracer, and are as they were.
+        lost: those that keep one still.
+        changed: other names, which are as they were.
+        stays: those that are not.
+        drawn: what random numbers were drawn from; it is as it was.
+    """
+
+    kept: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
+    drawn: tuple[str, ...] = ()
+
+
 class Kept:
-    """What a call's function can reach by name, as it is now.
+    """What a call's function can reach by name, and what holds for the process, as it is now.
 
     Args:
         call: whose function it is; data among its arguments is not looked into.
     """
 
     def __init__(self, call: Call) -> None:
-        self._places: list[_Names | _Values] = []
+        self._places: list[_Place] = [Settings()]
         self._seen: set[int] = set()
-        self._look("self", call.function)
+        self._waiting: deque[tuple[str, Any]] = deque()
+        self._waiting.append(("self", call.function))
         for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
-            self._look(name, value)
+            # The trees that arguments are, and their arrays, are copies when the code runs.
+            objects = (leaf for leaf in jax.tree.leaves(value) if not is_leaf(leaf))
+            self._later((name, each) for each in objects)
+        while self._waiting and len(self._places) < _MOST:  # the nearest first
+            name, value = self._waiting.popleft()
+            if id(value) not in self._seen:
+                self._seen.add(id(value))
+                with contextlib.suppress(Exception):  # objects may refuse to be looked at
+                    self._look(name, value)
 
-    def put_back(self, *, all_of_it: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def put_back(self) -> Left:
         """Undo what happened since.
 
-        Args:
-            all_of_it: every change; otherwise those alone that keep a tracer.
-
         Returns:
-            Names of what kept a tracer: those that are as they were, and those that are not.
+            The names of what was changed.
         """
-        done: dict[str, bool] = {}
-        for place in self._places:
-            for name, undo, has_tracer in place.changes():
-                if not (has_tracer or all_of_it):
-                    continue
-                try:
-                    undo()
-                except Exception:  # noqa: BLE001  an object of the user's may refuse anything
-                    done[name] = False
-                else:
-                    if has_tracer:
-                        done.setdefault(name, True)
-        back = tuple(name for name, put in done.items() if put)
-        return back, tuple(name for name, put in done.items() if not put)
+        done: dict[str, dict[str, None]] = {}
+        for change in [each for place in self._places for each in place.changes()]:
+            kind = _undone(change)
+            done.setdefault(kind, {})[change.name] = None
+        return Left(**{kind: tuple(names) for kind, names in done.items()})
 
     def _look(self, name: str, value: Any) -> None:
-        """Keep what a value holds, and go on to what that leads to."""
-        if id(value) in self._seen or len(self._places) > _MOST:
+        """Keep what a value holds; what that leads to comes later."""
+        if (inner := _wrapped(name, value)) is not None:
+            self._later(inner)
             return
-        self._seen.add(id(value))
         match value:
-            case MethodType():
-                self._look(name, value.__func__)
-                self._look(_owner_of(value), value.__self__)
             case FunctionType():
-                self._look_at_function(value)
+                self._look_at_function(name, value)
             case list() | dict() | set() | deque():
                 self._look_into(name, value)
-            case functools.partial():
-                self._look(name, value.func)
-            case jax.stages.Wrapped():
-                self._look(name, inspect.unwrap(value))
             case type():
-                if is_users_class(value):
-                    self._keep(_Names(f"{value.__name__}.", vars(value), None, value))
+                self._look_at_class(value)
+            case np.ndarray():
+                self._places.append(Numbers(name, value))
+            case ModuleType() | jax.Array():
+                return
+            case _ if is_source(value):
+                self._places.append(Source(name, value))
             case _:
                 self._look_at_object(name, value)
 
     def _look_into(self, name: str, values: Any) -> None:
         if len(values) <= _LONGEST:
-            self._places.append(_Values(name, values))
-            for each in values.values() if isinstance(values, dict) else values:
-                self._look(name, each)
+            self._places.append(Values(name, values))
+            inner = values.values() if isinstance(values, dict) else values
+            self._later((name, each) for each in inner)
 
     def _look_at_object(self, name: str, value: Any) -> None:
-        if is_users_class(type(value)) and hasattr(value, "__dict__"):
-            self._keep(_Names(f"{name}.", vars(value), None, value))
-            self._look(type(value).__name__, type(value))
+        if not is_users_class(type(value)):
+            return
+        self._keep(Names(f"{name}.", _held(value)))
+        self._keep(Names(f"{name}.", Slots(value)))
+        self._later([(type(value).__name__, type(value))])
 
-    def _look_at_function(self, function: FunctionType) -> None:
+    def _look_at_class(self, kind: type) -> None:
+        for each in kind.__mro__:
+            if is_users_class(each):
+                self._keep(Names(f"{each.__name__}.", vars(each), None, each))
+
+    def _look_at_function(self, name: str, function: FunctionType) -> None:
         if inspect.unwrap(function) is not function:
-            self._look(function.__name__, inspect.unwrap(function))
+            self._later([(function.__name__, inspect.unwrap(function))])
         if not is_users(function.__code__.co_filename):
             return
-        used = set(_names_in(function.__code__))
-        self._keep(_Names("", function.__globals__, used))
-        for name in used:
-            module = function.__globals__.get(name)
+        used = dict.fromkeys(_names_in(function.__code__))  # in the order of the code
+        self._keep(Names(f"{name}.", vars(function)))
+        self._keep(Names("", function.__globals__, used))
+        for module_name in used:
+            module = function.__globals__.get(module_name)
             if isinstance(module, ModuleType) and is_users(getattr(module, "__file__", "") or "<"):
-                self._keep(_Names(f"{name}.", vars(module), used))
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
-            self._keep(_Names("", _Cell(name, cell), None))
+                self._keep(Names(f"{module_name}.", vars(module), used))
+        free = function.__code__.co_freevars
+        for free_name, cell in zip(free, function.__closure__ or (), strict=True):
+            self._keep(Names("", Cell(free_name, cell)))
+        self._later(_defaults(function))
 
-    def _keep(self, place: "_Names") -> None:
-        self._places.append(place)
-        for name, value in place.before.items():
-            self._look(place.prefix + name, value)
+    def _keep(self, names: Names) -> None:
+        self._places.append(names)
+        self._later((names.prefix + name, value) for name, value in names.before.items())
 
-
-class _Names:
-    """Names that stand for values: globals, attributes, what a function closes over."""
-
-    def __init__(
-        self, prefix: str, names: Any, used: set[str] | None, owner: object = None
-    ) -> None:
-        self.prefix, self._names, self._owner = prefix, names, owner
-        self._used = used
-        self.before = {n: v for n, v in names.items() if used is None or n in used}
-
-    def changes(self) -> Iterator[tuple[str, Callable[[], None], bool]]:
-        """Name, how it is undone, and whether a tracer came in."""
-        now = {n: v for n, v in self._names.items() if self._used is None or n in self._used}
-        for name in {**self.before, **now}:
-            old, new = self.before.get(name, _NOTHING), now.get(name, _NOTHING)
-            if old is not new:
-                undo = self._setter(name, old)
-                yield self.prefix + name, undo, _has_tracer(new)
-
-    def _setter(self, name: str, old: Any) -> Callable[[], None]:
-        def undo() -> None:
-            if isinstance(self._owner, type):
-                delattr(self._owner, name) if old is _NOTHING else setattr(self._owner, name, old)
-            elif old is _NOTHING:
-                del self._names[name]
-            else:
-                self._names[name] = old
-
-        return undo
+    def _later(self, named: Iterable[tuple[str, Any]]) -> None:
+        self._waiting.extend(named)
 
 
-class _Values:
-    """A list, a dictionary, a set or a deque."""
-
-    def __init__(self, name: str, values: Any) -> None:
-        self._name, self._values = name, values
-        self._before = _items(values)
-        self._copied = values.copy()
-
-    def changes(self) -> Iterator[tuple[str, Callable[[], None], bool]]:
-        """Name, how it is undone, and whether a tracer came in."""
-        now = _items(self._values)
-        if [*map(id, now)] != [*map(id, self._before)]:
-            known = {id(each) for each in self._before}
-            came = [each for each in now if id(each) not in known]
-            yield self._name, self._undo, any(map(_has_tracer, came))
-
-    def _undo(self) -> None:
-        self._values.clear()
-        if isinstance(self._values, dict | set):
-            self._values.update(self._copied)
-        else:
-            self._values.extend(self._copied)
+def _undone(change: Change) -> str:
+    """Undo a change; which of `Left`'s attributes tells of it."""
+    is_back = change.undo is not None
+    try:
+        if change.undo is not None:
+            change.undo()
+    except Exception:  # noqa: BLE001  an object of the user's may refuse anything
+        is_back = False
+    if change.drawn:
+        return "drawn"
+    if _has_tracer(change.new):
+        return "kept" if is_back else "lost"
+    return "changed" if is_back else "stays"
 
 
-class _Cell(MutableMapping[str, Any]):
-    """What a function closes over, as a dictionary of one name."""
-
-    def __init__(self, name: str, cell: Any) -> None:
-        self._name, self._cell = name, cell
-
-    def __getitem__(self, name: str) -> Any:
-        return self._cell.cell_contents
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._cell.cell_contents = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._cell.cell_contents
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            _ = self._cell.cell_contents
-        except ValueError:  # nothing stands there yet
-            return
-        yield self._name
-
-    def __len__(self) -> int:
-        return len([*self])
+def _wrapped(name: str, value: Any) -> list[tuple[str, Any]] | None:
+    """What something callable is made of; None for what is no such thing."""
+    match value:
+        case MethodType():
+            return [(name, value.__func__), (_owner_of(value), value.__self__)]
+        case functools.partial():
+            given = [*value.args, *value.keywords.values()]
+            return [(name, value.func), *((name, each) for each in given)]
+        case staticmethod() | classmethod():
+            return [(name, value.__func__)]
+        case property():
+            return [(name, value.fget)]
+    return [(name, inspect.unwrap(value))] if is_jitted(value) else None
 
 
-def _items(values: Any) -> list[Any]:
-    return [*values, *values.values()] if isinstance(values, dict) else [*values]
+def _held(value: object) -> Mapping[str, Any]:
+    """An object's own attributes, whatever its class does to be asked for them."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Values that arguments have where none is given: they are the same at each call."""
+    code, values = function.__code__, function.__defaults__ or ()
+    positional = code.co_varnames[: code.co_argcount]
+    yield from zip(positional[len(positional) - len(values) :], values, strict=True)
+    yield from (function.__kwdefaults__ or {}).items()
 
 
 def _has_tracer(value: Any) -> bool:
@@ -205,7 +210,7 @@ def _has_tracer(value: Any) -> bool:
     leaves = jax.tree.leaves(value)
     own = jax.core.Tracer | type | ModuleType | FunctionType
     objects = [leaf for leaf in leaves if not isinstance(leaf, own)]
-    held = [each for one in objects for each in jax.tree.leaves(getattr(one, "__dict__", None))]
+    held = [each for one in objects for each in jax.tree.leaves(_held(one))]
     return any(isinstance(leaf, jax.core.Tracer) for leaf in (*leaves, *held))
 
 

@@ -21,7 +21,7 @@ def is_leaf(value: object) -> bool:
         return True
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind not in "OSUMm"
-    return hasattr(value, "__jax_array__")
+    return hasattr(type(value), "__jax_array__")
 
 
 def with_self(call: Call) -> Call:

@@ -77,6 +77,14 @@ def plain(function: Any) -> FunctionType | None:
     return found if isinstance(found, FunctionType) else None
 
 
+def is_jitted(thing: Any) -> bool:
+    """Whether `jax.jit` made it; an object that refuses to be asked is not what it made."""
+    try:
+        return isinstance(thing, jax.stages.Wrapped)
+    except Exception:  # noqa: BLE001  its attributes are asked for
+        return False
+
+
 def steps(thing: Any) -> Iterator[Step]:
     """What a thing leads to at once."""
     match thing:
@@ -90,7 +98,7 @@ def steps(thing: Any) -> Iterator[Step]:
         case FunctionType():
             yield from _of_names(thing)
             yield from _of_cells(thing)
-        case jax.stages.Wrapped():
+        case _ if is_jitted(thing):
             yield Step("inner", (), inspect.unwrap(thing))
         case type():
             yield from _of_class(thing)

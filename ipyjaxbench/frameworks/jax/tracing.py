@@ -3,7 +3,7 @@
 import contextlib
 import io
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -15,7 +15,7 @@ from ipyjaxbench.frameworks.jax import deadline, program, results
 from ipyjaxbench.frameworks.jax.asked import asked_for
 from ipyjaxbench.frameworks.jax.choices import Choices, blamed
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
-from ipyjaxbench.frameworks.jax.kept import Kept
+from ipyjaxbench.frameworks.jax.kept import Kept, Left
 from ipyjaxbench.frameworks.jax.parts import Part, dress, with_self
 
 # Lines of these files are not the user's.
@@ -45,8 +45,7 @@ class Traced:
         call: of one argument for each input's tree, ready to be lowered.
         tries: how often the user's code was traced.
         printed: what it printed meanwhile.
-        kept: names in which the user's code keeps what it computes; tracers were taken out again.
-        lost: those of which the tracers could not be taken out.
+        left: what it changed outside of itself, and what became of that.
     """
 
     closed: Any
@@ -57,8 +56,7 @@ class Traced:
     call: tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]
     tries: int = 1
     printed: str = ""
-    kept: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    left: Left = field(default_factory=Left)
 
 
 class NoChoiceError(Exception):
@@ -107,7 +105,6 @@ def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
 
     What the user's code prints is dropped, and what it changes is put back.
     """
-    before = Kept(call)
     try:
         with contextlib.redirect_stdout(io.StringIO()), within(_LONGEST):
             _traced(with_self(call), frozenset(fixed))
@@ -115,8 +112,6 @@ def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
         return TimeoutError("tracing took too long")
     except Exception as error:  # noqa: BLE001  the user's code may raise anything
         return error
-    finally:
-        before.put_back(all_of_it=True)
     return None
 
 
@@ -149,7 +144,6 @@ def _of_choices(call: Call) -> Traced:
         for static in choices.upto(_LONGEST):
             written.seek(0)
             written.truncate()
-            before = Kept(whole)
             try:
                 with _in_time(choices, static):
                     traced = _traced(whole, static)
@@ -158,8 +152,6 @@ def _of_choices(call: Call) -> Traced:
                 break
             except Exception as error:  # noqa: BLE001  the user's code may raise anything
                 choices.failed(static, error)
-                if static:
-                    before.put_back(all_of_it=True)  # as if it had not been tried
                 if isinstance(error, _FINAL):
                     break
                 continue
@@ -216,10 +208,11 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
     # Sorted, as JAX flattens them: names are held against its inputs one by one.
     named = {n: Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}
     returned: list[Any] = []
-    left: list[tuple[str, ...]] = [(), ()]
+    left = Left()
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        nonlocal left
         whole = [part.whole(arg) for part, arg in zip(parts, args, strict=True)]
         before = Kept(call)
         try:
@@ -228,7 +221,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
             vars(error)["asked"] = asked_for(error, call)
             raise
         finally:
-            left[:] = before.put_back()
+            left = before.put_back()  # the next time begins as this one did
         returned[:] = [found]
         return found
 
@@ -252,8 +245,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         static=tuple(n for n in (*call.labels, *call.kwargs) if n in static),
         untraceable=tuple(p.name for p in everything if p.name not in static and p.no_data),
         call=(wrapper, args, kwargs),
-        kept=left[0],
-        lost=left[1],
+        left=left,
     )
 
 

@@ -1,0 +1,203 @@
+"""What user code changes outside of itself while it is traced: a look leaves all as it was."""
+
+import itertools
+import os
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import Graph
+
+X = jnp.ones(3)
+COUNT = 0
+SEEN: list[str] = []
+TALLY = {"calls": 0}
+TABLE = np.zeros(3)
+RANDOM = np.random.default_rng(0)
+OWN = random.Random(0)
+TURNS = iter(range(100))
+COUNTER = itertools.count()
+KEYS = iter({"a": 1, "b": 2})
+GIVES = (n for n in range(100))
+PAIRS = zip(range(100), range(100), strict=True)
+
+
+class Model:
+    made = 0
+
+    def __init__(self) -> None:
+        self.n, self.seen = 0, set[str]()
+
+    def step(self, x: Any) -> Any:
+        self.n += 1
+        type(self).made += 1
+        self.seen.add("step")
+        return x * self.n
+
+
+class Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __call__(self, x: Any) -> Any:
+        self.n += 1
+        return x * self.n
+
+
+class Derived(Model):
+    pass
+
+
+def counts(x: Any) -> Any:
+    global COUNT, NEW
+    COUNT += 1
+    NEW = COUNT
+    SEEN.append("a")
+    TALLY["calls"] += 1
+    TABLE[0] += 1
+    counts.calls = getattr(counts, "calls", 0) + 1
+    return helper(x)
+
+
+def helper(x: Any, told: list[str] = []) -> Any:  # noqa: B006
+    told.append("b")
+    return x * COUNT * len(told)
+
+
+def sets(x: Any) -> Any:
+    os.environ["IPYJAXBENCH_LEFT"] = "1"
+    os.chdir("/")
+    warnings.filterwarnings("ignore", "nothing")
+    np.seterr(all="ignore")
+    jax.config.update("jax_numpy_rank_promotion", "warn")
+    return x + 1
+
+
+def draws(x: Any) -> Any:
+    return x * random.random() * np.random.rand() * RANDOM.random() * OWN.random()
+
+
+def notes(found: Graph) -> dict[str, str]:
+    return {note.code: note.text for note in found.notes}
+
+
+@pytest.mark.parametrize("make", [Model, Derived])
+def test_attributes_are_as_they_were_and_the_next_look_shows_the_same(make: type[Model]) -> None:
+    model = make()
+    first, second = (ipyjaxbench.graph(model.step, X) for _ in range(2))
+    assert first.program == second.program
+    assert (model.n, type(model).made, model.seen) == (0, 0, set())
+    assert "made" not in vars(Derived)
+    (note,) = first.notes
+    assert note.code == "changed-while-traced"
+    assert "self.n" in note.text
+    assert note.text.endswith("it is as it was.")
+
+
+def test_attributes_without_a_dictionary_are_as_they_were() -> None:
+    model = Slotted()
+    assert "self.n" in notes(ipyjaxbench.graph(model, X))["changed-while-traced"]
+    assert model.n == 0
+
+
+def test_globals_containers_and_arrays_of_numpy_are_as_they_were() -> None:
+    found = ipyjaxbench.graph(counts, X)
+    assert found.program == ipyjaxbench.graph(counts, X).program
+    assert (COUNT, SEEN, TALLY, TABLE[0]) == (0, [], {"calls": 0}, 0)
+    assert "NEW" not in globals()
+    assert not hasattr(counts, "calls")
+    assert helper.__defaults__ == ([],)
+    text = notes(found)["changed-while-traced"]
+    assert all(name in text for name in ("COUNT", "NEW", "SEEN", "TALLY", "TABLE", "told"))
+
+
+def test_what_a_function_closes_over_is_as_it_was() -> None:
+    n = 0
+
+    def step(x: Any) -> Any:
+        nonlocal n
+        n += 1
+        return x * n
+
+    assert [ipyjaxbench.graph(step, X).program.count("2.0") for _ in range(2)] == [0, 0]
+    assert n == 0
+
+
+def test_each_try_begins_as_the_first_one_did() -> None:
+    def tried(x: Any, flag: Any, n: Any) -> Any:
+        SEEN.append("again")
+        return x[:n] * len(SEEN) if flag else x
+
+    found = ipyjaxbench.graph(tried, X, True, 2)
+    assert found.tries > 1
+    assert "1.0" in found.program
+    assert SEEN == []
+
+
+def test_what_holds_for_the_process_is_as_it_was() -> None:
+    before = dict(os.environ), Path.cwd(), [*warnings.filters], np.geterr()
+    promotion = jax.config.jax_numpy_rank_promotion
+    text = notes(ipyjaxbench.graph(sets, X))["changed-while-traced"]
+    assert before == (dict(os.environ), Path.cwd(), [*warnings.filters], np.geterr())
+    assert jax.config.jax_numpy_rank_promotion == promotion
+    assert "os.environ, the working directory, warnings.filters, np.seterr, jax.config" in text
+
+
+def test_random_numbers_are_drawn_again_and_that_they_are_part_of_the_program_is_told() -> None:
+    def states() -> str:
+        of_numpy = np.random.get_state(legacy=False)["state"]["pos"]  # type: ignore[call-overload]
+        every = (random.getstate(), of_numpy, RANDOM.bit_generator.state, OWN.getstate())
+        return repr(every)
+
+    np.random.rand()
+    before = states()
+    first, second = (ipyjaxbench.graph(draws, X) for _ in range(2))
+    assert states() == before
+    assert first.program == second.program
+    assert notes(first)["drawn-once"].startswith(
+        "A number is drawn from random, np.random, RANDOM, OWN while the code is traced"
+    )
+
+
+@pytest.mark.parametrize("name", ["TURNS", "COUNTER", "KEYS", "GIVES", "PAIRS"])
+def test_what_goes_one_way_is_told(name: str) -> None:
+    names = {name: globals()[name], "jnp": jnp}
+    exec(f"def takes(x): next({name}); return x", names)
+    (note,) = ipyjaxbench.graph(names["takes"], X).notes
+    assert note.text.startswith(f"The code changes {name}.")
+    assert note.text.endswith("that could not be put back.")
+    exec(f"def leaves(x): {name}; return x", names)
+    assert ipyjaxbench.graph(names["leaves"], X).notes == ()
+
+
+def test_a_file_that_was_read_is_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "numbers"
+    path.write_text("1\n2\n")
+    with path.open() as file:
+        found = ipyjaxbench.graph(lambda x: x * float(file.readline()), X)
+        assert file.tell() == 0
+    assert notes(found)["changed-while-traced"].endswith("it is as it was.")
+
+
+def test_code_that_changes_nothing_has_no_notes() -> None:
+    assert ipyjaxbench.graph(lambda x: x * TABLE + RANDOM.bit_generator.state["has_uint32"], X
+                             ).notes == ()  # fmt: skip
+
+
+class Refuses:
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+def test_an_object_that_refuses_every_question_can_be_an_argument() -> None:
+    found = ipyjaxbench.graph(lambda x, other: x, X, Refuses())
+    assert found.fixed == ("other",)
