@@ -7,6 +7,8 @@ from typing import ClassVar
 from ipyjaxbench.report import Block, Facts, Headline, Report
 from ipyjaxbench.result import Result
 
+_ALIKE = 60  # characters of two errors that are one
+
 
 @dataclass(frozen=True)
 class Fix:
@@ -108,9 +110,12 @@ class Diagnosis(Result):
     def report(self) -> Report:
         """What is wrong, headline first."""
         rows = [*self._why(), *self._help()]
-        rows.append(("error", f"{self.error}: {self.message}"))
+        error = f"{self.error}: {self.message}"
+        rows.append(("error", error))
         if self.eager:
-            rows.append(("without jit", f"it fails too: {self.eager}"))
+            alike = self.eager[:_ALIKE] == error[:_ALIKE]
+            how = "it fails in the same way" if alike else f"it fails too: {self.eager}"
+            rows.append(("without jit", how))
         if self.stopped:
             rows.append(("traced", f"{self.tries} times, until that took too long"))
         head = Headline(self.code, "does not trace", "", "FAILED", "")
@@ -131,9 +136,9 @@ class Diagnosis(Result):
 
     def _help(self) -> Iterator[tuple[str, str]]:
         for fix in self.fixes:
-            cost = f"  # {fix.cost}" if fix.cost else ""
-            first, *more = fix.code.splitlines()
-            yield "write", "\n".join([f"{first}{cost}", *more])
+            yield "write", fix.code
+            if fix.cost:
+                yield "changes", fix.cost
         if self.fixes:
             (same, *others) = {fix.same for fix in self.fixes}
             agrees = f", and gives what the code gives {same}" if same and not others else ""

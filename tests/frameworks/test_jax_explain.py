@@ -237,7 +237,7 @@ def test_code_that_fails_without_jit_too_is_said_to() -> None:
 
     found = why(elementwise, X)
     assert found.eager.startswith("ValueError: The truth value of an array")
-    assert "it fails too: ValueError" in " ".join(str(found).split())
+    assert "without jit it fails in the same way" in " ".join(str(found).split())
     assert why(cast, ONE).eager == ""
 
 

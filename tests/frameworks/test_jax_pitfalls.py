@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -195,7 +196,7 @@ def test_the_line_the_argument_and_a_fix_are_told(
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (upto, "a Python number or a shape is made of a value"),
+        (upto, "how much comes out depends on a value"),
         (endless, "the function calls itself without an end"),
     ],
 )
@@ -298,3 +299,112 @@ def test_an_error_that_has_nothing_to_do_with_tracing_is_called_so() -> None:
 def test_the_record_reads_back() -> None:
     found = why(negatives, X)
     assert Diagnosis.from_dict(found.to_dict()) == found
+
+
+# What is given
+
+
+def powered(x: Any, negative: Any) -> Any:
+    return -(x**2) if negative else x**2
+
+
+def product(x: Any, k: Any) -> Any:
+    return x * k
+
+
+def shaped(x: Any, ks: Any) -> Any:
+    return jnp.ones(ks) + x
+
+
+def deep(x: Any, n: Any) -> Any:
+    return x if n == 0 else deep(x + 1, n - 1)
+
+
+class Table:
+    """What a library for tables has, under its name."""
+
+    __module__ = "pandas.fake"
+
+    def to_numpy(self) -> Any:
+        return np.ones(3, np.float32)
+
+    def __mul__(self, other: Any) -> Any:
+        return self
+
+
+def test_a_derivative_by_an_integer_is_mended_by_a_float_and_not_by_another_jit() -> None:
+    found = why(jax.grad(powered), 3, True)
+    (fix,) = found.fixes
+    assert fix.code == "x=3.0"
+    assert "static_argnames='negative'" in fix.cost
+    assert "grad needs floats" in found.because
+    ipyjaxbench.graph(jax.grad(powered), 3.0, True)
+
+
+def test_decorators_that_are_no_jit_are_not_taken_away() -> None:
+    assert why(jax.vmap(negatives), jnp.ones((2, 3))).fixes[0].code.startswith("return")
+    assert not why(jax.grad(lambda x: x), X).fixes
+
+
+@pytest.mark.parametrize("value", [None, "abc", Decimal(2), 2**70])
+def test_what_stands_beside_an_array_and_is_no_number_is_to_blame(value: object) -> None:
+    found = why(product, X, value)
+    assert (found.blamed, found.static) == (("k",), ())
+    assert found.because.startswith(("the code itself fails", "a Python number is larger"))
+
+
+def test_a_list_that_makes_a_shape_could_be_a_tuple() -> None:
+    (fix,) = why(shaped, X, [5]).fixes
+    assert fix.code == "jax.jit(shaped, static_argnames='ks')"
+    assert fix.cost.startswith("ks a tuple, as (5,)")
+
+
+@pytest.mark.parametrize(("value", "fix"), [([5], ["ks=(5,)"]), (np.array([5]), [])])
+def test_a_static_argument_that_cannot_be_hashed_is_called_so(value: Any, fix: list[str]) -> None:
+    found = why(jax.jit(shaped, static_argnames="ks"), X, value)
+    assert found.because.startswith("what is static is looked up by its hash")
+    assert found.blamed == ("ks",)
+    assert [each.code for each in found.fixes] == fix
+
+
+def test_a_table_could_be_an_array() -> None:
+    (fix,) = why(lambda v: jnp.sum(v * 2), Table()).fixes
+    assert fix.code == "v.to_numpy()"
+
+
+def test_a_recursion_that_ends_is_not_said_to_have_no_end_alone() -> None:
+    found = why(deep, X, 100_000)
+    assert found.because.endswith("or too deep for Python's stack")
+    assert found.blamed == ()
+
+
+def test_how_much_comes_out_of_arange_is_not_to_be_made_static_where_it_is_an_array() -> None:
+    found = why(lambda x: jnp.arange(x[3]), X)
+    assert found.because.startswith("how much comes out depends on a value")
+    assert found.message.endswith("float32[]")
+
+
+def test_the_error_is_told_as_far_as_it_says_something() -> None:
+    found = why(jax.vmap(lambda a, b: a + b), jnp.ones(3), jnp.ones(4))
+    assert "one axis had size 3" in found.message
+    assert "one axis had size 4" in found.message
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def test_an_error_that_cannot_be_shown_is_told_by_its_name() -> None:
+    def fails(x: Any) -> Any:
+        raise Mute
+
+    found = why(fails, X)
+    assert (found.error, found.message) == ("Mute", "")
+
+
+def test_what_a_fix_changes_stands_below_the_code_and_not_in_it() -> None:
+    text = str(why(jax.jit(moded), X, "a"))
+    rows = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    assert rows["write"].endswith("jax.jit(moded, static_argnames='mode')")
+    assert "one compilation for each value" in rows["changes"]

@@ -10,6 +10,7 @@ import numpy as np
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import users
 from ipyjaxbench.frameworks.jax.choices import blamed, words_of_function
+from ipyjaxbench.frameworks.jax.words import text_of
 
 
 def asked_for(error: Exception, call: Call) -> list[str]:
@@ -28,6 +29,11 @@ def asked_for(error: Exception, call: Call) -> list[str]:
             return list(dict.fromkeys(known))
         inner = place
     return []
+
+
+def names_in(place: users.Place) -> list[str]:
+    """Names in the expression that was being computed."""
+    return [*dict.fromkeys(_names_in(users.expression_of(place), Exception(), None))]
 
 
 def _names_in(text: str, error: Exception, inner: users.Place | None) -> Iterator[str]:
@@ -80,5 +86,5 @@ def _words_of(leaf: Any) -> str:
     try:
         np.asarray(leaf)
     except Exception as error:  # noqa: BLE001  that is what is asked for
-        return str(error)
+        return text_of(error)
     return ""

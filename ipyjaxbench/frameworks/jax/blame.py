@@ -8,7 +8,11 @@ import jax
 import numpy as np
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import results, tracing
+from ipyjaxbench.frameworks.jax import asked, results, tracing, users
+from ipyjaxbench.frameworks.jax.given import values
+from ipyjaxbench.frameworks.jax.parts import is_leaf
+from ipyjaxbench.frameworks.jax.reach import is_jitted
+from ipyjaxbench.frameworks.jax.words import text_of
 
 #: JAX's words where a value comes from no argument, as where `jnp` computes with shapes.
 _NO_ARGUMENT = "became a tracer due to"
@@ -20,20 +24,44 @@ def responsible(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     JAX names them for the function that it traces. Otherwise they are searched for; and where
     that finds none, as within `vmap`, those are told that the failing line depends on.
     """
-    if isinstance(failed.error, results.NoDataError):
+    if isinstance(failed.error, results.NoDataError | RecursionError):
         return []
+    if refused := _refused(call, failed.error):
+        return refused
     found = [*failed.blamed] or _searched(call, failed)
-    if found or _NO_ARGUMENT in str(failed.error):
+    if found or _NO_ARGUMENT in text_of(failed.error):
         return found
     named: list[str] = getattr(failed.error, "asked", [])
     # What is assigned to a part of an array is no fault: the array is what stands first.
-    return named[:1] if "item assignment" in str(failed.error) else named
+    return named[:1] if "item assignment" in text_of(failed.error) else named
+
+
+def _refused(call: Call, error: Exception) -> list[str]:
+    """Arguments in a failing expression that are no data, or larger than numbers of JAX are.
+
+    Python asks for no values there: it refuses what stands beside an array.
+    """
+    if not isinstance(error, TypeError | OverflowError | AttributeError) or _is_of_jax(error):
+        return []
+    names = [n for place in users.places(error)[:1] for n in asked.names_in(place)]
+    every = values(call)
+    return [name for name in names if name in every and _is_no_number(every[name])]
+
+
+def _is_of_jax(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
+def _is_no_number(value: Any) -> bool:
+    if isinstance(value, int):
+        return not -(2**63) <= value < 2**63
+    return not callable(value) and not any(map(is_leaf, jax.tree.leaves(value)))
 
 
 def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     """The argument without which, as a fixed value, the call would not trace."""
     plain = inspect.unwrap(call.function)
-    if plain is not call.function and isinstance(call.function, jax.stages.Wrapped):
+    if plain is not call.function and is_jitted(call.function):
         call = replace(call, function=plain)  # jit would trace all again
         try:
             traced = tracing.trace(call)

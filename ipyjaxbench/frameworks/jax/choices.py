@@ -12,6 +12,7 @@ import numpy as np
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import users
+from ipyjaxbench.frameworks.jax.words import text_of
 
 _MOST_TRIES = 32
 _LARGE = 1000
@@ -126,7 +127,7 @@ def blamed(error: Exception, call: Call) -> list[str]:
 
     Within a scan or another jit these are the arguments of that function: they are left out.
     """
-    traced = _TRACED.search(str(error))
+    traced = _TRACED.search(text_of(error))
     return named_in(error, call) if not traced or _is_function(traced, call) else []
 
 
@@ -137,7 +138,7 @@ def named_in(error: Exception, call: Call) -> list[str]:
 
 def words_of_function(error: Exception) -> list[str]:
     """The arguments that JAX's words name, of whichever function."""
-    found = _BLAMED.search(str(error))
+    found = _BLAMED.search(text_of(error))
     return _BETWEEN.split(found[1]) if found else []
 
 

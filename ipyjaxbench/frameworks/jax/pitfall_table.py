@@ -3,9 +3,17 @@
 import re
 
 from ipyjaxbench.diagnosis import Pitfall
+from ipyjaxbench.frameworks.jax.words import text_of
 
 _VALUE = ("ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError",
           "TracerArrayConversionError", "TypeError")  # fmt: skip
+#: What is given to a static argument of a jitted function, and is no choice.
+UNHASHABLE = Pitfall(
+    ("ValueError",),
+    r"on-hashable static[\s\S]*?<class '(list|dict|set|bytearray|numpy\.ndarray|[\w.]*ArrayImpl)'>",
+    "what is static is looked up by its hash, and a list, a dict or an array has none",
+    "a tuple in place of a list, a frozen dataclass in place of a dict, no array",
+)
 _NO_RESULT = "the result is no array: jit gives back arrays and numbers, and trees of them"
 
 #: The first that fits is told; what is special stands before what is general.
@@ -82,6 +90,13 @@ _PITFALLS = (
     ),
     Pitfall(
         ("ConcretizationTypeError",),
+        "argument `?'?(start|stop|step|num)",
+        "how much comes out depends on a value, and shapes are fixed before values exist",
+        "jnp.arange(N) with a fixed N, and jnp.where for those that count; or compute the number"
+        " outside of jit, and make it static",
+    ),
+    Pitfall(
+        ("ConcretizationTypeError",),
         "total_repeat_length|number of repeats",
         "how much comes out depends on the values, and shapes are fixed before values exist",
         "give jnp.repeat a total_repeat_length=",
@@ -154,6 +169,37 @@ _PITFALLS = (
         "make the argument a Python number, and static",
     ),
     Pitfall(
+        ("TypeError",),
+        "requires real-.*valued inputs",
+        "the derivative by an integer is asked for, and there is none: grad needs floats",
+        "give a float, as 3.0 in place of 3",
+    ),
+    Pitfall(
+        ("TypeError",),
+        "only defined for scalar-output functions",
+        "grad takes a function that gives one number",
+        "the sum or the mean of the result; or jax.jacobian for each number of it",
+    ),
+    Pitfall(
+        ("TypeError",),
+        "requires real-valued outputs",
+        "the result is an integer, and has no derivative",
+        "return a float",
+    ),
+    Pitfall(
+        ("ValueError",),
+        "vmap got inconsistent sizes",
+        "the arrays that vmap goes along have different lengths",
+        "in_axes=None for what is the same in each row",
+    ),
+    Pitfall(
+        ("OverflowError",),
+        "parsing an argument",
+        "a Python number is larger than an integer of JAX can be",
+        "give it as a float",
+    ),
+    UNHASHABLE,
+    Pitfall(
         ("ValueError",),
         "on-hashable static arguments",
         "a function with static arguments is called inside of another jit, which traces them",
@@ -172,7 +218,10 @@ _PITFALLS = (
         "key, sub = jax.random.split(key), and use sub",
     ),
     Pitfall(
-        ("RecursionError",), "", "the function calls itself without an end", "jax.lax.while_loop"
+        ("RecursionError",),
+        "",
+        "the function calls itself without an end, or too deep for Python's stack",
+        "jax.lax.while_loop",
     ),
     Pitfall(
         ("TypeError",),
@@ -199,7 +248,7 @@ def pitfall_of(error: Exception, source: str = "", after: str = "") -> Pitfall |
     for exact in (True, False):
         for each in _PITFALLS:
             mine = {type(error).__name__} if exact else names
-            pairs = ((each.text, str(error)), (each.source, source), (each.after, after))
+            pairs = ((each.text, text_of(error)), (each.source, source), (each.after, after))
             fits = all(re.search(pattern, text) for pattern, text in pairs)
             if fits and mine.intersection(each.errors):
                 return each

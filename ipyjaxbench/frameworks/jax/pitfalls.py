@@ -3,24 +3,21 @@
 import inspect
 import itertools
 import linecache
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import CodeType
 
-import jax
-
-from ipyjaxbench.diagnosis import Diagnosis, Fix
+from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import reach, results, tracing, users
+from ipyjaxbench.frameworks.jax import given, reach, results, tracing, users
 from ipyjaxbench.frameworks.jax.blame import responsible
 from ipyjaxbench.frameworks.jax.fixes import Fixes
-from ipyjaxbench.frameworks.jax.pitfall_table import pitfall_of
-from ipyjaxbench.frameworks.jax.spelling import Spelling, static_jit
+from ipyjaxbench.frameworks.jax.pitfall_table import UNHASHABLE, pitfall_of
+from ipyjaxbench.frameworks.jax.spelling import Spelling
+from ipyjaxbench.frameworks.jax.words import said, text_of
 from ipyjaxbench.user_errors import one_line
 
 _MOST_FIXES = 3
-_LARGE = 1000
+_FAILS = "the code itself fails, with jit or without"
 _OTHER = "the code raises while it is traced"
 
 
@@ -40,31 +37,35 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     file, line = (places[0].file, places[0].line) if places else ("", 0)
     file, line = getattr(error, "place", (file, line))
     source = linecache.getline(file, line).strip()
+    unhashable = given.unhashable(call) if "on-hashable static" in text_of(error) else None
     pitfall = pitfall_of(error, source, linecache.getline(file, line + 1).strip())
+    pitfall = UNHASHABLE if unhashable else pitfall
     found = reach.find(call, places[0].code) if places else None
     spelling = Spelling(found)
     fixes = Fixes(call, failed, shown)
-    blamed = tuple(responsible(call, failed))
-    tried = itertools.chain(_one_jit(call), fixes.found())
-    written = tuple(itertools.islice(tried, _MOST_FIXES))
+    blamed = (unhashable,) if unhashable else tuple(responsible(call, failed))
+    written = tuple(given.given(call, error))
+    if not written:
+        tried = itertools.chain(given.one_jit(call), fixes.found())
+        written = tuple(itertools.islice(tried, _MOST_FIXES))
     if not any(fix.same for fix in written):
-        more = _python_number(call, blamed, failed.static)
+        more = given.python_number(call, blamed, failed.static)
         written = (*written, *more)[:_MOST_FIXES]
     is_ours = isinstance(error, results.NoDataError)
-    failure = fixes.eager.failure if written else None
+    failure = fixes.eager.failure if written or pitfall is None else None
     return Diagnosis(
         code=call.text,
         error="TypeError" if is_ours else type(error).__name__,
-        message=(str(error).strip().splitlines() or [""])[0],
+        message=said(error),
         line=line,
         source=source,
-        because=pitfall.because if pitfall else _OTHER,
+        because=pitfall.because if pitfall else _FAILS if failure else _OTHER,
         blamed=blamed,
         fixes=written,
         advice=spelling.words(pitfall.advice) if pitfall else "",
         tries=failed.tries,
         inside=_inside(call, places[0].code) if places else "",
-        static=failed.static,
+        static=tuple(name for name in failed.static if name not in blamed),
         eager=one_line(failure) if failure is not None else "",
         stopped=failed.stopped,
     )
@@ -89,47 +90,3 @@ def _inside(call: Call, code: CodeType) -> str:
     names = code.co_qualname.replace("<locals>.", "")
     here = getattr(top, "co_filename", code.co_filename)
     return names if code.co_filename == here else f"{names} ({Path(code.co_filename).name})"
-
-
-def _one_jit(call: Call) -> Iterator[Fix]:
-    """One jit with static arguments, in place of what was called, where that is what it needs."""
-    plain = inspect.unwrap(call.function)
-    if plain is call.function:
-        return
-    try:
-        traced = tracing.trace(replace(call, function=plain))
-    except tracing.NoChoiceError:
-        return
-    names = (*traced.static, *traced.untraceable)
-    try:
-        jax.jit(plain, static_argnames=names).trace(*call.args, **call.kwargs)
-    except Exception:  # noqa: BLE001  what is no name, or cannot be hashed, is no fix
-        return
-    if names:
-        changes = "one jit, and no other decorator; one compilation for each value"
-        yield Fix(static_jit(reach.plain(plain) or plain, names), changes)
-
-
-def _python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> Iterator[Fix]:
-    """An array that could be a Python number, and static."""
-    given = dict(zip(call.labels, call.args, strict=True)) | dict(call.kwargs)
-    function = getattr(call.function, "__name__", "")
-    for name in names:
-        value = given.get(name)
-        is_choice = isinstance(value, jax.Array) and value.shape == ()
-        if not is_choice or value is None or value.dtype.kind not in "iub":
-            continue
-        number = value.item()
-        if number > _LARGE:  # it may be how often a loop turns
-            continue
-        args = tuple(number if label == name else arg
-                     for label, arg in zip(call.labels, call.args, strict=True))  # fmt: skip
-        kwargs = {n: number if n == name else each for n, each in call.kwargs.items()}
-        needed = (*static, name)
-        if not tracing.traces(replace(call, args=args, kwargs=kwargs), needed):
-            continue
-        if function.isidentifier():
-            jit = Spelling(reach.plain(call.function)).of("jax.jit")
-            typed = repr(name if len(needed) == 1 else needed)
-            cost = f"{name} a Python number, as {number}; one compilation for each value"
-            yield Fix(f"{jit}({function}, static_argnames={typed})", cost)

@@ -17,6 +17,8 @@ from ipyjaxbench.frameworks.jax.choices import Choices, blamed
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks.jax.kept import Kept, Left
 from ipyjaxbench.frameworks.jax.parts import Part, dress, with_self
+from ipyjaxbench.frameworks.jax.reach import is_jitted
+from ipyjaxbench.frameworks.jax.words import text_of
 
 # Lines of these files are not the user's.
 for _file in (__file__, deadline.__file__):
@@ -79,7 +81,7 @@ class NoChoiceError(Exception):
         *,
         stopped: bool = False,
     ) -> None:
-        super().__init__(str(error))
+        super().__init__(text_of(error))
         self.error, self.blamed, self.tries = error, tuple(blamed), tries
         self.static, self.stopped = tuple(static), stopped
 
@@ -175,14 +177,14 @@ def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractCon
 
 def _without_declared(call: Call, traced: Traced) -> Traced:
     """Arguments that the called function has static already need not be told again."""
-    if not isinstance(call.function, jax.stages.Wrapped) or not traced.static:
+    if not is_jitted(call.function) or not traced.static:
         return traced
-    if not all(_is_declared(call, name) for name in traced.static):
+    if not all(is_declared(call, name) for name in traced.static):
         return traced
     return replace(traced, static=(), untraceable=(*traced.static, *traced.untraceable))
 
 
-def _is_declared(call: Call, name: str) -> bool:
+def is_declared(call: Call, name: str) -> bool:
     """Whether `jax.jit` hashes this argument: it refuses one that cannot be, and traces nothing."""
     args = tuple(
         _NoHash() if label == name else arg
@@ -192,7 +194,7 @@ def _is_declared(call: Call, name: str) -> bool:
     try:
         call.function.trace(*args, **kwargs)  # type: ignore[attr-defined]
     except ValueError as error:
-        return "on-hashable static arguments" in str(error)
+        return "on-hashable static arguments" in text_of(error)
     except Exception:  # noqa: BLE001  it is data then, and JAX refuses what is none
         return False
     return False
