@@ -281,3 +281,22 @@ def test_the_record_reads_back_and_html_survives(code: str) -> None:
     found = graph(code)
     assert Graph.from_dict(found.to_dict()) == found
     assert_survives(Page(html.render(found.report())))
+
+
+@pytest.mark.parametrize(
+    ("code", "primitives", "fixed"),
+    [
+        ("jax.lax.fori_loop(0, 10, lambda i, c: c * 2, x)", {"scan", "mul", "add"},
+         ("lower", "upper", "body_fun")),
+        ("jnp.power(x, 2)", {"integer_pow"}, ("x2",)),
+        ("(lambda a, n: a**n)(x, 2)", {"convert_element_type", "pow"}, ()),
+        ("jnp.sin(2)", {"convert_element_type", "sin"}, ()),
+        ("jnp.clip(x, 0, 1)", {"convert_element_type", "jit", "max", "min"}, ()),
+    ],
+)  # fmt: skip
+def test_a_number_that_makes_another_program_of_a_function_of_jax_is_fixed(
+    code: str, primitives: set[str], fixed: tuple[str, ...]
+) -> None:
+    found = graph(code)
+    assert {each.name for each in found.stats} == primitives
+    assert found.fixed == fixed

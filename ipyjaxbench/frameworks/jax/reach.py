@@ -85,6 +85,12 @@ def is_jitted(thing: Any) -> bool:
         return False
 
 
+def is_of_jax(function: Any) -> bool:
+    """Whether a function is JAX's own, and not one of the user's that JAX changed."""
+    root = getattr(plain(function), "__module__", None) or ""
+    return root.partition(".")[0] == "jax"
+
+
 def steps(thing: Any) -> Iterator[Step]:
     """What a thing leads to at once."""
     match thing:

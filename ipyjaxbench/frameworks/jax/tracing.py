@@ -2,7 +2,7 @@
 
 import contextlib
 import io
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from ipyjaxbench.frameworks.jax.choices import Choices, blamed
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks.jax.kept import Kept, Left
 from ipyjaxbench.frameworks.jax.parts import Part, dress, with_self
-from ipyjaxbench.frameworks.jax.reach import is_jitted
+from ipyjaxbench.frameworks.jax.reach import is_jitted, is_of_jax
 from ipyjaxbench.frameworks.jax.words import text_of
 
 # Lines of these files are not the user's.
@@ -157,8 +157,8 @@ def _of_choices(call: Call) -> Traced:
                 if isinstance(error, _FINAL):
                     break
                 continue
-            traced = _without_declared(call, traced)
-            return replace(traced, tries=choices.tries, printed=written.getvalue())
+            traced = _without_declared(call, _as_evaluated(whole, traced, choices))
+            return replace(traced, printed=written.getvalue())
     needed, fault = choices.told()
     named = blamed(fault, whole)
     raise NoChoiceError(fault, named, choices.tries, needed, stopped=choices.stopped) from fault
@@ -173,6 +173,39 @@ def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractCon
     if not choices.has_large(static):
         return contextlib.nullcontext()
     return within(choices.left, _TURNS if choices.is_named else 0)
+
+
+def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
+    """The program with whole numbers fixed, where a function of JAX's makes another one of them.
+
+    Without jit, ``jnp.power(x, 2)`` is a square, and ``fori_loop(0, 10, ...)`` a loop of ten turns.
+    In the user's own functions a number is an input, as it is for `jax.jit`.
+    """
+    traced = replace(traced, tries=choices.tries)
+    numbers = [name for name in _whole_numbers(call) if name not in traced.static]
+    if not numbers or not is_of_jax(call.function):
+        return traced
+    fixed = frozenset((*traced.static, *numbers))
+    try:
+        with _in_time(choices, fixed):
+            other = _traced(call, fixed)
+    except (Exception, OutOfTimeError):  # noqa: BLE001  then they are inputs
+        return replace(traced, tries=traced.tries + 1)
+    same = _primitives(other) == _primitives(traced)
+    told = replace(other, static=traced.static, untraceable=(*numbers, *traced.untraceable))
+    return replace(traced if same else told, tries=traced.tries + 1)
+
+
+def _whole_numbers(call: Call) -> Iterator[str]:
+    for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
+        if isinstance(value, int):
+            yield name
+
+
+def _primitives(traced: Traced) -> set[str]:
+    """What is computed; that a number takes an array's dtype is no other program."""
+    names = {each.primitive.name for each in program.equations_of(traced.closed.jaxpr)}
+    return names - {"convert_element_type"}
 
 
 def _without_declared(call: Call, traced: Traced) -> Traced:
