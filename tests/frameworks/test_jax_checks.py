@@ -56,6 +56,40 @@ def split(key: Any) -> Any:
     return jax.random.normal(first) + jax.random.normal(second)
 
 
+def by_number(a: Any) -> Any:
+    return a * np.float32(2)
+
+
+def by_array(a: Any) -> Any:
+    return a * np.ones(4, np.float32)
+
+
+def by_array_asked_for(a: Any) -> Any:
+    return a.astype(
+        np.float32,
+    ) * np.ones(4, np.float32)
+
+
+def by_keyword(a: Any) -> Any:
+    return a + jnp.zeros(4, dtype="float32")
+
+
+def as_array(a: Any) -> Any:
+    return jnp.asarray(a, jnp.float32) + 1
+
+
+def product(a: Any, b: Any) -> Any:
+    return a @ b
+
+
+def picked(a: Any, b: Any) -> Any:
+    return jnp.where(a > 0, a, b)
+
+
+def summed(a: Any) -> Any:
+    return a.sum() + jnp.mean(a, dtype=jnp.float32).astype(a.dtype)
+
+
 @pytest.mark.parametrize(
     ("code", "bad", "good"),
     [
@@ -74,6 +108,11 @@ def split(key: Any) -> Any:
         ("key-reused", (twice, RAW), (folded, RAW)),
         ("promoted", (mixed, NARROW, X), (mixed, NARROW, NARROW)),
         ("promoted", (mixed, NARROW, X), (lambda a, b: a.astype(b.dtype) * b, NARROW, X)),
+        ("promoted", (by_number, NARROW), (lambda a: a * 2, NARROW)),
+        ("promoted", (by_array, NARROW), (by_array_asked_for, NARROW)),
+        ("promoted", (by_keyword, NARROW), (as_array, NARROW)),
+        ("promoted", (product, NARROW, X), (product, NARROW, NARROW)),
+        ("promoted", (picked, NARROW, X), (summed, NARROW)),
         ("recomputed", (jax.grad(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))), 1.0),
          (jax.grad(lambda x: jnp.sin(jnp.sin(x))), 1.0)),
     ],

@@ -144,3 +144,34 @@ print([note.code for note in kept.notes])
     assert why == "That is on each of 4 devices"
     assert codes == "['resharded']"
     assert kept == "[]"
+
+
+def halved(x: Any) -> Any:
+    return jnp.where(x > 0, x, x / 2)
+
+
+def quartered(x: Any) -> Any:
+    return jnp.where(x > 0, x, x / 4)
+
+
+def test_lines_are_those_of_the_users_code_that_call_and_not_of_the_first_that_called() -> None:
+    for function in (halved, quartered):
+        (line,) = graph(function, X).lines
+        assert line.line == function.__code__.co_firstlineno + 1
+        assert {"select_n", "jit", "div", "gt"} >= {*line.parts} >= {"select_n", "div"}
+
+
+def test_code_of_a_library_is_at_the_line_that_calls_it() -> None:
+    optax = pytest.importorskip("optax")
+    rule = optax.adam(1e-3)
+
+    def updated(w: Any) -> Any:
+        state = rule.init(w)
+        return rule.update(w, state, w)
+
+    first = updated.__code__.co_firstlineno
+    assert [each.line - first for each in graph(updated, X).lines] == [1, 2]
+
+
+def test_what_no_line_of_the_user_calls_has_none() -> None:
+    assert graph(jnp.sort, X).lines == ()

@@ -1,16 +1,16 @@
 """What a jaxpr holds that its author may not expect."""
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from ipyjaxbench import notes, units
 from ipyjaxbench.frameworks.jax import key_reuse, program
+from ipyjaxbench.frameworks.jax.promotions import promotions
 from ipyjaxbench.frameworks.jax.tracing import Traced
+from ipyjaxbench.frameworks.jax.users import is_users
 from ipyjaxbench.graph_parts import line_of
 from ipyjaxbench.notes import Note
 
@@ -35,7 +35,7 @@ def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
     for value in program.constants_of(traced.closed):
         if value.nbytes >= _LARGE:
             yield notes.baked_in(units.array(value.dtype, value.shape), value.nbytes)
-    yield from _unrolled(everything)
+    yield from _unrolled(traced.closed.jaxpr)
     weak = [
         units.array(str(aval.dtype), aval.shape)
         for aval in traced.closed.out_avals
@@ -48,7 +48,7 @@ def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
     if outside:
         yield notes.called_back(outside)
     yield from _narrow(everything)
-    yield from _promoted(everything)
+    yield from promotions(traced.closed.jaxpr)
     yield from _donated(everything)
     again = sum(name in _REMAT for name in names)
     if again:
@@ -59,12 +59,12 @@ def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
         yield notes.key_reused(reused)
 
 
-def _unrolled(equations: list[Any]) -> Iterator[Note]:
+def _unrolled(jaxpr: Any) -> Iterator[Note]:
     """Lines on which each primitive stands as often, and often."""
     places: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
-    for equation in equations:
-        place = program.place_of(equation.source_info)
-        if place[1]:
+    for equation, place in program.placed(jaxpr):
+        # A library's own loop, as one over the leaves of a tree, is not the user's to roll up.
+        if place[1] and is_users(program.nearest_of(equation.source_info)[0]):
             places[place][equation.primitive.name] += 1
     for place, counted in places.items():
         times = min(counted.values())
@@ -99,26 +99,6 @@ def _donated(equations: list[Any]) -> Iterator[Note]:
 
 def _kind(variable: Any) -> tuple[object, object]:
     return getattr(variable.aval, "shape", None), getattr(variable.aval, "dtype", None)
-
-
-def _promoted(equations: list[Any]) -> Iterator[Note]:
-    """Arrays that become wider though the line does not say so."""
-    places: dict[tuple[str, int], tuple[str, str, int]] = {}
-    for equation in equations:
-        if equation.primitive.name != "convert_element_type":
-            continue
-        old, new = equation.invars[0].aval, equation.outvars[0].aval
-        floats = jnp.issubdtype(old.dtype, jnp.floating) and jnp.issubdtype(new.dtype, jnp.floating)
-        if not floats or new.dtype.itemsize <= old.dtype.itemsize or not old.shape:
-            continue
-        place = program.place_of(equation.source_info)
-        source = line_of(*place) if place[1] else ""
-        asked = "astype" in source or str(new.dtype) in source
-        if place[1] and not asked:
-            nbytes = new.dtype.itemsize * math.prod(new.shape)
-            places.setdefault(place, (str(old.dtype), str(new.dtype), nbytes))
-    for (file, line), (old_name, new_name, nbytes) in places.items():
-        yield notes.promoted(line, line_of(file, line), old_name, new_name, nbytes)
 
 
 def _resharded(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:

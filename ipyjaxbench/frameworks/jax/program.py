@@ -1,18 +1,26 @@
 """What a jaxpr computes, counted equation by equation, and its text, folded where it is long."""
 
 import math
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import jax
 from jax.extend import source_info_util
 
 from ipyjaxbench.frameworks.jax.jaxpr import operations_of
+from ipyjaxbench.frameworks.jax.users import is_users
 from ipyjaxbench.graph_parts import Count, Value, by_line
 
+#: File and line.
+Place: TypeAlias = tuple[str, int]
+
 _WIDTH = 78
+_JITTED = ("jit", "pjit")
+_OURS = f"{Path(__file__).parents[2]}{os.sep}"
 _OF_JAX = re.compile(r"[/\\]jax[/\\]")
 _PARAMETER = 40  # characters of a parameter that are shown where a program is folded
 _FIRST, _LAST = 40, 10  # equations that are shown at each level
@@ -56,8 +64,8 @@ class Counted:
         self._times: Counter[str] = Counter()
         self._flops: defaultdict[str, float] = defaultdict(float)
         self._steps: list[tuple[str, int, str, float]] = []
-        self._places: dict[int, tuple[str, int]] = {}
-        self.flops = self._program(jaxpr, 1.0)
+        self._places: dict[int, Place] = {}
+        self.flops = self._program(jaxpr, 1.0, None)
 
     def primitives(self) -> tuple[Count, ...]:
         """How often each primitive is computed, the costliest first."""
@@ -68,62 +76,109 @@ class Counted:
         """How much each line of code computes, file by file and in order."""
         return by_line(self._steps)
 
-    def _program(self, jaxpr: Any, turns: float) -> float:
-        return math.fsum(self._equation(equation, turns) for equation in jaxpr.eqns)
+    def _program(self, jaxpr: Any, turns: float, place: Place | None) -> float:
+        return math.fsum(self._equation(equation, turns, place) for equation in jaxpr.eqns)
 
-    def _equation(self, equation: Any, turns: float) -> float:
+    def _equation(self, equation: Any, turns: float, place: Place | None) -> float:
         name, inner = equation.primitive.name, [*programs_in(equation)]
         if name in _UNCOUNTED:
             self.uncounted[f"{name} is not counted"] = None
-        if not inner:
-            flops = turns * operations_of(equation)
-            self.operations += 1
-            self._times[name] += 1
-            self._flops[name] += flops
-            self._note_line(equation, name, flops)
-            return flops
         self.operations += 1
         self._times[name] += 1
+        if not inner:
+            flops = turns * operations_of(equation)
+            self._flops[name] += flops
+            self._steps.append((*(place or self._place(equation)), name, flops))
+            return flops
+        if place is None and is_of_library(equation):
+            place = self._place(equation)
         if name == "scan":
-            return self._program(inner[0], turns * equation.params["length"])
+            return self._program(inner[0], turns * equation.params["length"], place)
         if name == "while":
             self.uncounted[_UNKNOWN_TURNS] = None
-            return math.fsum(self._program(program, turns) for program in inner)
+            return math.fsum(self._program(program, turns, place) for program in inner)
         # A function with its own derivative holds that too: what runs comes first.
         runs = inner[0]
         if name == "cond":
             self.uncounted[_ONE_BRANCH] = None
             runs = max(inner, key=lambda branch: Counted(branch).flops)
         # What does not run is listed, and costs nothing.
-        return math.fsum(self._program(each, turns if each is runs else 0.0) for each in inner)
+        return math.fsum(
+            self._program(each, turns if each is runs else 0.0, place) for each in inner
+        )
 
-    def _note_line(self, equation: Any, name: str, flops: float) -> None:
+    def _place(self, equation: Any) -> Place:
         key = id(equation.source_info.traceback)
         if key not in self._places:
             self._places[key] = place_of(equation.source_info)
-        self._steps.append((*self._places[key], name, flops))
+        return self._places[key]
 
 
-def place_of(info: Any) -> tuple[str, int]:
-    """File and line of the user's code that an equation comes from; 0 where it is not known."""
+def placed(jaxpr: Any, place: Place | None = None) -> Iterator[tuple[Any, Place]]:
+    """Each equation with file and line of the user's code, those of inner programs among them.
+
+    JAX keeps traces of its own jitted functions, with the lines of the first call: what is in
+    them is at the line that calls them.
+    """
+    for equation in jaxpr.eqns:
+        here = place or place_of(equation.source_info)
+        yield equation, here
+        for inner in programs_in(equation):
+            yield from placed(inner, here if is_of_library(equation) else place)
+
+
+def place_of(info: Any) -> Place:
+    """File and line of the user's code that an equation comes from; 0 where there is none.
+
+    That is the innermost line that is in no library: where a library computes, the line that
+    calls it.
+    """
+    frames = getattr(info.traceback, "frames", None)
+    if frames is None:
+        return nearest_of(info)
+    for frame in frames:
+        if frame.file_name.startswith(_OURS):  # what is further out is the cell that looks
+            break
+        if is_users(frame.file_name):
+            return frame.file_name, frame.line_num
+    return "", 0
+
+
+def nearest_of(info: Any) -> Place:
+    """File and line of the innermost code that is not JAX's; a library's is among them."""
     parts = source_info_util.summarize(info).partition(" (")[0].split(":")
     while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
         parts.pop()  # the column
     return (":".join(parts[:-1]), int(parts[-1])) if parts[-1].isdigit() else ("", 0)
 
 
+def is_of_library(equation: Any) -> bool:
+    """Whether an equation calls a jitted function that is not the user's."""
+    if equation.primitive.name not in _JITTED:
+        return False
+    file = _source_of(equation)
+    return not file or not is_users(file)
+
+
 def jitted_by_user(closed: Any) -> tuple[str, ...]:
     """Names of jitted functions in a program that are not JAX's own."""
     found = []
     for equation in closed.jaxpr.eqns:
-        if equation.primitive.name not in ("jit", "pjit"):
+        if equation.primitive.name not in _JITTED:
             continue
         inner = equation.params["jaxpr"]
-        source = getattr(getattr(inner.jaxpr, "debug_info", None), "func_src_info", None) or ""
+        source = _source_of(equation)
         if source and not _OF_JAX.search(source):
             found.append(str(equation.params["name"]))
         found += jitted_by_user(inner)
     return tuple(dict.fromkeys(found))
+
+
+def _source_of(equation: Any) -> str:
+    """The file of a jitted function, and more; empty where it is not told."""
+    info = getattr(equation.params["jaxpr"].jaxpr, "debug_info", None)
+    told = getattr(info, "func_src_info", None) or ""
+    return str(told).rpartition(" at ")[2]
 
 
 def text_of(closed: Any, depth: int | None) -> str:
