@@ -40,7 +40,7 @@ def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
     for words in g.uncounted:
         yield "counted", words
     if g.compiled:
-        yield "compiled", _compiled(g.compiled)
+        yield "compiled", _compiled(g.compiled, captures=bool(g.constants))
         if not g.estimates:  # else what is exchanged here stands beside what chips exchange
             yield from _exchanged(g.compiled.collectives)
     for cut in g.breaks:
@@ -91,10 +91,11 @@ def _short(text: str) -> list[str]:
     return [*lines[:_PRINTED], *(["..."] if len(lines) > _PRINTED else [])]
 
 
-def _compiled(told: Compiled) -> str:
+def _compiled(told: Compiled, *, captures: bool) -> str:
     parts = [units.flops(told.flops)] if told.flops is not None else []
     parts += [f"{units.size(int(told.moved))} moved"] if told.moved is not None else []
-    between = f" ({units.size(told.temporary)} of it for values in between)"
+    what = "captured arrays and values in between" if captures else "values in between"
+    between = f" ({units.size(told.temporary)} of it for {what})"
     parts.append(f"{units.size(told.memory)} of memory{between if told.temporary else ''}")
     return f"{', '.join(parts)}{f'. {told.why}' if told.why else ''}"
 

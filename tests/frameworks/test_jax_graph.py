@@ -300,3 +300,15 @@ def test_a_number_that_makes_another_program_of_a_function_of_jax_is_fixed(
     found = graph(code)
     assert {each.name for each in found.stats} == primitives
     assert found.fixed == fixed
+
+
+def test_a_folded_program_shows_what_it_captures_as_jax_does() -> None:
+    def long(x: Any) -> Any:
+        for _ in range(200):
+            x = x + X
+        return x
+
+    found = ipyjaxbench.graph(long, X + 1)
+    assert found.program.splitlines()[0] == "{ lambda a:f32[3,4]; b:f32[3,4]. let"
+    assert found.program.splitlines()[1].strip() == "c:f32[3,4] = add b a"
+    assert ipyjaxbench.graph(long, X[0]).text().startswith("{ lambda a:f32[3,4]; b:f32[4]. let")

@@ -1,6 +1,7 @@
 """What a graph can still tell after it was shown: stages, memory, what XLA counts and why."""
 
 import os
+import re
 import subprocess
 import sys
 from typing import Any
@@ -37,7 +38,10 @@ def dead(x: Any) -> Any:
         (scanned, ("We count 524 MFLOP: 524 MFLOP in further turns of loops, of which it counts"
          " one")),
         (dead, "We count 528 kFLOP: 524 kFLOP whose result is not used, and that it removed"),
-        (jnp.sort, "We count 0 FLOP: not sort"),
+        (jnp.sort, "We count 0 FLOP, and not sort"),
+        (lambda x: jax.lax.fori_loop(0, 10, lambda _, c: c * 2, x[0, 0]), ""),
+        (lambda x: jax.lax.map(lambda row: row @ x, x),
+         "We count 524 kFLOP: 516 kFLOP in further turns of loops, of which it counts one"),
     ],
 )  # fmt: skip
 def test_where_xla_counts_otherwise_the_reason_is_told(function: Any, why: str) -> None:
@@ -175,3 +179,37 @@ def test_code_of_a_library_is_at_the_line_that_calls_it() -> None:
 
 def test_what_no_line_of_the_user_calls_has_none() -> None:
     assert graph(jnp.sort, X).lines == ()
+
+
+def test_a_difference_without_a_known_reason_is_called_so() -> None:
+    found = graph(lambda key: jax.random.normal(key, (64, 64)), jax.random.key(0), stats=True)
+    assert found.compiled is not None
+    assert re.fullmatch(
+        r"We count 24.6 kFLOP: XLA adds \S+ kFLOP, for reasons that are not known",
+        found.compiled.why,
+    )
+
+
+def test_of_a_solver_what_runs_is_counted_and_what_is_not_is_named() -> None:
+    found = graph(jnp.linalg.solve, X, X, stats=True)
+    assert found.flops < 64**3
+    assert found.compiled is not None
+    assert "and not lu, triangular_solve" in found.compiled.why
+
+
+def test_a_multiplication_of_complex_numbers_is_several_operations_for_us_and_one_for_xla() -> None:
+    found = graph(lambda x: x @ x, X.astype(complex), stats=True)
+    assert found.flops == 8 * 64**3
+    assert found.compiled is not None
+    assert found.compiled.why.endswith("since one of complex numbers is several of real ones")
+
+
+def test_what_computes_shapes_alone_captures_nothing() -> None:
+    assert graph(lambda x: jax.eval_shape(lambda v: v @ v, x), X).constants == ()
+
+
+def test_a_captured_array_is_no_value_in_between() -> None:
+    big = jnp.ones((64, 64))
+    text = " ".join(str(graph(lambda x: x @ big, X, stats=True)).split())
+    assert "of it for captured arrays and values in between" in text
+    assert "captured arrays and" not in str(graph(lambda x: jnp.sort(x @ x) @ x, X, stats=True))

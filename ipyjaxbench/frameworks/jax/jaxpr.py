@@ -29,6 +29,14 @@ _CALLS = frozenset(
         *("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"),
     )
 )
+#: Real operations in one of complex numbers: a product is four of them and two sums.
+_OF_COMPLEX = {
+    **dict.fromkeys(("add", "add_any", "sub", "neg", "reduce_sum", "cumsum"), 2.0),
+    **dict.fromkeys(("dot_general", "conv_general_dilated"), 4.0),
+    "mul": 6.0,
+    "div": 11.0,
+    "abs": 4.0,
+}
 _MOST_STEPS = 20_000
 
 
@@ -179,6 +187,14 @@ def operations_of(step: Any) -> float:
     if name in _ELEMENTWISE:
         return _size(step.outvars[0])
     return _size(step.invars[0]) if name in _REDUCTIONS else 0.0
+
+
+def real_operations(step: Any) -> float:
+    """How many operations of real numbers one of an equation is, on average; 1 if it is real."""
+    dtype = getattr(step.invars[0].aval, "dtype", None) if step.invars else None
+    if getattr(dtype, "kind", "") != "c":
+        return 1.0
+    return _OF_COMPLEX.get(step.primitive.name, 1.0)
 
 
 def _size(variable: Any) -> float:

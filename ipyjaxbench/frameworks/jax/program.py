@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import jax
 from jax.extend import source_info_util
 
-from ipyjaxbench.frameworks.jax.jaxpr import operations_of
+from ipyjaxbench.frameworks.jax.jaxpr import operations_of, real_operations
 from ipyjaxbench.frameworks.jax.users import is_users
 from ipyjaxbench.graph_parts import Count, Value, by_line
 
@@ -40,7 +40,9 @@ def values_of(avals: Any, names: Any = ()) -> tuple[Value, ...]:
 
 def constants_of(closed: Any) -> tuple[Value, ...]:
     """Arrays that are part of the program and of the programs in it, the largest first."""
-    found = {id(c): c for each in _closed_in(closed) for c in each.consts}
+    every = [c for each in _closed_in(closed) for c in each.consts]
+    # What computes shapes alone, as `jax.eval_shape`, leaves shapes here.
+    found = {id(c): c for c in every if not isinstance(c, jax.ShapeDtypeStruct)}
     values = [_value("", jax.typeof(c) if hasattr(jax, "typeof") else jax.core.get_aval(c))
               for c in found.values()]  # fmt: skip
     return tuple(sorted(values, key=lambda each: -each.nbytes))
@@ -55,11 +57,13 @@ class Counted:
     Attributes:
         operations: equations, those of inner programs among them.
         flops: floating-point operations, with every turn of each `scan`.
+        of_complex: those that there are because numbers are complex.
         uncounted: what is not known, in words.
     """
 
     def __init__(self, jaxpr: Any) -> None:
         self.operations = 0
+        self.of_complex = 0.0
         self.uncounted: dict[str, None] = {}
         self._times: Counter[str] = Counter()
         self._flops: defaultdict[str, float] = defaultdict(float)
@@ -86,7 +90,9 @@ class Counted:
         self.operations += 1
         self._times[name] += 1
         if not inner:
-            flops = turns * operations_of(equation)
+            once = turns * operations_of(equation)
+            flops = once * real_operations(equation)
+            self.of_complex += flops - once
             self._flops[name] += flops
             self._steps.append((*(place or self._place(equation)), name, flops))
             return flops
@@ -102,6 +108,8 @@ class Counted:
         if name == "cond":
             self.uncounted[_ONE_BRANCH] = None
             runs = max(inner, key=lambda branch: Counted(branch).flops)
+        if name == "custom_linear_solve":
+            runs = getattr(equation.params["jaxprs"].solve, "jaxpr", runs)
         # What does not run is listed, and costs nothing.
         return math.fsum(
             self._program(each, turns if each is runs else 0.0, place) for each in inner
@@ -202,8 +210,10 @@ class _Listing:
 
     def lines(self, jaxpr: Any, level: int) -> Iterator[str]:
         pad = "  " * level
-        given = " ".join(map(self._typed, jaxpr.invars))
-        yield f"{pad}{{ lambda {given}. let".replace("lambda .", "lambda.")
+        captured, given = (
+            " ".join(map(self._typed, variables)) for variables in (jaxpr.constvars, jaxpr.invars)
+        )
+        yield f"{pad}{{ lambda {captured}; {given}. let"
         equations = jaxpr.eqns
         hidden = range(_FIRST, len(equations) - _LAST)
         for number, equation in enumerate(equations):
