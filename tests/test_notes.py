@@ -573,6 +573,25 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.mixed_tree(["cfg['mode']"]),
+        Note(
+            "mixed-tree",
+            "jax.jit refuses arguments that hold cfg['mode']: in a tree it takes arrays and numbers"
+            " alone.",
+            "give what is no data as an argument of its own, and make that static",
+        ),
+    ),
+    (
+        notes.static_nan(["v"]),
+        Note(
+            "static-nan",
+            "v is static and NaN, which equals nothing: a jitted function is traced again for each"
+            " new one.",
+            "give it as an array, or None in its place",
+            MEANING,
+        ),
+    ),
+    (
         notes.drawn_once(["np.random"]),
         Note(
             "drawn-once",

@@ -32,9 +32,11 @@ from ipyjaxbench.notes.programs import donated_unused as donated_unused
 from ipyjaxbench.notes.programs import drawn_once as drawn_once
 from ipyjaxbench.notes.programs import key_reused as key_reused
 from ipyjaxbench.notes.programs import low_precision as low_precision
+from ipyjaxbench.notes.programs import mixed_tree as mixed_tree
 from ipyjaxbench.notes.programs import promoted as promoted
 from ipyjaxbench.notes.programs import recomputed as recomputed
 from ipyjaxbench.notes.programs import resharded as resharded
+from ipyjaxbench.notes.programs import static_nan as static_nan
 from ipyjaxbench.notes.programs import tracer_kept as tracer_kept
 from ipyjaxbench.notes.programs import unrolled as unrolled
 from ipyjaxbench.notes.programs import weak_output as weak_output
@@ -145,6 +147,8 @@ CODES = (
     "unrolled",
     "weak-output",
     "changed-while-traced",
+    "mixed-tree",
+    "static-nan",
     "drawn-once",
     "half-chips",
     "loops-once",

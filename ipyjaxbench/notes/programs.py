@@ -91,6 +91,27 @@ def tracer_kept(names: Sequence[str], *, put_back: bool, what: str = "tracer") -
     )
 
 
+def mixed_tree(names: Sequence[str]) -> Note:
+    """An argument holds arrays, and other things too."""
+    return Note(
+        "mixed-tree",
+        f"jax.jit refuses arguments that hold {', '.join(names)}: in a tree it takes arrays and"
+        " numbers alone.",
+        "give what is no data as an argument of its own, and make that static",
+    )
+
+
+def static_nan(names: Sequence[str]) -> Note:
+    """A static argument is NaN."""
+    return Note(
+        "static-nan",
+        f"{', '.join(names)} is static and NaN, which equals nothing: a jitted function is traced"
+        " again for each new one.",
+        "give it as an array, or None in its place",
+        CHANGES_MEANING,
+    )
+
+
 def changed_while_traced(names: Sequence[str], *, put_back: bool) -> Note:
     """The function changes something outside of itself."""
     which = ", ".join(names)

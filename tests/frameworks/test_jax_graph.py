@@ -312,3 +312,23 @@ def test_a_folded_program_shows_what_it_captures_as_jax_does() -> None:
     assert found.program.splitlines()[0] == "{ lambda a:f32[3,4]; b:f32[3,4]. let"
     assert found.program.splitlines()[1].strip() == "c:f32[3,4] = add b a"
     assert ipyjaxbench.graph(long, X[0]).text().startswith("{ lambda a:f32[3,4]; b:f32[4]. let")
+
+
+def test_what_is_no_data_in_a_tree_is_fixed_and_that_jit_refuses_it_is_told() -> None:
+    found = graph("(lambda x, cfg: x * cfg['k'] if cfg['mode'] == 'a' else x)"
+                  "(x, {'mode': 'a', 'k': 3.0})")  # fmt: skip
+    assert found.fixed == ("cfg['mode']",)
+    (note,) = found.notes
+    assert note.text.startswith("jax.jit refuses arguments that hold cfg['mode']")
+    many = graph("(lambda x, cfg: x * cfg[0])(x, [2.0, *'abcd'])")
+    assert many.fixed == ("4 parts of cfg",)
+    assert graph("(lambda x, k: x * k['a'])(x, {'a': 2.0})").notes == ()
+
+
+@pytest.mark.parametrize(
+    "code", ["flagged(x, float('nan'))", "jitted(x, neg=float('nan'))"]
+)  # fmt: skip
+def test_a_static_argument_that_equals_nothing_is_told(code: str) -> None:
+    (note,) = graph(code).notes
+    assert note.code == "static-nan"
+    assert graph(code.replace("nan", "1")).notes == ()

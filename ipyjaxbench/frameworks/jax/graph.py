@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks import _hlo
 from ipyjaxbench.frameworks.jax import chips, pitfalls, program, tracing
+from ipyjaxbench.frameworks.jax.given import values
 from ipyjaxbench.frameworks.jax.kept import Left
 from ipyjaxbench.frameworks.jax.live import LiveProgram
 from ipyjaxbench.frameworks.jax.numpy_names import with_jax_numpy
@@ -74,12 +76,13 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         stats=counted.primitives(),
         lines=counted.lines(),
         static_argnames=traced.static,
-        fixed=traced.untraceable,
+        fixed=(*traced.untraceable, *traced.within),
         tries=traced.tries,
         seconds=seconds,
         printed=traced.printed,
         notes=(
             *_narrowed(traced),
+            *_refused_by_jit(call, traced),
             *_left_behind(traced.left),
             *of_chips,
             *(live.checks() if options.check else ()),
@@ -150,6 +153,18 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
         if isinstance(value, np.ndarray | np.generic) and value.dtype != aval.dtype:
             by_kind.setdefault((str(value.dtype), str(aval.dtype)), []).append(name)
     yield from (notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
+
+
+def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
+    """What a jitted function would not take as it is, or would be compiled for at each call."""
+    # Other libraries' ways to jit, and methods, take trees that `jax.jit` refuses.
+    if traced.within and isinstance(call.function, FunctionType) and call.labels[:1] != ("self",):
+        yield notes.mixed_tree(traced.within)
+    fixed = {*traced.static, *traced.untraceable}
+    # A number that is no number differs from itself.
+    unequal = [n for n, v in values(call).items() if n in fixed and isinstance(v, float) and v != v]
+    if unequal:
+        yield notes.static_nan(unequal)
 
 
 def _left_behind(left: Left) -> Iterator[Note]:

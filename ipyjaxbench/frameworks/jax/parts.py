@@ -12,6 +12,7 @@ import numpy as np
 
 from ipyjaxbench.expression import Call
 
+_FEW = 3  # parts that are named one by one
 _HOLE = None  # what stands in a tree where a static leaf was
 
 
@@ -62,6 +63,7 @@ class Part:
 
     def __init__(self, name: str, value: Any, static: bool) -> None:  # noqa: FBT001
         self.name = name
+        self._value = value
         self._leaves, self._tree = jax.tree.flatten(value)
         self._is_data = [not static and is_leaf(leaf) for leaf in self._leaves]
         kept = [
@@ -74,6 +76,18 @@ class Part:
     def no_data(self) -> bool:
         """Whether it has leaves, and none of them is data."""
         return bool(self._leaves) and not any(self._is_data)
+
+    def fixed_leaves(self) -> tuple[str, ...]:
+        """Paths to what is no data in a tree that holds data too; their number, if they are many."""
+        if self.no_data or not any(self._is_data):
+            return ()
+        paths = jax.tree_util.tree_leaves_with_path(self._value)
+        found = [
+            self.name + jax.tree_util.keystr(path)
+            for (path, _), is_data in zip(paths, self._is_data, strict=True)
+            if not is_data
+        ]
+        return tuple(found) if len(found) <= _FEW else (f"{len(found)} parts of {self.name}",)
 
     def whole(self, data: Any) -> Any:
         """The argument with traced leaves in place of data."""

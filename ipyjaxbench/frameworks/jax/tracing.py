@@ -44,6 +44,7 @@ class Traced:
             empty where the called function already has all of them static.
         untraceable: arguments that are no data, such as strings and functions, and those that the
             called function has static.
+        within: what is no data in arguments that hold data too.
         call: of one argument for each input's tree, ready to be lowered.
         tries: how often the user's code was traced.
         printed: what it printed meanwhile.
@@ -56,6 +57,7 @@ class Traced:
     static: tuple[str, ...]
     untraceable: tuple[str, ...]
     call: tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]
+    within: tuple[str, ...] = ()
     tries: int = 1
     printed: str = ""
     left: Left = field(default_factory=Left)
@@ -279,6 +281,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         values=tuple(value for _, value in leaves),
         static=tuple(n for n in (*call.labels, *call.kwargs) if n in static),
         untraceable=tuple(p.name for p in everything if p.name not in static and p.no_data),
+        within=tuple(name for part in everything for name in part.fixed_leaves()),
         call=(wrapper, args, kwargs),
         left=left,
     )
