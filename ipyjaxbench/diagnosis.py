@@ -110,7 +110,7 @@ class Diagnosis(Result):
     def report(self) -> Report:
         """What is wrong, headline first."""
         rows = [*self._why(), *self._help()]
-        error = f"{self.error}: {self.message}"
+        error = f"{self.error}: {self.message}".rstrip(": ")
         rows.append(("error", error))
         if self.eager:
             alike = self.eager[:_ALIKE] == error[:_ALIKE]

@@ -19,6 +19,7 @@ from ipyjaxbench.frameworks.jax.given import values
 from ipyjaxbench.frameworks.jax.kept import Left
 from ipyjaxbench.frameworks.jax.live import LiveProgram
 from ipyjaxbench.frameworks.jax.numpy_names import with_jax_numpy
+from ipyjaxbench.frameworks.jax.parts import holds_itself
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
@@ -43,6 +44,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     """
     __tracebackhide__ = True
     stage = options.stage_of("jax")
+    _refuse_cycles(call)
     _refuse_deleted(call)
     call = replace(call, args=tuple(map(_without_data, call.args)))
     if options.numpy:
@@ -51,6 +53,8 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     start = _CLOCK.now()
     try:
         traced = tracing.trace(call)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{call.text} was being traced; nothing is left of it") from None
     except tracing.NoChoiceError as failed:
         diagnosis = pitfalls.diagnose(call, failed)
         raise UntraceableError(diagnosis, failed.error) from failed.error
@@ -116,6 +120,18 @@ def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
         if depth is None or text.count("\n") < _LINES:
             return text
     return program.text_of(closed, depth)
+
+
+def _refuse_cycles(call: Call) -> None:
+    for name, value in values(call).items():
+        try:
+            is_cycle = holds_itself(value)
+        except RecursionError:
+            is_cycle = True
+        if is_cycle:
+            raise SnippetError(
+                f"{name} holds itself, or is nested without an end: give it without that part"
+            )
 
 
 def _refuse_deleted(call: Call) -> None:

@@ -41,6 +41,16 @@ def with_self(call: Call) -> Call:
     return Call(call.text, plain, (owner, *call.args), call.kwargs, ("self", *call.labels))
 
 
+def holds_itself(value: object, above: frozenset[int] = frozenset()) -> bool:
+    """Whether a container leads back to itself; JAX cannot follow that, and is left broken."""
+    if not isinstance(value, list | tuple | dict):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    containers = [each for each in inner if isinstance(each, list | tuple | dict)]
+    here = above | {id(value)}
+    return any(id(each) in here or holds_itself(each, here) for each in containers)
+
+
 def dress(wrapper: Any, function: Any) -> None:
     """Make a wrapper look like what it wraps: JAX's errors then name the user's arguments."""
     with contextlib.suppress(ValueError, TypeError):
@@ -78,7 +88,7 @@ class Part:
         return bool(self._leaves) and not any(self._is_data)
 
     def fixed_leaves(self) -> tuple[str, ...]:
-        """Paths to what is no data in a tree that holds data too; their number, if they are many."""
+        """Paths to what is no data in a tree that holds data; their number, if they are many."""
         if self.no_data or not any(self._is_data):
             return ()
         paths = jax.tree_util.tree_leaves_with_path(self._value)
