@@ -70,12 +70,17 @@ class Whereabouts(Result):
     arrays: tuple[Located, ...]
     unnamed: Mapping[str, tuple[int, int]]
 
-    def by_device(self) -> dict[str, tuple[int, int]]:
-        """Arrays and bytes on each device; what shares the memory of another counts once."""
+    def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
+        """Arrays and bytes on each device; what shares the memory of another counts once.
+
+        Args:
+            framework: whose arrays count; empty for all. Several have a device of the same name.
+        """
         count: Counter[str] = Counter()
         nbytes: Counter[str] = Counter()
         for each in self.arrays:
-            if each.deleted or each.of or not each.framework:
+            is_other = framework and each.framework != framework
+            if each.deleted or each.of or not each.framework or is_other:
                 continue
             itemsize = each.nbytes / max(math.prod(each.shape), 1)
             for device in each.devices:

@@ -93,9 +93,8 @@ def _pictures(each: "Located") -> Iterator[Block]:
 
 
 def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:
-    held = w.by_device()
     for home in w.homes:
-        yield f"{home.framework} {home.version}", _home(home, held)
+        yield f"{home.framework} {home.version}", _home(home, w.by_device(home.framework))
         for device in home.devices:
             told = _memory(device)
             if told:

@@ -14,14 +14,25 @@ from typing import Any
 import nbformat
 import pytest
 
-from ipyjaxbench import Comparison, Diagnosis, Graph, Measurement, Signatures, Sweep, Traces
+from ipyjaxbench import (
+    Comparison,
+    Diagnosis,
+    Graph,
+    Measurement,
+    Signatures,
+    Sweep,
+    Traces,
+    Transfers,
+    Whereabouts,
+)
 from ipyjaxbench.result import MIME, Result
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 BASICS = EXAMPLES / "jax_basics.ipynb"
 KINDS: dict[str, type[Result]] = {each.kind: each for each in
-         (Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures)}  # fmt: skip
+         (Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures,
+          Whereabouts, Transfers)}  # fmt: skip
 _MAGIC = re.compile(r"^\s*%%?(?:fw\w+|jaxpr|explain|trace_cached)", re.MULTILINE)
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 #: Folders in which people and programs keep their files.

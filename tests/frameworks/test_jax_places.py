@@ -88,6 +88,14 @@ def test_names_are_leaves_with_their_paths() -> None:
     assert Whereabouts.from_dict(found.to_dict()) == found
 
 
+def test_bytes_are_told_by_framework_though_devices_have_the_same_name() -> None:
+    import array
+
+    found = locate({"x": jnp.ones(4), "h": np.ones(4), "a": array.array("d", [1.0])})
+    assert found.by_device("jax") == {"cpu:0": (1, 16)}
+    assert found.by_device("numpy") == {"cpu": (1, 32)}
+
+
 def test_what_is_deleted_or_no_array_is_told_so() -> None:
     gone = jnp.ones(4)
     gone.delete()
