@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.torch import given, lines, tensors
+from ipyjaxbench.frameworks.torch import given, lines, state
+from ipyjaxbench.frameworks.torch.fakes import StandIns
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.given import Given
 from ipyjaxbench.frameworks.torch.program import Program
+from ipyjaxbench.frameworks.torch.state import Kept
 
 
 def trace(call: Call) -> Found:
@@ -24,17 +27,18 @@ def trace(call: Call) -> Found:
         The program; a module's parameters are inputs of their own.
     """
     inputs = given.with_state(call)
-    with lines.kept(), tensors.put_back(call, is_made=False):
-        traced = _traced(inputs)
-    return Found.whole(traced, Program(traced, _names(traced.graph, inputs)))
+    with lines.kept(), state.put_back(call, is_made=False) as kept:
+        traced = _traced(inputs, kept)
+    found = Found.whole(traced, Program(traced, _names(traced.graph, inputs)))
+    return replace(found, notes=tuple(kept.notes))
 
 
 def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
     """How tracing a call fails, and the arguments of which the last operation before is made."""
     inputs = given.with_state(call)
-    with lines.kept() as nodes, tensors.put_back(call, is_made=False):
+    with lines.kept() as nodes, state.put_back(call, is_made=False) as kept:
         try:
-            _traced(inputs)
+            _traced(inputs, kept)
         except Exception as error:  # noqa: BLE001  it is what is asked for
             names = _made_of(nodes[-1], inputs) if nodes else ()
             own = set(given.of(call).names)
@@ -42,14 +46,19 @@ def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
     return None, ()
 
 
-def _traced(inputs: Given) -> Any:
+def _traced(inputs: Given, kept: Kept) -> Any:
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    stand_ins = StandIns(mode := FakeTensorMode(allow_non_fake_inputs=True))
     with mode, _compiled_ones_inlined():
-        fakes = [mode.from_tensor(tensor) for tensor in inputs.tensors]
-        return make_fx(_of_tensors(inputs), tracing_mode="real")(*fakes)
+        fakes = [stand_ins.of(tensor) for tensor in inputs.tensors]
+        stand_ins.know(kept.tensors)
+        graph = make_fx(_of_tensors(inputs, stand_ins), tracing_mode="real")(*fakes)
+    for node in graph.graph.nodes:
+        if node.op == "get_attr":  # tensors that are part of it have their data again
+            setattr(graph, node.target, stand_ins.real(getattr(graph, node.target)))
+    return graph
 
 
 def _names(graph: Any, inputs: Given) -> dict[Any, str]:
@@ -66,13 +75,15 @@ def _made_of(node: Any, inputs: Given) -> tuple[str, ...]:
     return tuple(name for placeholder, name in names.items() if placeholder in found)
 
 
-def _of_tensors(inputs: Given) -> Callable[..., Any]:
+def _of_tensors(inputs: Given, stand_ins: StandIns) -> Callable[..., Any]:
     """The call as a function of its tensors alone."""
 
     def of_tensors(*given: Any) -> Any:
         args, kwargs = inputs.with_tensors(given)
-        result = inputs.function(*args, **kwargs)
-        return [t for t in pytree.tree_leaves(result) if isinstance(t, torch.Tensor)]
+        with stand_ins.met():
+            result = inputs.function(*args, **kwargs)
+        leaves = pytree.tree_leaves(stand_ins.swapped(result))
+        return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
     return of_tensors
 

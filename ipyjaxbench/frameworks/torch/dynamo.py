@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench import notes
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.torch import frames, given, records, tensors
+from ipyjaxbench.frameworks.torch import frames, given, records, state, tensors
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.frames import Seen
 from ipyjaxbench.frameworks.torch.kept import as_before
@@ -51,7 +51,11 @@ def trace(call: Call) -> Found:
 def unbroken(call: Call) -> Found | None:
     """The one graph of a call, which is not made; None where there are more."""
     ready = _prepared(call)
-    with records.put_back(), frames.stand_ins([ready.first]) as codes:
+    with (
+        state.put_back(call, is_made=False),
+        records.put_back(),
+        frames.stand_ins([ready.first]) as codes,
+    ):
         seen = frames.watched(replace(call, function=ready.function), codes, stop=True)
     if len(seen.graphs) != 1 or seen.breaks or seen.skipped:
         return None
@@ -71,7 +75,7 @@ def _made(call: Call) -> Found:
             contextlib.redirect_stdout(printed),
             as_before(),
             records.put_back(),
-            tensors.put_back(copied, is_made=True),
+            state.put_back(copied, is_made=True),
             frames.stand_ins([ready.first, *more]) as codes,
         ):
             seen = frames.watched(replace(copied, function=ready.function), codes, stop=False)

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+from collections.abc import Iterator
 from functools import partial
 
 from ipyjaxbench.clock import Clock
@@ -9,15 +10,15 @@ from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks.torch import given, live, pitfalls
+from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.kept import as_before
-from ipyjaxbench.frameworks.torch.program import ranked
+from ipyjaxbench.frameworks.torch.program import operation, ranked
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.graph_parts import by_line
 from ipyjaxbench.options import GraphOptions
 
 _CLOCK = Clock.elapsed()
 _COUNTED = "products and convolutions alone: PyTorch counts no others"
-_NOT_COUNTED = "no FLOP: an operation asks for values, and PyTorch counts with shapes alone"
 
 
 def graph(call: Call, options: GraphOptions) -> Graph | None:
@@ -58,7 +59,6 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     if options.find is not None:
         lines = [line for line in text.splitlines() if options.find in line]
         text = "\n".join(lines) or f"no line has {options.find!r}"
-    counted = all(program.flops is not None for program in found.programs)
     return Graph(
         code=call.text,
         framework="torch",
@@ -70,7 +70,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         constants=found.constants,
         operations=len(steps),
         flops=sum(flops for *_, flops in steps),
-        uncounted=(_COUNTED if counted else _NOT_COUNTED,),
+        uncounted=(_COUNTED, *_missed(found)),
         stats=ranked([(name, flops) for *_, name, flops in steps]),
         lines=by_line(steps),
         static_argnames=(),
@@ -82,3 +82,11 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         breaks=found.breaks,
         details=options.details,
     ).alive(live.LiveProgram(call, stage, found))
+
+
+def _missed(found: Found) -> Iterator[str]:
+    """Products for which there is no formula."""
+    nodes = (node for program in found.programs for node in program.flops.missed)
+    names = dict.fromkeys(operation(node) for node in nodes)
+    if names:
+        yield f"not counted: {', '.join(names)}"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ipyjaxbench.frameworks.torch import fakes
 from ipyjaxbench.frameworks.torch.program import is_ours, is_users
 
 
@@ -42,8 +43,10 @@ def kept() -> Iterator[list[Any]]:
 def _users_line() -> str:
     """The innermost line that is not PyTorch's, up to the call that we make."""
     frame: Any = sys._getframe(2)
-    while frame is not None and not is_ours(frame.f_code.co_filename):
+    while frame is not None:
         code = frame.f_code
+        if is_ours(code.co_filename) and code.co_filename != fakes.__file__:
+            break  # the call that we make
         if is_users(code.co_filename):
             return f'File "{code.co_filename}", line {frame.f_lineno}, in {code.co_name}'
         frame = frame.f_back

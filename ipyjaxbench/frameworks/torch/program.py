@@ -13,6 +13,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ipyjaxbench import units
+from ipyjaxbench.frameworks.torch.flops import Flops
 from ipyjaxbench.graph_parts import Count, Node, Value
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows
@@ -29,14 +30,20 @@ class Program:
     Args:
         module: it holds the graph.
         names: what its inputs are called.
+        constants: tensors that go in and are none of its inputs, but part of it.
     """
 
-    def __init__(self, module: Any, names: Mapping[Any, str]) -> None:
+    def __init__(
+        self, module: Any, names: Mapping[Any, str], constants: Mapping[Any, Any] | None = None
+    ) -> None:
         self.module = module
         nodes = list(module.graph.nodes)
         self.operations = [n for n in nodes if n.op in ("call_function", "call_method")]
-        self._placeholders = [n for n in nodes if n.op == "placeholder"]
+        self._constants = constants or {}
+        ins = [n for n in nodes if n.op == "placeholder"]
+        self._placeholders = [n for n in ins if n not in self._constants]
         self._held = [n for n in nodes if n.op == "get_attr"]
+        self._held += [n for n in self._constants if n.users]
         ends = [node.args[0] for node in nodes if node.op == "output"]
         self._results = pytree.tree_leaves(ends)
         self.names = {**_told_apart(self.operations, set(names.values())), **names}
@@ -56,36 +63,25 @@ class Program:
     @property
     def constants(self) -> tuple[Value, ...]:
         """The tensors that are part of it, the largest first."""
-        held = {n.target: pytree.tree_leaves(_attribute(self.module, n.target)) for n in self._held}
-        found = [told(name, tensor) for name, (tensor, *_) in held.items()
-                 if isinstance(tensor, torch.Tensor)]  # fmt: skip
+        held = {n.target: self._result_of(n) for n in self._held}
+        found = [told(n, tensor) for n, tensor in held.items() if isinstance(tensor, torch.Tensor)]
         return tuple(sorted(found, key=lambda value: -value.nbytes))
 
     @cached_property
-    def flops(self) -> Mapping[Any, float] | None:
-        """Of each operation, as PyTorch counts them; None where it cannot be run with shapes."""
-        fakes = [value_of(n, n.meta.get("val")) for n in self._placeholders]
-        mode = next((f.fake_mode for f in fakes if hasattr(f, "fake_mode")), None)
-        if mode is None:
-            return None
-        counting = _Counting(self.module)
-        try:
-            with mode, counting.counter:
-                counting.run(*fakes)
-        except Exception:  # noqa: BLE001  an operation that needs values
-            return None
-        return counting.flops
+    def flops(self) -> Flops:
+        """What its operations cost."""
+        return Flops(self.module, self._result_of)
 
     @property
     def steps(self) -> Iterator[tuple[str, int, str, float]]:
         """File, line, name and FLOP of each operation."""
         for node in self.operations:
-            yield *_place_of(node), operation(node), (self.flops or {}).get(node, 0.0)
+            yield *_place_of(node), operation(node), self.flops.of[node]
 
     @property
     def counts(self) -> Iterator[tuple[str, float]]:
         """Name and FLOP of each operation."""
-        return ((operation(n), (self.flops or {}).get(n, 0.0)) for n in self.operations)
+        return ((operation(n), self.flops.of[n]) for n in self.operations)
 
     def text(self, *, whole: bool) -> str:
         """One line for each operation.
@@ -117,6 +113,18 @@ class Program:
         last = (prefix + n.name for n in self._results if isinstance(n, torch.fx.Node))
         yield Node(f"{prefix}out", "result", tuple(dict.fromkeys(last)))
 
+    def _result_of(self, node: Any) -> Any:
+        """What a node gives; dynamo leaves some out of what its graph holds."""
+        known = node.meta.get("val", node.meta.get("example_value"))
+        if node in self._constants:
+            return self._constants[node]
+        if node.op != "get_attr":
+            return known
+        try:
+            return operator.attrgetter(node.target)(self.module)
+        except AttributeError:
+            return known
+
     def _line(self, node: Any) -> str:
         given = [*map(self._spelled, node.args)]
         given += [f"{key}={self._spelled(value)}" for key, value in node.kwargs.items()]
@@ -130,23 +138,6 @@ class Program:
         if isinstance(value, torch.fx.Node):
             return self.names.get(value, str(value))
         return repr(value)
-
-
-class _Counting(torch.fx.Interpreter):
-    """Runs a graph with shapes alone, and has each operation counted."""
-
-    def __init__(self, module: Any) -> None:
-        from torch.utils.flop_counter import FlopCounterMode
-
-        super().__init__(module)
-        self.counter = FlopCounterMode(display=False)
-        self.flops: dict[Any, float] = {}
-
-    def run_node(self, n: Any) -> Any:
-        before = self.counter.get_total_flops()
-        result = super().run_node(n)
-        self.flops[n] = float(self.counter.get_total_flops() - before)
-        return result
 
 
 def ranked(counts: Sequence[tuple[str, float]]) -> tuple[Count, ...]:
@@ -164,10 +155,10 @@ def told(name: str, tensor: Any) -> Value:
     return Value(name, str(tensor.dtype).removeprefix("torch."), shape, nbytes)
 
 
-def value_of(node: Any, otherwise: Any = None) -> Any:
-    """The tensor without data that stands for a node's result."""
+def value_of(node: Any) -> Any:
+    """The tensor without data that stands for a node's result; None where it is no tensor."""
     found = node.meta.get("val", node.meta.get("example_value"))
-    return found if isinstance(found, torch.Tensor) else otherwise
+    return found if isinstance(found, torch.Tensor) else None
 
 
 def _place_of(node: Any) -> Place:
@@ -219,7 +210,3 @@ def _size(number: Any) -> int:
 def _told_apart(nodes: Sequence[Any], taken: set[str]) -> dict[Any, str]:
     """Names of operations, none of which is that of an input."""
     return {node: f"{node.name}_out" if node.name in taken else node.name for node in nodes}
-
-
-def _attribute(module: Any, path: str) -> Any:
-    return operator.attrgetter(path)(module)

@@ -1,10 +1,10 @@
 """Tensors that a call may change: copies for what it is given, the rest is put back."""
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from types import CodeType, FunctionType, MethodType
+from types import MethodType
 from typing import Any
 
 import torch
@@ -30,28 +30,36 @@ def on_copies(call: Call) -> Call:
 
 
 @contextmanager
-def put_back(call: Call, *, is_made: bool) -> Iterator[None]:
-    """Tensors that the call can reach are afterwards as they were, and so are their gradients.
+def put_back(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
+    """Tensors are afterwards as they were, and so are their gradients.
 
     Args:
-        call: its function names what it can reach beside its arguments.
-        is_made: whether it writes to tensors, all of which are copied then. Tracing gives them
-            gradients, and writes to single numbers alone, with which PyTorch computes meanwhile.
+        found: the tensors.
+        is_made: whether a call is made that writes to them; else only autograd may have to do
+            with them.
     """
-    found = {id(t): t for t in _reached((call.function, call.args, call.kwargs), set())}
-    tensors = tuple(t for t in found.values() if not t.is_inference() and not t.is_meta)
-    gradients = [(t, t.grad) for t in tensors if t.is_leaf]
-    written = (*tensors, *(g for _, g in gradients if g is not None))
-    before = [(t, t.detach().clone()) for t in written if is_made or t.numel() == 1]
+    tensors = tuple(t for t in found if is_plain(t) and not t.is_inference() and not t.is_meta)
+    gradients = [(t, t.grad, t.requires_grad) for t in tensors if t.is_leaf]
+    before = [(t, t.detach().clone()) for t in tensors] if is_made else []
     try:
         # What is put back was not changed, for autograd neither.
         with torch.autograd._unsafe_preserve_version_counter(tensors):
             yield
     finally:
-        for tensor, gradient in gradients:
-            tensor.grad = gradient
+        for tensor, gradient, requires in gradients:
+            if tensor.grad is not gradient:
+                tensor.grad = gradient
+            if tensor.requires_grad is not requires and tensor.is_leaf:
+                tensor.requires_grad_(requires)
         for tensor, values in before:
             tensor.data.copy_(values)
+
+
+def is_plain(tensor: object) -> bool:
+    """Whether a value is a tensor of the kind that users have, with data of its own."""
+    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and not (
+        torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    )
 
 
 def _copied(value: Any, memo: dict[int, Any]) -> Any:
@@ -59,49 +67,3 @@ def _copied(value: Any, memo: dict[int, Any]) -> Any:
         return copy.deepcopy(value, memo)
     except Exception:  # noqa: BLE001  it allows no copy: its tensors are put back
         return value
-
-
-def _reached(value: Any, seen: set[int]) -> Iterator[Any]:
-    """Tensors in a value; those that functions name are among them."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    if isinstance(value, torch.Tensor):
-        yield value
-        return
-    for part in _parts(value):
-        yield from _reached(part, seen)
-
-
-def _parts(value: Any) -> Sequence[Any]:
-    if isinstance(value, torch.nn.Module):
-        classes = {type(module) for module in value.modules()}
-        return [*value.parameters(), *value.buffers(), *(each.forward for each in classes)]
-    if isinstance(value, torch.optim.Optimizer):
-        return [value.param_groups, dict(value.state)]
-    if isinstance(value, MethodType):
-        return [value.__self__, value.__func__]
-    if isinstance(value, FunctionType):
-        cells = (_content(cell) for cell in value.__closure__ or ())
-        names = _names_in(value.__code__)
-        return [*cells, *(value.__globals__[n] for n in names if n in value.__globals__)]
-    if isinstance(value, Mapping):
-        return list(value.values())
-    if isinstance(value, list | tuple | set):
-        return list(value)
-    own = getattr(type(value), "__dict__", {}).get("__call__")
-    return [own, *vars(value).values()] if own is not None and hasattr(value, "__dict__") else []
-
-
-def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _names_in(each)
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty
-        return None

@@ -1,0 +1,159 @@
+"""Places where values stand, as they are now, so that a change of them can be undone."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, MutableMapping
+from types import CellType
+from typing import Any, NamedTuple
+
+_NOTHING = object()  # what stands where there was nothing
+
+
+class Change(NamedTuple):
+    """Something that is no longer as it was.
+
+    Attributes:
+        name: of the place.
+        undo: puts back what stood there.
+        came: what stands there now and did not before.
+    """
+
+    name: str
+    undo: Callable[[], None]
+    came: list[Any]
+
+
+class Names:
+    """Names that stand for values: globals, attributes, what a function closes over.
+
+    Args:
+        prefix: stands before each name.
+        names: they are looked at now.
+        used: those that are looked at; None for all.
+        owner: a class, whose names are set as attributes.
+    """
+
+    def __init__(
+        self, prefix: str, names: Any, used: set[str] | None = None, owner: type | None = None
+    ) -> None:
+        self.prefix, self._names, self._used, self._owner = prefix, names, used, owner
+        self.before = self._now()
+
+    def changes(self) -> Iterator[Change]:
+        """What has changed since."""
+        now = self._now()
+        for name in {**self.before, **now}:
+            old, new = self.before.get(name, _NOTHING), now.get(name, _NOTHING)
+            if old is not new:
+                came = [] if new is _NOTHING else [new]
+                yield Change(f"{self.prefix}{name}", self._setter(name, old), came)
+
+    def _now(self) -> dict[str, Any]:
+        return {n: v for n, v in self._names.items() if self._used is None or n in self._used}
+
+    def _setter(self, name: str, old: Any) -> Callable[[], None]:
+        def undo() -> None:
+            if self._owner is not None:
+                is_new = old is _NOTHING
+                delattr(self._owner, name) if is_new else setattr(self._owner, name, old)
+            elif old is _NOTHING:
+                del self._names[name]
+            else:
+                self._names[name] = old
+
+        return undo
+
+
+class Items:
+    """A list, a dictionary, a set or a deque.
+
+    Args:
+        name: what it is called.
+        values: it is looked at now.
+    """
+
+    def __init__(self, name: str, values: Any) -> None:
+        self._name, self._values = name, values
+        self._before = self._now()
+
+    def changes(self) -> Iterator[Change]:
+        """What has changed since."""
+        now = self._now()
+        if [*map(id, now)] != [*map(id, self._before)]:
+            known = {*map(id, self._before)}
+            yield Change(self._name, self._undo, [v for v in now if id(v) not in known])
+
+    def _now(self) -> list[Any]:
+        values = self._values
+        return [*values.keys(), *values.values()] if isinstance(values, dict) else [*values]
+
+    def _undo(self) -> None:
+        # Not through methods of the user's own, which may do more than that.
+        kinds = (OrderedDict, dict, set, list)
+        kind: Any = next((k for k in kinds if isinstance(self._values, k)), type(self._values))
+        kind.clear(self._values)
+        if isinstance(self._values, dict):
+            half = len(self._before) // 2
+            for key, value in zip(self._before[:half], self._before[half:], strict=True):
+                kind.__setitem__(self._values, key, value)
+        elif isinstance(self._values, set):
+            kind.update(self._values, self._before)
+        else:
+            kind.extend(self._values, self._before)
+
+
+class Cell(MutableMapping[str, Any]):
+    """What a function closes over, as a dictionary of one name."""
+
+    def __init__(self, name: str, cell: CellType) -> None:
+        self._name, self._cell = name, cell
+
+    def __getitem__(self, name: str) -> Any:
+        return self._cell.cell_contents
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._cell.cell_contents = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._cell.cell_contents
+
+    def __iter__(self) -> Iterator[str]:
+        try:
+            _ = self._cell.cell_contents
+        except ValueError:  # nothing stands there yet
+            return
+        yield self._name
+
+    def __len__(self) -> int:
+        return len([*self])
+
+
+class Slots(MutableMapping[str, Any]):
+    """Attributes of an object that keeps them in slots, as a dictionary.
+
+    Attributes:
+        named: all that it may have.
+    """
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+        kinds = (vars(kind).get("__slots__", ()) for kind in type(owner).__mro__)
+        each = [name for names in kinds for name in ((names,) if type(names) is str else names)]
+        self.named = [name for name in each if not name.startswith("__")]
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return object.__getattribute__(self._owner, name)
+        except AttributeError as error:
+            raise KeyError(name) from error
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        object.__setattr__(self._owner, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        object.__delattr__(self._owner, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.named if name in self)
+
+    def __len__(self) -> int:
+        return len([*self])

@@ -1,0 +1,179 @@
+"""What a call can change outside of itself: tensors, and the places where values stand."""
+
+import functools
+import inspect
+import sys
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import torch
+
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks import package_of
+from ipyjaxbench.frameworks._changes import Cell, Items, Names, Slots
+from ipyjaxbench.frameworks.torch.program import is_ours
+
+_MOST = 50_000  # places that are looked at, the nearest first
+_LONGEST = 10_000  # items of a container that is looked into
+_STDLIB = str(Path(inspect.__file__).parent)
+_ATOMS = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, ModuleType)
+#: What belongs to the session, not to the call.
+_NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", *sys.stdlib_module_names}
+
+
+class Place(NamedTuple):
+    """Where values stand.
+
+    Attributes:
+        values: what stands there, and can be undone.
+        is_told: whether it is worth a word that a value was kept there.
+    """
+
+    values: Names | Items
+    is_told: bool
+
+
+class _Way(NamedTuple):
+    """How a value is reached."""
+
+    name: str
+    is_told: bool = True
+
+    def to(self, part: str) -> "_Way":
+        return self._replace(name=self.name + part)
+
+
+class Reach:
+    """What a call's function and arguments can reach by name, as it is now.
+
+    Attributes:
+        tensors: each once.
+        places: the nearest first.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.tensors: list[torch.Tensor] = []
+        self.places: list[Place] = []
+        self._seen: dict[int, Any] = {}
+        self._waiting: deque[tuple[_Way, Any]] = deque()
+        self._look(_Way("self"), call.function)
+        for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
+            self._look(_Way(name), value)
+        while self._waiting and len(self.places) < _MOST:
+            self._enter(*self._waiting.popleft())
+
+    def _look(self, way: _Way, value: Any) -> None:
+        if not isinstance(value, _ATOMS) and id(value) not in self._seen:
+            self._seen[id(value)] = value
+            self._waiting.append((way, value))
+
+    def _keep(self, way: _Way, names: Names) -> None:
+        self.places.append(Place(names, way.is_told))
+        for name, value in names.before.items():
+            self._look(way.to(name), value)
+
+    def _enter(self, way: _Way, value: Any) -> None:
+        """Keep what a value holds, and have what that leads to wait for its turn."""
+        match value:
+            case MethodType():
+                self._look(_Way(_owner_of(value), way.is_told), value.__self__)
+                self._look(way, value.__func__)
+            case FunctionType():
+                self._enter_function(value)
+            case functools.partial():
+                self._look(way, (value.func, value.args, value.keywords))
+            case type():
+                if _is_users_class(value):
+                    here = way._replace(name=f"{value.__name__}.")
+                    self._keep(here, Names(here.name, vars(value), None, value))
+            case _:
+                self._enter_data(way, value)
+
+    def _enter_data(self, way: _Way, value: Any) -> None:
+        match value:
+            case torch.Tensor():
+                self._enter_tensor(way, value)
+            case list() | dict() | set() | deque() | tuple() | frozenset():
+                self._enter_items(way, value)
+            case torch.nn.Module():
+                self._enter_object(way, value)
+                for held in (value._parameters, value._buffers, value._modules):
+                    self._seen[id(held)] = held  # no dictionaries to the user, but attributes
+                    self._keep(way.to("."), Names(way.to(".").name, held))
+            case torch.optim.Optimizer():  # to keep values is what it is for
+                self._enter_object(way._replace(is_told=False), value)
+            case _:
+                self._enter_object(way, value)
+
+    def _enter_tensor(self, way: _Way, tensor: torch.Tensor) -> None:
+        self.tensors.append(tensor)
+        self._keep(way.to("."), Names(way.to(".").name, vars(tensor)))
+        if tensor.is_leaf and tensor.grad is not None:
+            self._look(way.to(".grad"), tensor.grad)
+
+    def _enter_items(self, way: _Way, values: Any) -> None:
+        if len(values) > _LONGEST:
+            return
+        if not isinstance(values, tuple | frozenset):
+            self.places.append(Place(Items(way.name, values), way.is_told))
+        for key, value in values.items() if isinstance(values, dict) else enumerate(values):
+            self._look(way.to(f"[{key!r}]") if isinstance(key, str | int) else way, value)
+
+    def _enter_object(self, way: _Way, value: Any) -> None:
+        if package_of(type(value)) in _NOT_ENTERED and not _is_users_class(type(value)):
+            return
+        here = way.to(".")
+        if hasattr(value, "__dict__"):
+            self._keep(here, Names(here.name, vars(value)))
+        slots = Slots(value)
+        if slots.named:
+            self._keep(here, Names(here.name, slots))
+        for kind in type(value).__mro__:
+            self._look(way, kind)
+
+    def _enter_function(self, function: FunctionType) -> None:
+        here = _Way("")
+        self._look(_Way(function.__name__), getattr(function, "__wrapped__", None))
+        if not _is_users(function.__code__.co_filename):
+            return
+        used = set(_names_in(function.__code__))
+        self._keep(here, Names("", function.__globals__, used))
+        for name in used:
+            module = function.__globals__.get(name)
+            if isinstance(module, ModuleType) and _is_users_module(module):
+                self._keep(_Way(f"{name}."), Names(f"{name}.", vars(module), used))
+        free = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        for name, cell in free:
+            self._keep(here, Names("", Cell(name, cell)))
+        self._look(_Way(function.__name__), (function.__defaults__, function.__kwdefaults__))
+
+
+def _is_users_class(kind: type) -> bool:
+    if kind is SimpleNamespace:
+        return True
+    module = sys.modules.get(kind.__module__)
+    return kind.__module__ == "__main__" or (module is not None and _is_users_module(module))
+
+
+def _is_users_module(module: ModuleType) -> bool:
+    return _is_users(getattr(module, "__file__", None) or _STDLIB)
+
+
+def _is_users(file: str) -> bool:
+    """Whether it stands in no library: those keep their own state, and that is theirs."""
+    return not (file.startswith((_STDLIB, "<frozen")) or "-packages" in file or is_ours(file))
+
+
+def _owner_of(method: MethodType) -> str:
+    return "self" if not isinstance(method.__self__, type) else method.__self__.__name__
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """Names of a function and of the functions in it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
