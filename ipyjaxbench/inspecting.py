@@ -1,12 +1,18 @@
 """Finds whose program a call is, and has it traced."""
 
-import sys
-
 from ipyjaxbench import expression
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks import Framework, asked, find_arrays, loaded, package_of
+from ipyjaxbench.frameworks import (
+    Framework,
+    asked,
+    find_arrays,
+    find_reach,
+    keras_backend,
+    loaded,
+    package_of,
+)
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.snippet import Namespace, Source
@@ -49,11 +55,14 @@ def inspect_code(
 def inspect_call(call: Call, options: GraphOptions, framework: str | None = None) -> Graph:
     """Show the program of a call; see `inspect_code`."""
     __tracebackhide__ = True
-    for each in _in_play(call):
+    keras = keras_backend(call)
+    for each in _in_play(call, keras):
         found = each.graph(call, options) if framework in (None, each.name) else None
         if found is not None:
             return found
     why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
+    if keras is not None:
+        why = f"Keras computes with {keras} here, and it holds no arrays of {keras}: give it some"
     if framework is not None:
         why = f"it holds no arrays of {framework}, or {framework} is not loaded"
     raise SnippetError(f"{call.text!r} makes no program: {why}")
@@ -93,20 +102,21 @@ def explain(error: BaseException) -> Diagnosis:
     )
 
 
-def _in_play(call: Call) -> list[Framework]:
-    """Whose call it may be, the likeliest first."""
+def _in_play(call: Call, keras: str | None) -> list[Framework]:
+    """Whose call it may be, the likeliest first; Keras's is that of its own framework alone."""
     frameworks, _ = loaded()
+    if keras is not None:
+        return [each for each in frameworks if each.module == keras]
     held = (call.args, dict(call.kwargs), call.function)
     owners = {found.framework.name for found in find_arrays(held, frameworks)}
     root = package_of(call.function)
-    if root == "keras":  # it works on one of several frameworks, for as long as Python runs
-        root = str(sys.modules["keras"].config.backend())
+    named = {package_of(each) for each in find_reach([call.function], frameworks, 2).functions}
 
     def rank(framework: Framework) -> int:
         if asked(framework.compiles, call.function) or framework.module == root:
             return 0
-        if framework.name in owners and framework.name not in _LAST:
-            return 1
-        return 2 if framework.name not in _LAST else 3
+        if framework.name in _LAST:
+            return 3
+        return 1 if framework.name in owners or framework.module in named else 2
 
     return sorted(frameworks, key=rank)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
+from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import (
     Framework,
     Fresh,
@@ -16,6 +17,7 @@ from ipyjaxbench.frameworks._base import (
 )
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
 from ipyjaxbench.frameworks._crossings import HOST, Crossing, CrossingWatch
+from ipyjaxbench.frameworks._keras import backend_of, refuse
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
 from ipyjaxbench.frameworks._walk import (
@@ -47,6 +49,7 @@ __all__ = [
     "find_arrays",
     "find_reach",
     "is_the_users",
+    "keras_backend",
     "loaded",
     "package_of",
     "usable_cpus",
@@ -76,6 +79,25 @@ def _class(key: str) -> type[Framework]:
         return _entry_points()[key]()
     module, name = _TABLE[key].split(":")
     found: type[Framework] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def keras_backend(call: Call) -> str | None:
+    """The module of the framework with which a call computes through Keras.
+
+    Args:
+        call: it is not made.
+
+    Returns:
+        Such as "torch"; None where nothing of Keras's is called.
+
+    Raises:
+        SnippetError: it is no program, or looking would build what is the user's.
+    """
+    frameworks, _ = loaded()
+    found = backend_of(call, frameworks)
+    if found not in (None, "tensorflow"):  # whose adapter looks at copies
+        refuse(call)
     return found
 
 

@@ -9,9 +9,8 @@ from typing import Any
 from ipyjaxbench import expression
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks import _keras
 from ipyjaxbench.frameworks.tensorflow import reach
-
-_LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 
 
 def labels(call: Call) -> tuple[str, ...]:
@@ -38,12 +37,8 @@ def ready(call: Call) -> tuple[Call, bool]:
     if module is None:
         return call, False
     owner, name = _owner(call.function)
-    if isinstance(owner, module.Model) and name in _LOOPS:
-        raise SnippetError(
-            f"{name}() is a loop over batches in Python, and no program: look at the model's call,"
-            " as in  model(x), or at one step:  model.train_step((x, y))"
-        )
-    if isinstance(owner, module.layers.Layer) and not _is_built(owner):
+    _keras.refuse_loop(call)
+    if isinstance(owner, module.layers.Layer) and not _keras.is_built(owner):
         return replace(call, function=_copied(owner, name)), True
     if name in ("train_step", "test_step") and isinstance(owner, module.Model):
         _refuse(module, [("the model's optimizer", getattr(owner, "optimizer", None))])
@@ -81,16 +76,10 @@ def _given(call: Call) -> Iterator[tuple[str, Any]]:
 def _refuse(module: Any, named: Iterable[tuple[str, Any]]) -> None:
     """Raise for a layer or an optimizer that the call would build."""
     for name, value in named:
-        if isinstance(value, module.layers.Layer) and not _is_built(value):
+        if isinstance(value, module.layers.Layer) and not _keras.is_built(value):
             how = f"call it once first, as in  {name}(x)"
         elif isinstance(value, module.optimizers.Optimizer) and not value.built:
             how = "first write  optimizer.build(model.trainable_variables)"
         else:
             continue
         raise SnippetError(f"{name} is not built yet, and looking would build it: {how}")
-
-
-def _is_built(layer: Any) -> bool:
-    """Whether a layer and those in it are; a container may be while its parts are not."""
-    flattened = getattr(layer, "_flatten_layers", None)
-    return all(each.built for each in (flattened() if flattened is not None else [layer]))

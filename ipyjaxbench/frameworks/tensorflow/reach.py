@@ -1,6 +1,5 @@
 """What a function of the user's is and uses: variables, Keras layers, places in files."""
 
-import dis
 import inspect
 import os
 import re
@@ -14,13 +13,13 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks._named import named
 from ipyjaxbench.frameworks._walk import package_of
 from ipyjaxbench.frameworks.tensorflow import expressions
 
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _DEPTH = 4  # functions that call functions
 _WRAPPER = "of_tensors"
-_OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 _INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
@@ -67,9 +66,9 @@ def used_by(function: Any) -> Iterator[tuple[str, Any]]:
             if code is None or id(code) in seen or _is_theirs(code.__code__.co_filename):
                 continue
             seen.add(id(code))
-            named = [*_named(code)]
-            yield from named
-            following += [value for _, value in named]
+            found = [*named(code)]
+            yield from found
+            following += [value for _, value in found]
         level = following
 
 
@@ -133,25 +132,6 @@ def names_in(code: CodeType) -> frozenset[str]:
     """Names of globals and attributes in a function, and in those that are written in it."""
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
     return frozenset(code.co_names).union(*map(names_in, inner))
-
-
-def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    for name in _globals_in(function.__code__):
-        if name in function.__globals__:
-            yield name, function.__globals__[name]
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
-            continue
-
-
-@cache
-def _globals_in(code: CodeType) -> tuple[str, ...]:
-    """Names of globals in the order in which they appear; attributes may have the same ones."""
-    told = [each.argval for each in dis.get_instructions(code) if each.opname in _OF_GLOBALS]
-    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
-    return tuple(dict.fromkeys([*told, *(name for each in inner for name in _globals_in(each))]))
 
 
 @cache

@@ -1,0 +1,72 @@
+"""Keras computes with one framework at a time: a call of its layers is a program of that one."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+_CODE = """
+import sys
+import keras, numpy as np
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.inspecting import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.snippet import Source
+
+class Model(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(2)
+    def call(self, x):
+        return self.dense(x)
+
+x = keras.ops.ones((3, 2))
+small = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+model, dense, h = Model(), keras.layers.Dense(3), np.ones((3, 2), "f")
+model(x)
+for code in {codes!r}:
+    try:
+        found = inspect_code(Source.plain(code), globals(), GraphOptions())
+        print(code, "->", found.framework)
+    except SnippetError as error:
+        print(code, "->", str(error).splitlines()[0])
+print(dense.built)
+"""
+_NOT_BUILT = "is not built yet, and looking would build it"
+
+
+def told(backend: str, *codes: str) -> list[str]:
+    """What is told of each call, and at the end whether `dense` was built by looking."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _CODE.replace("{codes!r}", repr(codes))],
+        env={**os.environ, "KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return [line.partition(" -> ")[2] or line for line in ran.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_a_layer_is_a_program_of_the_framework_that_computes_it(backend: str) -> None:
+    codes = ("small(x)", "small(h)", "model(x)", "(lambda v: small(v) + 1)(x)", "small.call(x)",
+             "keras.ops.softmax(x)", "keras.losses.MeanSquaredError()(x, x)")  # fmt: skip
+    assert told(backend, *codes)[:-1] == [backend] * len(codes)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_what_is_no_program_is_told_in_one_line_and_nothing_is_built(backend: str) -> None:
+    unbuilt, inner, predicted, built = told(
+        backend, "dense(x)", "(lambda v: dense(v))(x)", "small.predict(h)"
+    )
+    assert _NOT_BUILT in unbuilt
+    assert inner.startswith(f"dense {_NOT_BUILT}")
+    assert predicted.startswith("predict() is a loop over batches in Python, and no program")
+    assert built == "False"
+
+
+def test_numpys_arrays_alone_go_to_no_other_framework() -> None:
+    (line, _) = told("torch", "(lambda v: small(v))(h)")
+    assert line.endswith("Keras computes with torch here, and it holds no arrays of torch: give it"
+                         " some")  # fmt: skip
+    assert told("tensorflow", "(lambda v: small(v))(h)")[0] == "tensorflow"
