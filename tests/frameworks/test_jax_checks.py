@@ -127,6 +127,12 @@ def test_the_line_and_the_number_of_turns_are_told() -> None:
     assert "'x = jnp.tanh(x @ x)', was traced 20 times: 40 equations" in text
 
 
+@pytest.mark.parametrize("key", [KEY, RAW])
+def test_the_line_that_uses_a_key_again_is_told(key: Any) -> None:
+    line = twice.__code__.co_firstlineno + 1
+    assert f"line {line}: return jax.random.normal(key) +" in codes(twice, key)["key-reused"]
+
+
 def test_nothing_is_looked_for_unless_asked() -> None:
     found = inspect_call(Call.of(twice, KEY), GraphOptions())
     assert found.notes == ()

@@ -204,6 +204,7 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
         ("%jaxpr --depht 3 x", "unknown option --depht; did you mean --depth?"),
         ("%%jaxpr f(x)\nx", "'f(x)' stands where options stand: write code below"),
         ("%fxgraph x + 1", "'x + 1' makes no program: it holds no arrays of torch"),
+        ("l = [1.0]\nl.append(l)\n%jaxpr scaled(x, l)", "double holds itself, or is nested"),
         ("%explain x", "'x': %explain takes nothing"),
     ],
 )
@@ -218,3 +219,43 @@ def test_a_name_that_does_not_exist_is_a_name_error(shell: Shell) -> None:
     shell.run(START)
     with pytest.raises(NameError, match="nope"):
         shell.run("%jaxpr nope(x)")
+
+
+@pytest.mark.parametrize(
+    ("code", "fix"),
+    [
+        ("x[x > 0]", "jnp.where(x > 0, x, 0)"),
+        ("x[x > 0].sum() + 1", "x.sum(where=x > 0) + 1"),
+        ("np.sin(x) + 1", "jnp.sin(x) + 1"),
+        ("np.sin(np.ones(3))", "jax.numpy.sin"),
+        ("short(x)", "jnp.where(x > 0, x, 0)"),
+    ],
+)
+def test_what_to_write_for_an_expression_is_an_expression(
+    code: str, fix: str, shell: Shell
+) -> None:
+    shell.run(START + "import numpy as np\nshort = lambda x: x[x > 0]")
+    with pytest.raises(UsageError, match="does not trace"):
+        shell.run(f"%jaxpr {code}")
+    (output,) = shell.shown
+    assert [each.code for each in Diagnosis.from_dict(output.data[MIME]).fixes] == [fix]
+
+
+def test_an_interrupted_trace_is_told_shortly_and_leaves_nothing(shell: Shell) -> None:
+    shell.run(
+        START + "n = 0\ndef stopped(x):\n    global n\n    n += 1\n    raise KeyboardInterrupt"
+    )
+    with pytest.raises(KeyboardInterrupt, match=r"stopped\(x\) was being traced"):
+        shell.run("%jaxpr stopped(x)")
+    assert shell.names["n"] == 0
+
+
+def test_trials_warn_of_nothing(shell: Shell, recwarn: pytest.WarningsRecorder) -> None:
+    shell.run(START + "import numpy as np")
+    shell.run(
+        "def warns(x, n):\n    part = x[:n]\n"
+        "    return part * float(np.log(np.array([-1.0]))[0])\n"
+        "g = %jaxpr -q warns(x, 3)"
+    )
+    assert shell.names["g"].static_argnames == ("n",)
+    assert not [each for each in recwarn if each.category is RuntimeWarning]

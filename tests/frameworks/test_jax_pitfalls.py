@@ -408,3 +408,15 @@ def test_what_a_fix_changes_stands_below_the_code_and_not_in_it() -> None:
     rows = {line.split()[0]: line for line in text.splitlines() if line.strip()}
     assert rows["write"].endswith("jax.jit(moded, static_argnames='mode')")
     assert "one compilation for each value" in rows["changes"]
+
+
+def test_the_fault_of_a_library_function_that_needs_static_arguments_is_the_one_told() -> None:
+    found = why(jnp.reshape, X, (4, 4))
+    assert found.message.startswith("cannot reshape array of shape (10,)")
+    assert (found.blamed, found.static) == ((), ())
+
+
+def test_a_line_of_jax_is_not_told_as_the_users() -> None:
+    found = why(jax.make_jaxpr(lambda x: x), X)
+    assert found.message == "the result is a ClosedJaxpr"
+    assert found.line == 0

@@ -217,6 +217,7 @@ class Jax(Framework):
 
     def graph(self, call: Call, options: GraphOptions) -> Graph:
         """Its jaxpr, or what is lowered and compiled of it."""
+        __tracebackhide__ = True
         found = graph(call, options)
         self._looked_at.update(found.warm)
         return found

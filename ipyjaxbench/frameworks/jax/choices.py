@@ -154,7 +154,8 @@ def _is_function(traced: re.Match[str], call: Call) -> bool:
 
 def _where(error: Exception) -> tuple[str, object]:
     found = users.places(error)
-    return type(error).__name__, (found[0].file, found[0].line) if found else None
+    place = (found[0].file, found[0].line) if found else text_of(error).partition("\n")[0]
+    return type(error).__name__, place
 
 
 def _given(call: Call) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import reach
+from ipyjaxbench.frameworks.jax import reach, tracing
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks.jax.kept import Kept
 
@@ -89,7 +88,7 @@ def _may_be_made(call: Call) -> bool:
     return not any(
         name in _ACTS and not _is_of_arrays(function, name)
         for function in reach.functions(call)
-        if function.__module__.partition(".")[0] not in ("jax", "numpy")
+        if (function.__module__ or "").partition(".")[0] not in ("jax", "numpy")
         for code in reach.codes(function.__code__)
         for name in code.co_names
     )
@@ -120,12 +119,7 @@ def _made(call: Call, change: Callable[[Any], Any]) -> tuple[Any] | Exception | 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     """Without jit; what is printed and warned of is as if it had not been."""
-    with (
-        jax.disable_jit(),
-        contextlib.redirect_stdout(io.StringIO()),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
+    with jax.disable_jit(), contextlib.redirect_stdout(io.StringIO()), tracing.silent():
         yield
 
 

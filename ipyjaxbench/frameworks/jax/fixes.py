@@ -199,6 +199,8 @@ class Fixes:
             new = statements(definition, each.site.trail, len(each.edit.new))
             spelling = Spelling(each.site.function)
             text = _head(each, spelling.code(new))
+            if each.site.function.__name__ == "<lambda>" and len(new) == 1:
+                text = text.removeprefix("return ")  # an expression has none
             missing.update(spelling.missing)
             first, *more = text.splitlines()
             line = f"  # line {each.site.stmt.lineno}" if len(shown) > 1 else ""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ipyjaxbench.diagnosis import Fix
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import reach, tracing
+from ipyjaxbench.frameworks.jax import numpy_names, reach, tracing
 from ipyjaxbench.frameworks.jax.reach import is_jitted
 from ipyjaxbench.frameworks.jax.spelling import Spelling, static_jit
 from ipyjaxbench.frameworks.jax.words import text_of
@@ -68,6 +68,16 @@ def given(call: Call, error: Exception) -> Iterator[Fix]:
         else:
             yield Fix(other.code, other.words)
         return
+
+
+def of_jax(call: Call, static: Sequence[str]) -> Iterator[Fix]:
+    """The function of jax.numpy in place of one of NumPy, where that was called itself."""
+    function = numpy_names.with_jax_numpy(call.function)
+    changed, name = replace(call, function=function), getattr(function, "__name__", "")
+    if function is call.function or vars(jnp).get(name) is not function:
+        return
+    if tracing.traces(changed, static):
+        yield Fix(f"jax.numpy.{name}", "%jaxpr --np shows what NumPy's functions are in JAX")
 
 
 def one_jit(call: Call) -> Iterator[Fix]:

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import jax
+
 from ipyjaxbench.frameworks.jax import program
 from ipyjaxbench.graph_parts import line_of
 
@@ -21,7 +23,10 @@ def reused(closed: Any) -> str | None:
     Returns:
         The reason in words; None where none is, as far as is known.
     """
-    return _by_rules_of_jax(closed) or next(_raw(closed.jaxpr), None)
+    told = _by_rules_of_jax(closed)
+    if told is not None:
+        return next(_typed(closed.jaxpr), told)
+    return next(_raw(closed.jaxpr), None)
 
 
 def _by_rules_of_jax(closed: Any) -> str | None:
@@ -40,6 +45,31 @@ def _by_rules_of_jax(closed: Any) -> str | None:
     return None
 
 
+def _typed(jaxpr: Any) -> Iterator[str]:
+    """Lines on which a key is used for the second time; keys of a type of their own are seen."""
+    used: Counter[Any] = Counter()
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in _LEAVE_IT:
+            continue
+        keys = [v for v in equation.invars if not hasattr(v, "val") and _is_key(v)]
+        used.update(keys)
+        if any(used[key] > 1 for key in keys) and (line := _line(equation)):
+            yield line
+    for equation in jaxpr.eqns:
+        for inner in program.programs_in(equation):
+            yield from _typed(inner)
+
+
+def _is_key(variable: Any) -> bool:
+    dtype = getattr(variable.aval, "dtype", None)
+    return dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+
+
+def _line(equation: Any) -> str:
+    place = program.place_of(equation.source_info)
+    return f"line {place[1]}: {line_of(*place)}" if place[1] else ""
+
+
 def _raw(jaxpr: Any) -> Iterator[str]:
     """Keys of `jax.random.PRNGKey` are plain numbers, which each use wraps anew."""
     wrapped = {e.outvars[0]: e.invars[0] for e in jaxpr.eqns if e.primitive.name == "random_wrap"}
@@ -52,8 +82,7 @@ def _raw(jaxpr: Any) -> Iterator[str]:
             if source is not None and not hasattr(source, "val"):
                 used[source] += 1
                 if used[source] == 2:
-                    place = program.place_of(equation.source_info)
-                    yield f"line {place[1]}: {line_of(*place)}" if place[1] else "line not known"
+                    yield _line(equation) or "line not known"
     for equation in jaxpr.eqns:
         for inner in program.programs_in(equation):
             yield from _raw(inner)

@@ -154,7 +154,7 @@ _PITFALLS = (
         ("TracerArrayConversionError",),
         "",
         "NumPy asks for the numbers, and while tracing there are only shapes",
-        "the same function of jnp, or jax.pure_callback",
+        "the same function of jnp, as %jaxpr --np shows it, or jax.pure_callback",
     ),
     Pitfall(
         ("UnexpectedTracerError",),

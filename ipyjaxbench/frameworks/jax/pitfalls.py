@@ -44,7 +44,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     spelling = Spelling(found)
     fixes = Fixes(call, failed, shown)
     blamed = (unhashable,) if unhashable else tuple(responsible(call, failed))
-    written = tuple(given.given(call, error))
+    written = (*given.given(call, error), *given.of_jax(call, failed.static))
     if not written:
         tried = itertools.chain(given.one_jit(call), fixes.found())
         written = tuple(itertools.islice(tried, _MOST_FIXES))
@@ -53,19 +53,20 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
         written = (*written, *more)[:_MOST_FIXES]
     is_ours = isinstance(error, results.NoDataError)
     failure = fixes.eager.failure if written or pitfall is None else None
+    is_own = pitfall is None and failure is not None
     return Diagnosis(
         code=call.text,
         error="TypeError" if is_ours else type(error).__name__,
         message=said(error),
         line=line,
         source=source,
-        because=pitfall.because if pitfall else _FAILS if failure else _OTHER,
+        because=pitfall.because if pitfall else _FAILS if is_own else _OTHER,
         blamed=blamed,
         fixes=written,
         advice=spelling.words(pitfall.advice) if pitfall else "",
         tries=failed.tries,
         inside=_inside(call, places[0].code) if places else "",
-        static=tuple(name for name in failed.static if name not in blamed),
+        static=() if is_own else tuple(n for n in failed.static if n not in blamed),
         eager=one_line(failure) if failure is not None else "",
         stopped=failed.stopped,
     )

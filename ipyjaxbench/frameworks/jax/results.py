@@ -9,7 +9,9 @@ from typing import Any
 import jax
 
 from ipyjaxbench.frameworks.jax.parts import is_leaf
+from ipyjaxbench.frameworks.jax.reach import is_jitted
 from ipyjaxbench.frameworks.jax.trees import first_line
+from ipyjaxbench.frameworks.jax.users import is_users
 
 
 class NoDataError(TypeError):
@@ -57,12 +59,14 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
             where = f"result{jax.tree_util.keystr(path)}" if path else "the result"
             kind = type(leaf).__name__
             article = "an" if kind[0] in "aeiouAEIOU" else "a"
-            raise NoDataError(f"{where} is {article} {kind}", inspect.unwrap(function))
+            # What wraps the user's function may give something else than that does.
+            returns = inspect.unwrap(function) if is_jitted(function) else function
+            raise NoDataError(f"{where} is {article} {kind}", returns)
 
 
 def _returned_at(function: Callable[..., Any]) -> tuple[str, int]:
     code = getattr(function, "__code__", None)
-    if code is None:
+    if code is None or not is_users(code.co_filename):
         return "", 0
     lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
     try:

@@ -115,6 +115,7 @@ class Sources:
         except SyntaxError:
             return None
         found = [each for each in ast.walk(tree) if _is_of(each, code)]
+        found = found or [*_typed(tree, code)]
         definitions = [d for each in found if (d := _as_def(each, function)) is not None]
         return definitions[0] if len(definitions) == 1 else None
 
@@ -217,6 +218,15 @@ def _is_of(node: ast.AST, code: CodeType) -> bool:
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         return False
     return trees.first_line(node) == code.co_firstlineno
+
+
+def _typed(tree: ast.Module, code: CodeType) -> Iterator[ast.Lambda]:
+    """An expression that was typed, as the function of its names that was made of it."""
+    names = code.co_varnames[: code.co_argcount]
+    for each in tree.body[-1:] if code.co_name == "<lambda>" else ():
+        if isinstance(each, ast.Expr):
+            arguments = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+            yield ast.copy_location(ast.Lambda(arguments, each.value), each)
 
 
 def _as_def(node: ast.AST, function: FunctionType) -> ast.FunctionDef | None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -110,7 +111,7 @@ def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
     What the user's code prints is dropped, and what it changes is put back.
     """
     try:
-        with contextlib.redirect_stdout(io.StringIO()), within(_LONGEST):
+        with silent(), contextlib.redirect_stdout(io.StringIO()), within(_LONGEST):
             _traced(with_self(call), frozenset(fixed))
     except OutOfTimeError:
         return TimeoutError("tracing took too long")
@@ -138,6 +139,14 @@ def lowered(traced: Traced, stage: str, platform: str | None) -> str:
     return str(low.compile().as_text() if stage == "optimized" else low.as_text(dialect=stage))
 
 
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """What is only tried warns of nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def _of_choices(call: Call) -> Traced:
     """The first choice of static arguments with which a call traces."""
     __tracebackhide__ = True
@@ -149,7 +158,7 @@ def _of_choices(call: Call) -> Traced:
             written.seek(0)
             written.truncate()
             try:
-                with _in_time(choices, static):
+                with silent() if static else contextlib.nullcontext(), _in_time(choices, static):
                     traced = _traced(whole, static)
             except OutOfTimeError:
                 choices.stopped = True
@@ -189,7 +198,7 @@ def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
         return traced
     fixed = frozenset((*traced.static, *numbers))
     try:
-        with _in_time(choices, fixed):
+        with silent(), _in_time(choices, fixed):
             other = _traced(call, fixed)
     except (Exception, OutOfTimeError):  # noqa: BLE001  then they are inputs
         return replace(traced, tries=traced.tries + 1)
