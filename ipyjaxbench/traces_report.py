@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _FIRST, _LAST = 28, 8  # lines of calls that are shown
 _NAMED = 5  # programs that are named
 _MOST_FIXES = 4
+_ORDER = ("trace", "lower", "compile", "cache load")  # a saved notebook has them by the alphabet
 _PRINTED = 4  # lines
 _GRAVEST = ("RAISED", "EAGER-FALLBACK", "BYPASSED", "?")
 _PREDICTIONS = {
@@ -91,7 +92,8 @@ def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:
     if call.times > 1:
         each = units.duration(call.seconds / call.times, 2)
         words = f"{words}{' · ' if words else ''}{each} each"
-    split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in call.phases.items())
+    phases = sorted(call.phases.items(), key=lambda each: _ORDER.index(each[0]))
+    split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in phases)
     took = units.duration(call.seconds) if call.seconds else ""
     yield str(call.line or "?"), f"{call.name} {number}", state, took, words
     if split:
