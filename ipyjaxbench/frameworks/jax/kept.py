@@ -34,6 +34,8 @@ from ipyjaxbench.frameworks.jax.users import is_users, is_users_class
 
 _MOST = 500  # places that are looked at
 _LONGEST = 10_000  # items of a container that is looked into
+#: These stay what they are; the modules that code uses are looked at by name.
+_NOT_CHANGED = (jax.Array, ModuleType, str, int, float, complex, type(None))
 
 
 class _Place(Protocol):
@@ -96,6 +98,8 @@ class Kept:
 
     def _look(self, name: str, value: Any) -> None:
         """Keep what a value holds; what that leads to comes later."""
+        if isinstance(value, _NOT_CHANGED):
+            return
         if (inner := _wrapped(name, value)) is not None:
             self._later(inner)
             return
@@ -108,8 +112,6 @@ class Kept:
                 self._look_at_class(value)
             case np.ndarray():
                 self._places.append(Numbers(name, value))
-            case ModuleType() | jax.Array():
-                return
             case _ if is_source(value):
                 self._places.append(Source(name, value))
             case _:

@@ -109,7 +109,8 @@ class Counted:
             self.uncounted[_ONE_BRANCH] = None
             runs = max(inner, key=lambda branch: Counted(branch).flops)
         if name == "custom_linear_solve":
-            runs = getattr(equation.params["jaxprs"].solve, "jaxpr", runs)
+            solve = getattr(equation.params.get("jaxprs"), "solve", None)
+            runs = getattr(solve, "jaxpr", runs)
         # What does not run is listed, and costs nothing.
         return math.fsum(
             self._program(each, turns if each is runs else 0.0, place) for each in inner

@@ -49,7 +49,7 @@ def _set_filters(before: list[Any]) -> None:
 
 
 def _configured() -> dict[str, Any]:
-    return dict(jax.config.values)
+    return dict(getattr(jax.config, "values", {}))
 
 
 def _configure(before: dict[str, Any]) -> None:
