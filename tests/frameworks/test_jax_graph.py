@@ -298,7 +298,7 @@ def test_a_number_that_makes_another_program_of_a_function_of_jax_is_fixed(
     code: str, primitives: set[str], fixed: tuple[str, ...]
 ) -> None:
     found = graph(code)
-    assert {each.name for each in found.stats} == primitives
+    assert {each.name.replace("pjit", "jit") for each in found.stats} == primitives  # before 0.7
     assert found.fixed == fixed
 
 

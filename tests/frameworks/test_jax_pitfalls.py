@@ -359,6 +359,7 @@ def test_a_list_that_makes_a_shape_could_be_a_tuple() -> None:
     assert fix.cost.startswith("ks a tuple, as (5,)")
 
 
+@pytest.mark.skipif(jax.__version_info__ < (0, 5), reason="this version of JAX warns, and goes on")
 @pytest.mark.parametrize(("value", "fix"), [([5], ["ks=(5,)"]), (np.array([5]), [])])
 def test_a_static_argument_that_cannot_be_hashed_is_called_so(value: Any, fix: list[str]) -> None:
     found = why(jax.jit(shaped, static_argnames="ks"), X, value)

@@ -29,22 +29,34 @@ class Learner:
 
     def __init__(self, learn: Callable[[Miss], None]) -> None:
         self._learn = learn
-        self._last: tuple[int, Miss | None] = (0, None)  # the frame of the call that goes on
+        self._call = 0  # the frame of the call that goes on
+        self._miss: Miss | None = None
         jax.monitoring.register_event_duration_secs_listener(self._hear)
 
-    def _hear(self, event: str, seconds: float, **told: Any) -> None:  # noqa: ARG002
+    def _hear(self, event: str, seconds: float, **told: Any) -> None:
         phase = PHASES.get(event)
         frame = _missed(sys._getframe(1)) if phase is not None else None
         if frame is None or phase is None:
             return
-        if phase == "trace" or (self._last[0] != id(frame) and phase != "lower"):
-            miss = _miss(frame, placed=phase != "trace")
-            self._last = id(frame), miss
-            if miss is not None:
-                self._learn(miss)
-        known, miss = self._last
-        if known == id(frame) and miss is not None:
-            miss.phases[phase] = miss.phases.get(phase, 0.0) + seconds
+        if self._call != id(frame):
+            if phase not in ("trace", "compile") or not _is_of(frame, told.get("fun_name")):
+                return  # a part of it, told before the whole
+            self._call, self._miss = id(frame), _miss(frame, placed=phase == "compile")
+            if self._miss is not None:
+                self._learn(self._miss)
+        if self._miss is not None:
+            self._miss.phases[phase] = self._miss.phases.get(phase, 0.0) + seconds
+        if phase == "compile" and _is_of(frame, told.get("fun_name")):
+            self._call = 0  # the call is over: another one may have its frame's identity
+
+
+def _is_of(frame: FrameType, name: str | None) -> bool:
+    """Whether an event is of the call itself; before JAX 0.6 no name is told."""
+    if name is None:
+        return True
+    plain = keys.plain_of(frame.f_locals.get("fun"))
+    mine = getattr(plain, "__name__", None) or type(plain).__name__
+    return name in (mine, f"jit({mine})")
 
 
 def _miss(frame: FrameType, *, placed: bool) -> Miss | None:
