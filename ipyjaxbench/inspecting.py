@@ -110,7 +110,8 @@ def _in_play(call: Call, keras: str | None) -> list[Framework]:
     held = (call.args, dict(call.kwargs), call.function)
     owners = {found.framework.name for found in find_arrays(held, frameworks)}
     root = package_of(call.function)
-    named = {package_of(each) for each in find_reach([call.function], frameworks, 2).functions}
+    used = find_reach([call.function], frameworks, 2).functions
+    named = {package_of(each) for each in (*used, *call.args, *call.kwargs.values())}
 
     def rank(framework: Framework) -> int:
         if asked(framework.compiles, call.function) or framework.module == root:

@@ -110,6 +110,28 @@ def made(x: Any) -> Any:
     return x * tf.Variable(1.0)
 
 
+def taken(pairs: Any) -> Any:
+    return next(pairs) * 2
+
+
+def summed(dataset: Any) -> Any:
+    total = 0.0
+    for each in dataset:
+        total += tf.reduce_sum(each)
+    return total
+
+
+def listed(dataset: Any) -> Any:
+    return [each * 2 for each in dataset]
+
+
+def stacked(x: Any) -> Any:
+    found = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    for i in tf.range(3):
+        found = found.write(i, x[i])
+    return found.stack()
+
+
 def functional() -> Any:
     given = keras.Input((4,))
     both = keras.layers.Concatenate()([given, keras.layers.Dense(3)(given)])
@@ -128,7 +150,10 @@ SUBCLASSED = Model()
 SUBCLASSED(X)
 ADAM = keras.optimizers.Adam()
 ADAM.build(BUILT.trainable_variables)
+DATASET = tf.data.Dataset.from_tensor_slices(np.ones((6, 2), "f")).batch(2)
 NAMES = {
+    "dataset": DATASET, "pairs": iter(DATASET), "taken": taken, "summed": summed, "listed": listed,
+    "stacked": stacked, "mirrored": tf.distribute.MirroredStrategy(["CPU:0"]),
     "tf": tf, "np": np, "keras": keras, "layers": LAYERS, "x": X, "w": W, "h": np.ones((3, 4), "f"),
     "flagged": flagged, "applied": applied, "scaled": scaled, "plain": plain, "outer": outer,
     "affine": Affine(), "lazy": Lazy(), "by_data": by_data, "collatz": collatz, "built": BUILT,
@@ -217,6 +242,15 @@ step(built, adam, x)
 trained.train_step((x, tf.ones((3, 1))))
 trained.test_step((x, tf.ones((3, 1))))
 adam.apply(gradient(built, x), built.trainable_variables)
+next(pairs)
+taken(pairs)
+summed(dataset)
+dataset.map(lambda v: v * 2)
+dataset.reduce(0.0, lambda a, b: a + tf.reduce_sum(b))
+stacked(x)
+(lambda v: tf.TensorArray(tf.float32, 3).unstack(v))(x)
+mirrored.run(lambda v: v * 2, (x,))
+listed(dataset)
 by_numpy(x)
 made(x)
 lazy(x)
@@ -228,6 +262,7 @@ built.predict(x)
 #: The first lines of what is said instead.
 MEANT_TO_FAIL = {
     "by_numpy(x)": "NumPy asks for the numbers",
+    "listed(dataset)": "Python takes the elements of a dataset one by one",
     "made(x)": "a variable is made here",
     "lazy(x)": "a variable is made here",
     "unbuilt(x)": "'model_1' is not built yet, and looking would build it: call it once first",
@@ -255,6 +290,14 @@ def test_calls_of_all_kinds_give_a_program_or_say_why_not() -> None:
     assert len(CALLS) >= 60
     assert failed.keys() == MEANT_TO_FAIL.keys()
     assert all(failed[code].startswith(words) for code, words in MEANT_TO_FAIL.items())
+
+
+def test_looking_takes_nothing_from_a_dataset() -> None:
+    pairs = iter(DATASET)
+    for code in ("next(pairs)", "taken(pairs)", "pairs.get_next()"):
+        found = inspect_code(Source.plain(code), {**NAMES, "pairs": pairs}, GraphOptions())
+        assert (found.framework, found.outputs[0].shape) == ("tensorflow", (-1, 2))
+    assert len([*pairs]) == 3
 
 
 def test_looking_builds_and_traces_nothing() -> None:

@@ -304,3 +304,16 @@ def test_names_of_attributes_are_not_taken_for_globals() -> None:
          names)  # fmt: skip
     found = inspect_code(Source.plain("Model().run(x)"), names, GraphOptions())
     assert found.operations == 1
+
+
+def test_what_is_drawn_outside_of_the_graph_is_drawn_again() -> None:
+    def drawn(x: Any) -> Any:
+        with tf.init_scope():
+            first = tf.random.normal((4,))
+        return x * first
+
+    tf.random.set_seed(3)
+    expected = tf.random.normal((4,)).numpy()
+    tf.random.set_seed(3)
+    inspect_code(Source.plain("drawn(x)"), {"drawn": drawn, "x": X}, GraphOptions())
+    assert np.array_equal(tf.random.normal((4,)).numpy(), expected)

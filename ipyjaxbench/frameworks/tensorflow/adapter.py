@@ -143,8 +143,13 @@ class TensorFlow(Framework):
         return host if host.dtype.kind in "biufc" else host.astype("float32")
 
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
-        """That of a new tf.function."""
-        return graph(call, options)
+        """That of a new tf.function; what it draws as it is traced is put back."""
+        restore = self.random_state([*call.args, *call.kwargs.values()], later=True)
+        try:
+            return graph(call, options)
+        finally:
+            if restore is not None:
+                restore()
 
     has_devices = True
 

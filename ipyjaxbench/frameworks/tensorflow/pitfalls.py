@@ -89,6 +89,13 @@ _PITFALLS = (
         "return the tensor instead of keeping it, or keep it in a tf.Variable",
     ),
     Pitfall(
+        ("EndlessError",),
+        "",
+        "Python takes the elements of a dataset one by one, as in brackets, sum() or next(), and"
+        " in a graph that has no end",
+        "a for statement, which AutoGraph rewrites, or dataset.reduce(start, f)",
+    ),
+    Pitfall(
         ("OutOfScopeError",),
         "",
         "a symbolic tensor of an earlier trace was kept, in a global or an attribute, and is used"
@@ -185,12 +192,10 @@ def _message(error: Exception) -> str:
     name = f"{type(error).__name__}: "
     text = _COLOURS.sub("", str(error))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    named = [line.removeprefix(name) for line in lines if line.startswith(name)]
-    told = [line for line in named or lines if not _SAYS_NOTHING.match(line)]
-    if named and not told:
-        after = lines[lines.index(name + named[-1]) + 1 :]
-        told = [line for line in after if not _SAYS_NOTHING.match(line)]
-    first = (told or named or lines or [""])[0]
+    frames = [number for number, line in enumerate(lines) if _PLACE.match(line)]
+    after = lines[frames[-1] + 2 :] if frames else []  # a frame's second line is its code
+    told = [line.removeprefix(name) for line in after or lines]
+    first = next((line for line in told if not _SAYS_NOTHING.match(line)), "".join(told[:1]))
     return first if len(first) <= _LONG else first.partition(". ")[0]
 
 

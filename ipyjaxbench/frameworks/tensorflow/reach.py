@@ -85,7 +85,8 @@ def is_tensorflows(call: Call) -> bool:
     owner = getattr(call.function, "__self__", None)
     if isinstance(call.function, tf.types.experimental.PolymorphicFunction):
         return True
-    if any(map(_is_of_tensorflow, (call.function, owner, type(owner)))):
+    given = (*call.args, *call.kwargs.values())
+    if any(map(_is_of_tensorflow, (call.function, owner, type(owner), *given))):
         return True
     return any(_is_of_tensorflow(value) for _, value in used_by(call.function))
 

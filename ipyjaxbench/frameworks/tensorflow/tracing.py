@@ -13,7 +13,7 @@ import tensorflow as tf
 from tensorflow.python.util import nest
 
 from ipyjaxbench.expression import Call, Shape
-from ipyjaxbench.frameworks.tensorflow import kept, reach
+from ipyjaxbench.frameworks.tensorflow import datasets, kept, reach
 from ipyjaxbench.frameworks.tensorflow.traces import apart
 
 _NOT_KEPT = "AutoGraph could not transform"
@@ -135,6 +135,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
         kept.put_back(call, is_copy=makes_variables) as left,
         refusing,
         quiet(),
+        datasets.ended(),
         apart() as warm,
         contextlib.redirect_stdout(written),
     ):
@@ -178,11 +179,13 @@ def _of_tensors(function: Callable[..., Any], rebuilt: Callable[..., Any]) -> Ca
 @tf.autograph.experimental.do_not_convert
 def _only_tensors(result: Any) -> Any:
     """What a call gives, without what a graph cannot give."""
-    kinds = (tf.Tensor, int, float, complex, *reach.COMPOSITES)
+    kinds = (tf.Tensor, int, float, complex, tf.__internal__.CompositeTensor)
 
     def kept(leaf: Any) -> Any:
         if reach.is_variable(leaf):
             return tf.convert_to_tensor(leaf)
+        if isinstance(leaf, tf.TensorArray):  # one that is not of the graph cannot be returned
+            return leaf if tf.is_symbolic_tensor(leaf.flow) else None
         return leaf if isinstance(leaf, kinds) else None
 
     return tf.nest.map_structure(kept, result)
