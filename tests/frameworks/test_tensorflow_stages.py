@@ -60,6 +60,12 @@ def graph(code: str, **options: Any) -> Graph:
     return inspect_code(Source.plain(code), dict(NAMES), GraphOptions(**options))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _compiler() -> None:
+    """It is started: it logs a line when it is first used."""
+    graph("branched(x)", stage="optimized")
+
+
 @pytest.mark.parametrize(
     ("stage", "words"),
     [

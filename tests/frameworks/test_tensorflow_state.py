@@ -18,6 +18,7 @@ from ipyjaxbench.snippet import Source
 
 X = tf.ones((3, 4))
 KEPT: list[Any] = []
+MANY: list[Any] = [0] * 20_000
 BY_NAME: dict[Any, Any] = {}
 LAST: Any = None
 TURNS = 0
@@ -93,6 +94,11 @@ class Counting(keras.layers.Layer):
 
 def append(x: Any) -> Any:
     KEPT.append(x * 2)
+    return x
+
+
+def append_to_many(x: Any) -> Any:
+    MANY.append(x * 2)
     return x
 
 
@@ -197,6 +203,7 @@ def graph(code: str, stage: str = "tf") -> Graph:
     [
         ("append(x)", "KEPT"),
         ("append(x) + 1", "KEPT"),
+        ("append_to_many(x)", "MANY"),
         ("partial(x)", "KEPT"),
         ("unbuilt(x)", "KEPT"),
         ("keras.Sequential([unbuilt])(x)", "KEPT"),

@@ -147,8 +147,8 @@ class _Reached:
             self._next.extend(_behind(name, value))
 
     def _look_into(self, name: str, values: Any) -> None:
+        self.places.append(Values(name, values))
         if len(values) <= _LONGEST:
-            self.places.append(Values(name, values))
             items = values.values() if isinstance(values, dict) else values
             self._next.extend((name, each) for each in items)
 
