@@ -101,6 +101,44 @@ class Items:
             kind.extend(self._values, self._before)
 
 
+class Cache:
+    """What `functools.cache` or `lru_cache` keeps; it can only be emptied.
+
+    Args:
+        name: of the function.
+        function: with its cache.
+    """
+
+    def __init__(self, name: str, function: Any) -> None:
+        self._name, self._function = name, function
+        self._before = function.cache_info().misses
+
+    def changes(self) -> Iterator[Change]:
+        """Whether it keeps more since."""
+        if self._function.cache_info().misses != self._before:
+            yield Change(self._name, self._function.cache_clear, [])
+
+
+class Kind:
+    """What an object is, which a few change by themselves.
+
+    Args:
+        name: of the object.
+        value: it is looked at now.
+    """
+
+    def __init__(self, name: str, value: Any) -> None:
+        self._name, self._value, self._before = name, value, type(value)
+
+    def changes(self) -> Iterator[Change]:
+        """Whether it is another one since."""
+        if type(self._value) is not self._before:
+            yield Change(self._name, self._undo, [])
+
+    def _undo(self) -> None:
+        self._value.__class__ = self._before
+
+
 class Cell(MutableMapping[str, Any]):
     """What a function closes over, as a dictionary of one name."""
 

@@ -1,5 +1,7 @@
 """A look at a call in PyTorch changes nothing of the user's, and computes with nothing of it."""
 
+import contextlib
+import functools
 import gc
 import io
 from collections.abc import Callable
@@ -340,3 +342,92 @@ def test_an_interrupt_leaves_nothing_behind() -> None:
     with pytest.raises(KeyboardInterrupt):
         graph("interrupted(x)", {"interrupted": interrupted, "x": X})
     assert (lazy.first, lazy.scale, lazy.history, lazy.times) == (None, None, [], 0)
+
+
+@functools.cache
+def lower(size: int) -> Any:
+    return torch.tril(torch.ones(size, size))
+
+
+class Written(torch.autograd.Function):
+    """Writes to a tensor of the module behind autograd's back."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        TOTAL.add_(1)
+        return x * TOTAL
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * TOTAL
+
+
+TOTAL, WEIGHT = torch.ones(3, 4), nn.Parameter(torch.ones(3, 4))
+
+
+def replaced(x: Any) -> Any:
+    WEIGHT.data = WEIGHT.data * 2
+    WEIGHT.grad = torch.ones_like(WEIGHT)
+    WEIGHT.requires_grad_(False)
+    return x + WEIGHT
+
+
+def regrown(x: Any) -> Any:
+    TOTAL.resize_(6, 4).zero_()
+    return x + TOTAL[:3]
+
+
+def swapped(x: Any) -> Any:
+    TOTAL.set_(x.clone())
+    return x + TOTAL
+
+
+def filled(x: Any) -> Any:
+    TOTAL.numpy()[0] = 7
+    TOTAL.normal_()
+    TOTAL[0].add_(x[0])
+    TOTAL.T.mul_(2)
+    torch.ops.aten.mul_.Tensor(TOTAL, 3)
+    return x + TOTAL
+
+
+def mapped(x: Any) -> Any:
+    return torch.func.vmap(lambda total, row: total.add_(row))(TOTAL, x)
+
+
+CASES: dict[str, Callable[[Any], Any]] = {
+    "replaced": replaced, "regrown": regrown, "swapped": swapped, "filled": filled,
+    "mapped": mapped, "written": Written.apply,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("name", CASES)
+def test_however_a_tensor_is_written_to_it_stays(name: str, stage: str) -> None:
+    look("f(x)", {"f": CASES[name], "x": X}, stage)
+    assert TOTAL.tolist() == torch.ones(3, 4).tolist()
+    assert WEIGHT.tolist() == torch.ones(3, 4).tolist()
+    assert (WEIGHT.grad, WEIGHT.requires_grad, TOTAL.requires_grad) == (None, True, False)
+    assert (TOTAL._version, WEIGHT._version) == (0, 0)
+
+
+def test_a_cache_keeps_no_tensor_without_data() -> None:
+    def function(x: Any) -> Any:
+        return lower(3) @ x
+
+    graph("f(x)", {"f": function, "x": X})
+    assert type(lower(3)) is torch.Tensor
+    hits = lower.cache_info().hits
+    graph("f(x)", {"f": function, "x": X})
+    lower(3)
+    assert lower.cache_info().hits == hits + 2
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_lazy_module_stays_one(stage: str) -> None:
+    lazy = nn.LazyLinear(2)
+    with contextlib.suppress(UntraceableError):
+        graph("lazy(x)", {"lazy": lazy, "x": X}, stage)
+    assert type(lazy) is nn.LazyLinear
+    assert lazy.has_uninitialized_params()
+    assert lazy(X).shape == (3, 2)

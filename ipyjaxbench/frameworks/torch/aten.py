@@ -55,9 +55,10 @@ def _traced(inputs: Given, kept: Kept) -> Any:
         fakes = [stand_ins.of(tensor) for tensor in inputs.tensors]
         stand_ins.know(kept.tensors)
         graph = make_fx(_of_tensors(inputs, stand_ins), tracing_mode="real")(*fakes)
-    for node in graph.graph.nodes:
-        if node.op == "get_attr":  # tensors that are part of it have their data again
-            setattr(graph, node.target, stand_ins.real(getattr(graph, node.target)))
+    for part in (m for m in graph.modules() if isinstance(m, torch.fx.GraphModule)):
+        for node in part.graph.nodes:
+            if node.op == "get_attr":  # tensors that are part of it have their data again
+                setattr(part, node.target, stand_ins.real(getattr(part, node.target)))
     return graph
 
 

@@ -46,7 +46,7 @@ class _Called(torch.nn.Module):
     def forward(self, *given: Any) -> Any:
         stand_ins = StandIns(torch._guards.detect_fake_mode(given))
         for name, (tensor,) in self.named.items():
-            stand_ins.add(tensor, getattr(self, name))
+            stand_ins.add(tensor, getattr(self, name), is_input=False)
         for tensor, fake in zip(self._inputs.tensors, given, strict=True):
             stand_ins.add(tensor, fake)
         args, kwargs = self._inputs.with_tensors(given)

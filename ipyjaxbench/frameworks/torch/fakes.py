@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
@@ -41,20 +42,26 @@ class StandIns:
                 self.add(tensor, self._mode.from_tensor(tensor))
         return self._fakes[id(tensor)]
 
-    def add(self, tensor: torch.Tensor, fake: Any) -> None:
-        """Have a tensor without data stand for one that has some."""
+    def add(self, tensor: torch.Tensor, fake: Any, *, is_input: bool = True) -> None:
+        """Have a tensor without data stand for one that has some.
+
+        Args:
+            tensor: the user's.
+            fake: what stands for it.
+            is_input: otherwise it is part of the program, and so is the value of a single number.
+        """
         self._fakes[id(tensor)], self._real[id(fake)] = fake, tensor
-        self._versions[id(tensor)] = fake._version
+        self._versions[id(tensor)] = _version(fake)
+        if not is_input and tensor.numel() == 1:
+            with _disable_current_modes():
+                fake.constant = tensor.detach().clone()
+            self._mode.fake_tensor_converter.add_constant_storage_mapping(fake)
 
     def know(self, found: Iterable[torch.Tensor]) -> None:
-        """Make them for tensors beside the inputs; what a single number is stays known."""
+        """Make them for tensors beside the inputs."""
         for tensor in found:
             if id(tensor) not in self._fakes and is_plain(tensor):
-                fake = self.of(tensor)
-                if tensor.numel() == 1:
-                    with _disable_current_modes():
-                        fake.constant = tensor.detach().clone()
-                    self._mode.fake_tensor_converter.add_constant_storage_mapping(fake)
+                self.add(tensor, self.of(tensor), is_input=False)
 
     def real(self, value: Any) -> Any:
         """The user's tensor for which one stands; any other value is given back."""
@@ -73,7 +80,7 @@ class StandIns:
     def is_unwritten(self, value: Any) -> bool:
         """Whether a tensor is one for which another stands, to which nothing was written."""
         fake = self._fakes.get(id(value))
-        return fake is not None and fake._version == self._versions[id(value)]
+        return fake is not None and 0 <= _version(fake) == self._versions[id(value)]
 
 
 class _Named(TorchFunctionMode):
@@ -85,8 +92,8 @@ class _Named(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in _READS and self._stand_ins.is_unwritten(args[0]):
-            with _disable_current_modes():
-                return func(*args, **(kwargs or {}))
+            with _disable_current_modes():  # NumPy might write to it
+                return func(args[0].detach().clone(), *args[1:], **(kwargs or {}))
         args, kwargs = self._stand_ins.swapped((args, kwargs or {}))
         return self._stand_ins.real(func(*args, **kwargs))
 
@@ -109,6 +116,17 @@ class _Rest(TorchDispatchMode):
 
         args, kwargs = pytree.tree_map_only(torch.Tensor, fake, (args, kwargs or {}))
         return func(*args, **kwargs)
+
+
+def _version(tensor: Any) -> int:
+    """How often a tensor was written to; -1 where PyTorch does not count."""
+    return -1 if tensor.is_inference() else int(tensor._version)
+
+
+def truth_is_asked(frame: FrameType) -> bool:
+    """Whether in this frame a tensor is asked whether it is true, as ``if`` does."""
+    is_met = frame.f_code is _Named.__torch_function__.__code__
+    return is_met and frame.f_locals["func"] is torch.Tensor.__bool__
 
 
 _LIFTED = (torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default)

@@ -13,8 +13,9 @@ import torch
 
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import package_of
-from ipyjaxbench.frameworks._changes import Cell, Items, Names, Slots
+from ipyjaxbench.frameworks._changes import Cache, Cell, Items, Kind, Names, Slots
 from ipyjaxbench.frameworks.torch.program import is_ours
+from ipyjaxbench.frameworks.torch.tensors import is_lazy
 
 _MOST = 50_000  # places that are looked at, the nearest first
 _LONGEST = 10_000  # items of a container that is looked into
@@ -32,7 +33,7 @@ class Place(NamedTuple):
         is_told: whether it is worth a word that a value was kept there.
     """
 
-    values: Names | Items
+    values: Names | Items | Cache | Kind
     is_told: bool
 
 
@@ -83,6 +84,13 @@ class Reach:
                 self._look(way, value.__func__)
             case FunctionType():
                 self._enter_function(value)
+            case functools._lru_cache_wrapper():
+                self.places.append(Place(Cache(way.name, value), way.is_told))
+                self._look(way, value.__wrapped__)
+            case staticmethod() | classmethod():
+                self._look(way, value.__func__)
+            case property():
+                self._look(way, (value.fget, value.fset, value.fdel))
             case functools.partial():
                 self._look(way, (value.func, value.args, value.keywords))
             case type():
@@ -99,7 +107,9 @@ class Reach:
             case list() | dict() | set() | deque() | tuple() | frozenset():
                 self._enter_items(way, value)
             case torch.nn.Module():
+                way = way._replace(is_told=_is_users_class(type(value)))
                 self._enter_object(way, value)
+                self.places.append(Place(Kind(way.name, value), is_told=False))
                 for held in (value._parameters, value._buffers, value._modules):
                     self._seen[id(held)] = held  # no dictionaries to the user, but attributes
                     self._keep(way.to("."), Names(way.to(".").name, held))
@@ -110,6 +120,8 @@ class Reach:
 
     def _enter_tensor(self, way: _Way, tensor: torch.Tensor) -> None:
         self.tensors.append(tensor)
+        if is_lazy(tensor):
+            self.places.append(Place(Kind(way.name, tensor), is_told=False))
         self._keep(way.to("."), Names(way.to(".").name, vars(tensor)))
         if tensor.is_leaf and tensor.grad is not None:
             self._look(way.to(".grad"), tensor.grad)

@@ -40,7 +40,8 @@ def put_back(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
     """
     tensors = tuple(t for t in found if is_plain(t) and not t.is_inference() and not t.is_meta)
     gradients = [(t, t.grad, t.requires_grad) for t in tensors if t.is_leaf]
-    before = [(t, t.detach().clone()) for t in tensors] if is_made else []
+    empty = [(t, t.data) for t in found if is_lazy(t)]  # the first call gives them data
+    before = [(t, t.data, t.detach().clone()) for t in tensors] if is_made else []
     try:
         # What is put back was not changed, for autograd neither.
         with torch.autograd._unsafe_preserve_version_counter(tensors):
@@ -51,8 +52,22 @@ def put_back(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
                 tensor.grad = gradient
             if tensor.requires_grad is not requires and tensor.is_leaf:
                 tensor.requires_grad_(requires)
-        for tensor, values in before:
-            tensor.data.copy_(values)
+        for tensor, data, values in before:
+            data.copy_(values)
+            if tensor.layout is torch.strided and _memory(tensor) != _memory(data):
+                tensor.data = data
+        for tensor, data in empty:
+            tensor.data = data
+
+
+def _memory(tensor: Any) -> tuple[Any, ...]:
+    """Where the numbers of a tensor are, and how they lie there."""
+    return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+
+
+def is_lazy(tensor: object) -> bool:
+    """Whether a parameter gets its shape by the first call."""
+    return isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin)
 
 
 def is_plain(tensor: object) -> bool:
