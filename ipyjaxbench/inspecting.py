@@ -64,7 +64,9 @@ def inspect_call(call: Call, options: GraphOptions, framework: str | None = None
     if keras is not None:
         why = f"Keras computes with {keras} here, and it holds no arrays of {keras}: give it some"
     if framework is not None:
-        why = f"it holds no arrays of {framework}, or {framework} is not loaded"
+        is_loaded = any(each.name == framework for each in loaded()[0])
+        why = f"it holds no arrays of {framework}: write a call with some, such as  f(x)"
+        why = why if is_loaded else f"{framework} is not loaded"
     raise SnippetError(f"{call.text!r} makes no program: {why}")
 
 

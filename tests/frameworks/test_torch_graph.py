@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 
-from ipyjaxbench import Graph, OptionError, UntraceableError
+from ipyjaxbench import Graph, OptionError, SnippetError, UntraceableError
 from ipyjaxbench.inspecting import inspect_code
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.render import html
@@ -107,6 +107,76 @@ def test_products_and_convolutions_are_counted(
     assert "products and convolutions alone" in found.uncounted[0]
 
 
+def attention(q: Any, k: Any) -> Any:
+    return torch.nn.functional.scaled_dot_product_attention(q, k, k)
+
+
+def grad_of(function: Any) -> Any:
+    """With respect to a module's parameters, or to all that is given."""
+
+    def gradient(*args: Any) -> Any:
+        is_module = isinstance(function, torch.nn.Module)
+        inputs = list(function.parameters()) if is_module else args
+        result = function(*args)
+        result = result[0] if isinstance(result, tuple) else result
+        return torch.autograd.grad(result.sum(), inputs)
+
+    return gradient
+
+
+QKV = {
+    "q": torch.rand(2, 4, 6, 8, requires_grad=True),
+    "k": torch.rand(2, 4, 10, 8, requires_grad=True),
+}
+ATTENTION = 2 * 2 * 2 * 4 * 6 * 10 * 8
+LSTM = 2 * 5 * 2 * (8 * 64 + 16 * 64)
+
+
+def trained(model: Any, optimizer: Any, x: Any) -> Any:
+    optimizer.zero_grad()
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+@pytest.mark.parametrize(
+    ("code", "flops"),
+    [
+        ("F.scaled_dot_product_attention(q, k, k)", ATTENTION),
+        # Scores again, and four products of their size.
+        ("grad_of(attention)(q, k)", 3.5 * ATTENTION),
+        ("lstm(words)", LSTM),
+        ("twice(words)", 2 * LSTM + 2 * 2 * 5 * 2 * (32 * 64 + 16 * 64)),
+        ("grad_of(lstm)(words)", 3 * LSTM),
+        ("gru(words)", LSTM * 3 // 4),
+        ("x @ w[:, 0]", 2 * 3 * 4),
+        ("torch.dot(x[0], x[1])", 2 * 4),
+        ("torch.zeros(3, 5).addmm_(x, w)", 2 * 3 * 4 * 5),
+        ("trained(linear, torch.optim.Adam(linear.parameters()), x)", 2 * 2 * 3 * 4 * 8),
+        ("torch.cond(x.sum() > 0, lambda a: a @ w, lambda a: a @ w @ w.T @ w + 1, (x,))",
+         2 * 3 * 4 * 5 * 3),
+    ],
+)  # fmt: skip
+def test_what_pytorchs_own_counter_leaves_out_is_counted(
+    code: str, flops: int, names: dict[str, Any]
+) -> None:
+    lstm = torch.nn.LSTM(8, 16)
+    twice = torch.nn.LSTM(8, 16, num_layers=2, bidirectional=True)
+    names |= {**QKV, "attention": attention, "grad_of": grad_of, "F": torch.nn.functional,
+              "words": torch.rand(5, 2, 8), "lstm": lstm,
+              "twice": twice, "gru": torch.nn.GRU(8, 16), "trained": trained,
+              "linear": torch.nn.Linear(4, 8)}  # fmt: skip
+    found = graph(code, names)
+    assert found.flops == flops
+    assert len(found.uncounted) == 1
+
+
+def test_products_that_are_not_counted_are_named(names: dict[str, Any]) -> None:
+    names["bilinear"] = torch.nn.Bilinear(4, 4, 2)
+    assert graph("bilinear(x, x)", names).uncounted[1:] == ("not counted: aten._trilinear",)
+
+
 def test_nothing_of_the_users_changes(names: dict[str, Any]) -> None:
     block = names["block"]
     compiled = torch.compile(scaled, backend="eager")
@@ -128,7 +198,7 @@ def test_nothing_of_the_users_changes(names: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("code", "line", "because"),
     [
-        ("positive(x)", "if x.sum() > 0:", "a Python number is made of a tensor's value"),
+        ("positive(x)", "if x.sum() > 0:", "if or while asks for a tensor's value"),
         ("picked(x)", "return x[x > 0.5]", "the shape of a result depends on values"),
         ("torch.rand(7) + x", "torch.rand(7) + x", "the code raises while it is traced"),
     ],
@@ -142,6 +212,12 @@ def test_why_a_call_cannot_be_traced_is_told(
     assert found.source == line
     assert found.because.startswith(because)
     assert capfd.readouterr().err == ""
+
+
+def test_what_is_no_call_with_tensors_is_told_so(names: dict[str, Any]) -> None:
+    for code in ("torch.rand(3)", "block"):
+        with pytest.raises(SnippetError, match=r"write a call with some, such as  f\(x\)"):
+            inspect_code(Source.plain(code), names, GraphOptions(), "torch")
 
 
 def test_a_stage_of_another_framework_is_refused(names: dict[str, Any]) -> None:

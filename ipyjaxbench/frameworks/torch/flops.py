@@ -1,8 +1,10 @@
 """Floating-point operations of a graph, node by node, from shapes alone: nothing is computed."""
 
 import math
+import operator
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,8 +15,12 @@ from torch.utils._python_dispatch import _disable_current_modes
 _aten = torch.ops.aten
 #: Words in the names of operations that are products, for which there may be no formula.
 _PRODUCTS = re.compile(
-    r"(?:^|_)(\w*mm|attention|conv\w*|gru|linear|lstm|matmul|rnn|trilinear)(?:_|$)"
+    r"(?:^|_)(\w*mm|attention|conv\w*|einsum|encoder|gru|linear|lstm|\w*matmul|\w*dot|\w*mv|rnn|trilinear)"
+    r"(?:_|$)"
 )
+#: Where PyTorch keeps its own operations; those of others may compute anything.
+_ITS_OWN = ("aten", "prim", "prims", "profiler", "quantized", "rngprims")
+_LOOPS = ("associative_scan", "map", "scan", "while_loop")
 _NEED_VALUES = ("DataDependentOutputException", "DynamicOutputShapeException",
                 "GuardOnDataDependentSymNode")  # fmt: skip
 
@@ -51,24 +57,37 @@ class Flops:
 
     def _count(self, node: Any, counter: "_Counter") -> None:
         before, missed = counter.get_total_flops(), counter.missed
-        flops = 0
+        flops = 0.0
         try:
             args, kwargs = torch.fx.map_arg((node.args, dict(node.kwargs)), self._shaped)
-            packet = getattr(node.target, "overloadpacket", None)
+            packet = getattr(node.target, "overloadpacket", node.target)
             if packet in counter.flop_registry:
                 out = self._value_of(node)
                 flops = counter.flop_registry[packet](*args, **kwargs, out_val=out)
-            elif packet is None or _is_made_of_others(node.target):
+            elif isinstance(packet, torch._ops.HigherOrderOperator):
+                flops = self._inside(node, args)
+            elif _is_made_of_others(node.target):
                 _call(node, args, kwargs)
                 flops = counter.get_total_flops() - before
             elif is_product(packet):
                 counter.missed += 1
         except Exception as error:  # noqa: BLE001  a formula or an operation may fail in any way
-            if type(error).__name__ not in _NEED_VALUES:
+            if type(error).__name__ not in _NEED_VALUES and is_product(node.target):
                 counter.missed += 1
         if counter.missed > missed:
             self.missed.append(node)
         self.of[node] = float(flops)
+
+    def _inside(self, node: Any, args: Any) -> float:
+        """Of the graphs that an operation takes: of the costlier branch, of a turn of a loop."""
+        graphs = [g for g in pytree.tree_leaves(args) if isinstance(g, torch.fx.GraphModule)]
+        inner = [Flops(graph, partial(result_of, graph)) for graph in graphs]
+        self.missed += [each for flops in inner for each in flops.missed]
+        costs = [sum(flops.of.values()) for flops in inner]
+        name = str(node.target)
+        if any(costs) and any(word in name for word in _LOOPS):
+            self.missed.append(node)
+        return max(costs, default=0.0) if "cond" in name else sum(costs)
 
     def _shaped(self, node: Any) -> Any:
         """What stands for a node's result; of a tensor that the graph holds, one without data."""
@@ -77,6 +96,17 @@ class Flops:
             return value
         with _disable_current_modes():
             return self._mode.from_tensor(value, static_shapes=True)
+
+
+def result_of(module: Any, node: Any) -> Any:
+    """What a node gives, or what the graph holds for it; dynamo leaves some of that out."""
+    known = node.meta.get("val", node.meta.get("example_value"))
+    if node.op != "get_attr":
+        return known
+    try:
+        return operator.attrgetter(node.target)(module)
+    except AttributeError:
+        return known
 
 
 class _Counter(flop_counter.FlopCounterMode):
@@ -92,10 +122,16 @@ class _Counter(flop_counter.FlopCounterMode):
         return super()._count_flops(func_packet, out, args, kwargs)
 
 
-def is_product(packet: Any) -> bool:
-    """Whether an operation multiplies matrices as its name says, or nobody knows what it does."""
-    space, _, name = str(packet).partition(".")
-    return space not in ("aten", "prim", "prims") or bool(_PRODUCTS.search(name))
+def is_product(target: Any) -> bool:
+    """Whether an operation multiplies matrices, as its name says, or may do so unseen."""
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return True
+    name = str(getattr(target, "__name__", target))
+    is_others = False
+    if isinstance(target, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+        space, _, name = str(target).partition(".")
+        is_others = space not in _ITS_OWN
+    return is_others or bool(_PRODUCTS.search(name.partition(".")[0]))
 
 
 def _is_made_of_others(target: Any) -> bool:
@@ -123,8 +159,6 @@ def _formulas() -> dict[Any, Callable[..., int]]:
         "_scaled_dot_product_fused_attention_overrideable": _attention,
         "_scaled_dot_product_flash_attention_for_cpu_backward": _attention_backward,
         "_scaled_dot_product_fused_attention_overrideable_backward": _attention_backward,
-        "_native_multi_head_attention": _whole_attention,
-        "_transformer_encoder_layer_fwd": _encoder_layer,
         "mkldnn_rnn_layer": _rnn,
         "_cudnn_rnn": _rnn,
         "miopen_rnn": _rnn,
@@ -166,27 +200,6 @@ def _attention_backward(
     out: Shape, query: Shape, key: Shape, value: Shape, *_: Any, **__: Any
 ) -> int:
     return int(flop_counter.sdpa_backward_flop_count(out, query, key, value))
-
-
-def _whole_attention(  # the operation takes as many
-    query: Shape, key: Shape, value: Shape, width: int, _heads: int, qkv: Shape,
-    _bias: Shape, out: Shape, *_: Any, **__: Any,
-) -> int:  # fmt: skip
-    """Of queries, keys and values, a third of `qkv` each, and of what comes out."""
-    third = math.prod(qkv) // 3
-    tokens = [math.prod(each[:-1]) for each in (query, key, value)]
-    projected = 2 * third * sum(tokens) + 2 * math.prod(out) * tokens[0]
-    return projected + 4 * tokens[0] * key[-2] * width
-
-
-def _encoder_layer(  # the operation takes as many
-    source: Shape, width: int, heads: int, qkv: Shape, bias: Shape, out: Shape, *rest: Any,
-    **_: Any,
-) -> int:  # fmt: skip
-    """Attention, and the two layers behind it."""
-    dense = [shape for shape in _shapes(rest) if len(shape) == 2][:2]
-    behind = 2 * math.prod(source[:-1]) * sum(map(math.prod, dense))
-    return _whole_attention(source, source, source, width, heads, qkv, bias, out) + behind
 
 
 def _rnn(sequence: Shape, *rest: Any, **_: Any) -> int:

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +14,11 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ipyjaxbench import units
-from ipyjaxbench.frameworks.torch.flops import Flops
+from ipyjaxbench.frameworks.torch.flops import Flops, result_of
 from ipyjaxbench.graph_parts import Count, Node, Value
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows
-_OURS = str(Path(__file__).parents[2])
+_OURS = f"{Path(__file__).parents[2]}{os.sep}"
 _PYTORCH = str(torch.__path__[0])
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -114,16 +115,8 @@ class Program:
         yield Node(f"{prefix}out", "result", tuple(dict.fromkeys(last)))
 
     def _result_of(self, node: Any) -> Any:
-        """What a node gives; dynamo leaves some out of what its graph holds."""
-        known = node.meta.get("val", node.meta.get("example_value"))
-        if node in self._constants:
-            return self._constants[node]
-        if node.op != "get_attr":
-            return known
-        try:
-            return operator.attrgetter(node.target)(self.module)
-        except AttributeError:
-            return known
+        known = self._constants.get(node)
+        return result_of(self.module, node) if known is None else known
 
     def _line(self, node: Any) -> str:
         given = [*map(self._spelled, node.args)]
