@@ -222,6 +222,44 @@ def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> No
     assert "The call was made 4 times" in found.notes[0].text
 
 
+def asking_in_a_loop(x: Any) -> Any:
+    for _ in range(2):
+        x = x + 1
+        torch._dynamo.graph_break()
+    return x
+
+
+def asking(x: Any) -> Any:
+    y = x + 1
+    torch._dynamo.graph_break()
+    return y * 2
+
+
+@pytest.mark.parametrize("code", ["asking_in_a_loop(x)", "asking(x)"])
+def test_the_line_of_a_break_that_is_asked_for_is_told(code: str, names: dict[str, Any]) -> None:
+    cut = graph(code, names).breaks[0]
+    assert cut.source == "torch._dynamo.graph_break()"
+    assert cut.because.startswith("User-inserted graph break")
+
+
+def stepping(model: Any, optimizer: Any, x: Any) -> Any:
+    optimizer.zero_grad()
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def test_an_optimizer_may_be_an_argument(names: dict[str, Any]) -> None:
+    optimizer = torch.optim.Adam(names["linear"].parameters())
+    names |= {"optimizer": optimizer}
+    stepping(names["linear"], optimizer, names["x"])
+    found = graph("stepping(linear, optimizer, x)", names)
+    assert found.operations
+    assert all("addcdiv" in str(program.graph) or "linear" in str(program.graph)
+               for program in found.graph)  # fmt: skip
+
+
 @pytest.mark.parametrize("code", ["linear(x)", "torch.relu(x)", "x @ x + 1", "x.sum(dim=0)"])
 def test_what_is_pytorchs_own_is_looked_at_too(code: str, names: dict[str, Any]) -> None:
     found = graph(code, names)

@@ -82,6 +82,19 @@ def printing(x: Any) -> Any:
     return x + 1
 
 
+def loading(x: Any) -> Any:
+    torch.nn.Linear(3, 3).load_state_dict({})
+    return x
+
+
+def mismatched(x: Any) -> Any:
+    return x @ x.new_zeros(7, 7)
+
+
+def complaining(x: Any) -> Any:
+    raise ValueError("too " + "long " * 100)
+
+
 class Gate(torch.nn.Module):
     def __init__(self, limit: float) -> None:
         super().__init__()
@@ -183,7 +196,7 @@ def test_the_argument_whose_value_is_asked_for_is_named(code: str, names: tuple[
 
 @pytest.mark.parametrize(
     ("code", "because"),
-    [("repeated(x)", "a Python number is made of a tensor's value"),
+    [("repeated(x)", "if or while asks for a tensor's value"),
      ("nonzero(x)", "the shape of a result depends on values")],
 )  # fmt: skip
 def test_what_cannot_be_tried_is_only_advised(code: str, because: str) -> None:
@@ -192,6 +205,28 @@ def test_what_cannot_be_tried_is_only_advised(code: str, because: str) -> None:
     assert not found.fixes
     assert found.advice
     assert "(not tried)" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("code", "because"),
+    [("by_if(x, w)", "if or while asks for a tensor's value"),
+     ("chosen(x)", "if or while asks for a tensor's value"),
+     ("by_item(x)", "a Python number is made of a tensor's value"),
+     ("by_item_in_if(x)", "a Python number is made of a tensor's value")],
+)  # fmt: skip
+def test_what_asks_for_a_truth_is_told_from_what_makes_a_number(code: str, because: str) -> None:
+    assert diagnosis(code).because.startswith(because)
+
+
+@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
+def test_the_first_line_that_says_something_is_shown(stage: str) -> None:
+    told = diagnosis("loading(x)", stage).message
+    assert told.startswith("Error(s) in loading state_dict for Linear: Missing key(s) in state_d")
+    told = diagnosis("mismatched(x)", stage).message
+    assert told == "a and b must have same reduction dim, but got [3, 4] X [7, 7]."
+    told = diagnosis("complaining(x)", stage).message
+    assert len(told) == 200
+    assert told.endswith(" ...")
 
 
 def test_an_export_that_fails_is_told_too() -> None:

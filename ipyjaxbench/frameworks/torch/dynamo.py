@@ -1,13 +1,14 @@
 """What torch.compile sees of a call: its FX graphs, and where they break."""
 
 import contextlib
+import dis
 import io
 import linecache
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import torch
@@ -19,14 +20,14 @@ from ipyjaxbench.frameworks.torch import frames, given, records, state, tensors
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.frames import Seen
 from ipyjaxbench.frameworks.torch.kept import as_before
-from ipyjaxbench.frameworks.torch.program import Program, is_users, told
+from ipyjaxbench.frameworks.torch.program import Place, Program, is_users, told
 from ipyjaxbench.graph_parts import Break
 
 _MOST_CALLS = 4  # each finds functions that ran behind a break of the one before
 _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
-_EXPLAINED = re.compile(r"Explanation: (.+?)(?:\.(?: |$)|$)", re.MULTILINE)
+_EXPLAINED = re.compile(r"Explanation: (.+?)(?:\.(?= [A-Z]|$)|$)", re.MULTILINE)
 _BECAUSE = (
     ("generic_jump", "if or while asks for a tensor's value"),
     ("Data-dependent branching", "if or while asks for a tensor's value"),
@@ -91,7 +92,7 @@ def _made(call: Call) -> Found:
         programs=[_program(graph, call, ready.root) for graph in seen.graphs],
         inputs=tuple(told(*each) for each in zip(inputs.names, inputs.tensors, strict=True)),
         outputs=tuple(told("", leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)),
-        breaks=tuple(dict.fromkeys([*_breaks(seen), *_unseen(new)])),
+        breaks=tuple(dict.fromkeys([*_breaks(seen, ready.first.__code__), *_unseen(new)])),
         notes=(notes.call_made(times),),
         tries=times + 1,
     )
@@ -149,21 +150,28 @@ def _name_of(node: Any) -> str:
     return _PART.sub(r".\1", _SOURCE.sub(r"\1", name)).replace("___stack", "stack")
 
 
-def _breaks(seen: Seen) -> Iterator[Break]:
+def _breaks(seen: Seen, first: CodeType) -> Iterator[Break]:
     for each in seen.breaks:
-        places = [(f.filename, f.lineno) for f in each.user_stack if is_users(f.filename)]
-        file, line = places[-1] if places else ("", 0)
-        yield _break(file, line or 0, each.reason)
+        places = [(f.filename, f.lineno or 0) for f in each.user_stack if is_users(f.filename)]
+        yield _break(places[-1] if places else _asked_for(first), each.reason)
     for code, reason in seen.skipped:
         if not is_users(code.co_filename):  # what we put around PyTorch's own: told above
             continue
         places = [(f, int(n)) for f, n in _PLACE.findall(reason) if is_users(f)]
-        file, line = places[-1] if places else (code.co_filename, code.co_firstlineno)
-        found = _break(file, line, reason)
+        found = _break(places[-1] if places else _asked_for(code), reason)
         resumed = frames.RESUMED.fullmatch(code.co_name)
         what = f"the rest of {resumed[1]}" if resumed else f"all of {code.co_name}"
         because = f"{found.because}, and so Python runs {what}"
         yield Break(found.line, found.source, because)
+
+
+def _asked_for(code: CodeType) -> Place:
+    """Where code asks for a break, as far as it says; else where it begins."""
+    if not is_users(code.co_filename):
+        return "", 0
+    named = (each for each in dis.get_instructions(code) if each.argval == "graph_break")
+    lines = (each.positions.lineno for each in named if each.positions)
+    return code.co_filename, next(filter(None, lines), code.co_firstlineno)
 
 
 def _unseen(functions: Sequence[FunctionType]) -> Iterator[Break]:
@@ -174,8 +182,8 @@ def _unseen(functions: Sequence[FunctionType]) -> Iterator[Break]:
         yield Break(line, source, "it ran behind a break, and was not looked at")
 
 
-def _break(file: str, line: int, reason: str) -> Break:
-    return Break(line, linecache.getline(file, line).strip(), in_words(reason))
+def _break(place: Place, reason: str) -> Break:
+    return Break(place[1], linecache.getline(*place).strip(), in_words(reason))
 
 
 def in_words(reason: str) -> str:

@@ -2,6 +2,7 @@
 
 import itertools
 import linecache
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import CodeType, FunctionType
@@ -11,13 +12,24 @@ import torch
 
 from ipyjaxbench.diagnosis import Diagnosis, Fix, Pitfall
 from ipyjaxbench.expression import Call, labels
-from ipyjaxbench.frameworks.torch import aten, dynamo, frames, given, rewrite
+from ipyjaxbench.frameworks.torch import aten, dynamo, fakes, frames, given, rewrite
 from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import Place, is_users
 
 _MOST_FIXES = 3
 _SHAPES = "and while tracing there are only shapes"
-
+_NO_VALUE = "DataDependentOutputException"
+_LONGEST = 200  # characters of a message
+#: What dynamo says first where an operation raised, and behind that what was raised.
+_NO_FAKE = "RuntimeError when making fake tensor call"
+_RAISED = re.compile(r"got \w+\([\"'](.+?)[\"']\)$", re.MULTILINE)
+_TRUTH = Pitfall(
+    (_NO_VALUE,),
+    "",
+    f"if or while asks for a tensor's value, {_SHAPES}",
+    "torch.where, or torch.cond",
+    asks=True,
+)
 
 _PITFALLS = (
     Pitfall(
@@ -28,7 +40,7 @@ _PITFALLS = (
         asks=True,
     ),
     Pitfall(
-        ("DataDependentOutputException",),
+        (_NO_VALUE,),
         "",
         f"a Python number is made of a tensor's value, {_SHAPES}",
         "torch.where for if; keep the number as a tensor",
@@ -123,7 +135,7 @@ def _told(text: str, error: Exception, place: Place) -> Diagnosis:
     return Diagnosis(
         code=text,
         error=type(error).__name__,
-        message=(str(error).strip().splitlines() or [""])[0],
+        message=_message(error),
         line=place[1],
         source=linecache.getline(*place).strip(),
         because=because,
@@ -131,10 +143,30 @@ def _told(text: str, error: Exception, place: Place) -> Diagnosis:
     )
 
 
+def _message(error: Exception) -> str:
+    """The first line of its text that says something by itself; a heading goes with the next."""
+    text = re.sub(r":\s*\n\s*", ": ", str(error).strip())
+    line = text.partition("\n")[0]
+    if line == _NO_FAKE and (raised := _RAISED.search(text)):
+        line = raised[1]
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 4]} ..."
+
+
 def _pitfall_of(error: Exception) -> Pitfall | None:
+    if type(error).__name__ == _NO_VALUE and _asks_for_truth(error):
+        return _TRUTH
     kinds = {kind.__name__ for kind in type(error).__mro__}
     fitting = (p for p in _PITFALLS if not p.errors or kinds.intersection(p.errors))
     return next((p for p in fitting if p.text in str(error)), None)
+
+
+def _asks_for_truth(error: Exception) -> bool:
+    traceback = error.__traceback__
+    while traceback is not None:
+        if fakes.truth_is_asked(traceback.tb_frame):
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
 def _place_of(error: BaseException) -> tuple[Place, CodeType | None]:
