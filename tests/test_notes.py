@@ -424,7 +424,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         Note(
             "call-made",
             "The call was made 2 times, on copies of its tensors: behind a graph break Python goes"
-            " on with values. Files, counters and the like that it changes are changed.",
+            " on with values. What it changes outside of Python, such as files, is changed.",
             "",
             MEANING,
         ),

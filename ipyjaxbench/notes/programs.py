@@ -175,8 +175,8 @@ def call_made(times: int) -> Note:
     return Note(
         "call-made",
         f"The call was made {'once' if times == 1 else f'{times} times'}, on copies of its tensors:"
-        " behind a graph break Python goes on with values. Files, counters and the like that it"
-        " changes are changed.",
+        " behind a graph break Python goes on with values. What it changes outside of Python, such"
+        " as files, is changed.",
         "",
         CHANGES_MEANING,
     )
