@@ -148,7 +148,9 @@ def test_arms_that_are_the_same_everywhere_are_called_so() -> None:
     headline = found.report().blocks[0]
     assert isinstance(headline, Headline)
     verdicts = {point.compared.verdict("b") for point in found.points}
-    assert headline.verdict == ("SAME" if verdicts == {"SAME"} else "CAN'T TELL")
+    # On a busy machine two equal arms may be told apart, and then one of them is the fastest.
+    expected = "CAN'T TELL" if verdicts <= {"SAME", "CAN'T TELL"} else "FASTEST"
+    assert headline.verdict == ("SAME" if verdicts == {"SAME"} else expected)
 
 
 def test_an_interrupt_leaves_the_points_that_were_reached() -> None:

@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -36,6 +37,22 @@ def backend_of(call: Call, frameworks: Sequence[Framework]) -> str | None:
         "keras" in packages and not packages.intersection(_ARRAYS)
     )
     return str(config.backend()) if is_used else None
+
+
+def stateless(framework: str) -> AbstractContextManager[object]:
+    """Where Keras computes with a framework, what layers change of themselves is changed aside.
+
+    Its own context for that; the variables of a layer hold no tracers afterwards.
+
+    Args:
+        framework: such as "jax".
+    """
+    keras: Any = sys.modules.get("keras")
+    config = getattr(keras, "config", None)
+    if config is None or config.backend() != framework:
+        return nullcontext()
+    scope: AbstractContextManager[object] = keras.StatelessScope()
+    return scope
 
 
 def refuse(call: Call) -> None:

@@ -70,3 +70,23 @@ def test_numpys_arrays_alone_go_to_no_other_framework() -> None:
     assert line.endswith("Keras computes with torch here, and it holds no arrays of torch: give it"
                          " some")  # fmt: skip
     assert told("tensorflow", "(lambda v: small(v))(h)")[0] == "tensorflow"
+
+
+def test_what_layers_change_of_themselves_while_they_are_traced_stays_as_it_was() -> None:
+    code = """
+import keras, numpy as np, jax.numpy as jnp
+from ipyjaxbench import graph
+norm, drop, x = keras.layers.BatchNormalization(), keras.layers.Dropout(0.5), jnp.ones((4, 3))
+norm(x), drop(x, training=True)
+variables = [*norm.variables, drop.seed_generator.state]
+before = [np.asarray(each) for each in variables]
+graph(norm, x, training=True), graph(drop, x, training=True)
+print(all(np.array_equal(np.asarray(v), b) for v, b in zip(variables, before)))
+print(norm(x, training=True).shape)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "KERAS_BACKEND": "jax"},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == ["True", "(4, 3)"]

@@ -12,6 +12,7 @@ import jax.extend
 from jax.extend import source_info_util
 
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks import _keras
 from ipyjaxbench.frameworks.jax import deadline, program, results
 from ipyjaxbench.frameworks.jax.asked import asked_for
 from ipyjaxbench.frameworks.jax.choices import Choices, blamed
@@ -262,7 +263,8 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         whole = [part.whole(arg) for part, arg in zip(parts, args, strict=True)]
         before = Kept(call)
         try:
-            found = call.function(*whole, **{n: named[n].whole(v) for n, v in kwargs.items()})
+            with _keras.stateless("jax"):
+                found = call.function(*whole, **{n: named[n].whole(v) for n, v in kwargs.items()})
         except Exception as error:
             vars(error)["asked"] = asked_for(error, call)
             raise
