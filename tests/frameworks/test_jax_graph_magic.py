@@ -203,7 +203,7 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
         ("%jaxpr --stage foo x", "--stage foo: it is one of jaxpr, stablehlo, hlo, optimized"),
         ("%jaxpr --depht 3 x", "unknown option --depht; did you mean --depth?"),
         ("%%jaxpr f(x)\nx", "'f(x)' stands where options stand: write code below"),
-        ("%fxgraph x + 1", "'x + 1' makes no program: it holds no arrays of torch"),
+        ("%fxgraph x + 1", "'x + 1' makes no program: torch is not loaded"),
         ("l = [1.0]\nl.append(l)\n%jaxpr scaled(x, l)", "double holds itself, or is nested"),
         ("%explain x", "'x': %explain takes nothing"),
     ],
