@@ -46,18 +46,13 @@ __version__ = "0.1.0"
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
     """Register the magics; IPython calls this for ``%load_ext ipyjaxbench``."""
-    from ipyjaxbench.magics import IpyJaxBench
+    from ipyjaxbench import magics
 
-    shell.register_magics(IpyJaxBench)
+    magics.load(shell)
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
     """Remove the magics; IPython calls this for ``%unload_ext ipyjaxbench``."""
-    from ipyjaxbench.magics import IpyJaxBench
+    from ipyjaxbench import magics
 
-    mine = shell.magics_manager.registry.get(IpyJaxBench.__name__)
-    if isinstance(mine, IpyJaxBench):
-        mine.leave()
-    for kind in ("line", "cell"):
-        for name in IpyJaxBench.magics[kind]:
-            shell.magics_manager.magics[kind].pop(name, None)
+    magics.unload(shell)

@@ -22,7 +22,22 @@ _AIMS = {"quick": (0.05, 0.5), "usual": (0.02, 2.0), "precise": (0.005, 10.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimeOptions:
+class ShownOptions:
+    """What becomes of a result.
+
+    Attributes:
+        quiet: show nothing (``-q``).
+        returned: return the result object (``-o``).
+        variable: name that gets the result object (``-v``).
+    """
+
+    quiet: bool = False
+    returned: bool = False
+    variable: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeOptions(ShownOptions):
     """How one statement is to be timed and shown.
 
     Attributes:
@@ -31,9 +46,6 @@ class TimeOptions:
         aim: "quick" (``--quick``), "usual" or "precise" (``--precise``).
         budget: seconds to spend after the first call (``-b``); None leaves it to the aim.
         precision: significant digits shown (``-p``).
-        quiet: show nothing (``-q``).
-        returned: return the result object (``-o``).
-        variable: name that gets the result object (``-v``).
         name: under which the result is kept for ``%fwcompare`` (``--name``).
         clock: "elapsed", "calendar" (``-t``) or "cpu" (``-c``).
         fresh: make one more call, cold (``--fresh``).
@@ -46,9 +58,6 @@ class TimeOptions:
     aim: str = "usual"
     budget: float | None = None
     precision: int = 3
-    quiet: bool = False
-    returned: bool = False
-    variable: str | None = None
     name: str | None = None
     clock: Literal["elapsed", "calendar", "cpu"] = "elapsed"
     fresh: bool = False
@@ -83,7 +92,7 @@ class TimeOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(ShownOptions):
     """How several statements are to be compared and shown.
 
     Attributes:
@@ -93,9 +102,6 @@ class CompareOptions:
         align: give all frameworks all CPUs and full precision, for as long as it takes.
         target: relative half width of the widest ratio's interval at which to stop.
         precision: significant digits shown.
-        quiet: show nothing.
-        returned: return the result object.
-        variable: name that gets the result object.
     """
 
     baseline: str | None = None
@@ -104,9 +110,6 @@ class CompareOptions:
     align: bool = False
     target: float = 0.02
     precision: int = 3
-    quiet: bool = False
-    returned: bool = False
-    variable: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
@@ -132,7 +135,7 @@ class CompareOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphOptions:
+class GraphOptions(ShownOptions):
     """Which form of a program is to be shown, and how much of it.
 
     Attributes:
@@ -153,9 +156,6 @@ class GraphOptions:
         numpy: what the code computes with NumPy is computed with jax.numpy (``--np``).
         check: say what the program holds that may not be expected (``--check``).
         tb: show the whole traceback where tracing fails (``--tb``).
-        quiet: show nothing.
-        returned: return the result object.
-        variable: name that gets the result object.
     """
 
     stage: str | None = None
@@ -174,9 +174,6 @@ class GraphOptions:
     numpy: bool = False
     check: bool = False
     tb: bool = False
-    quiet: bool = False
-    returned: bool = False
-    variable: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
@@ -217,24 +214,18 @@ class GraphOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaceOptions:
+class PlaceOptions(ShownOptions):
     """What is to be told of devices and arrays.
 
     Attributes:
         start: let frameworks that were imported look for devices (``--start``).
-        quiet: show nothing.
-        returned: return the result object.
-        variable: name that gets the result object.
     """
 
     start: bool = False
-    quiet: bool = False
-    returned: bool = False
-    variable: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class TraceOptions:
+class TraceOptions(ShownOptions):
     """What is to be told of calls of compiled functions.
 
     Attributes:
@@ -244,9 +235,6 @@ class TraceOptions:
         watch: "on" or "off": a line for each later cell that traces something (``--watch``).
         internal: list what was compiled outside of the calls (``--internal``).
         json: show the record instead of the report (``--json``).
-        quiet: show nothing.
-        returned: return the result object.
-        variable: name that gets the result object.
     """
 
     predict: bool = False
@@ -255,9 +243,6 @@ class TraceOptions:
     watch: str | None = None
     internal: bool = False
     json: bool = False
-    quiet: bool = False
-    returned: bool = False
-    variable: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""

@@ -25,7 +25,7 @@ def test_the_set_up_above_the_arms_runs_once_and_its_names_go(shell: Shell) -> N
     assert shell.names["runs"] == [1]
     assert shell.names["kept"] == "mine"
     assert "decimal" not in shell.names
-    assert shell.names["found"].verdict("b") == "SLOWER"
+    assert [side.label for side in shell.names["found"].sides] == ["a", "b"]
     assert shell.shown == []
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipyjaxbench.command_line import split, usage
+from ipyjaxbench.commands import TIME
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.options import TimeOptions
 
@@ -68,7 +68,7 @@ FLAGS = st.lists(
     ],
 )
 def test_every_spelling_of_an_option_is_understood(line: str, expected: TimeOptions) -> None:
-    assert split(line) == (expected, "f()")
+    assert TIME.split(line) == (expected, "f()")
 
 
 @pytest.mark.parametrize(
@@ -96,37 +96,37 @@ def test_every_spelling_of_an_option_is_understood(line: str, expected: TimeOpti
     ],
 )
 def test_code_is_kept_as_it_was_typed(code: str) -> None:
-    assert split(code) == (TimeOptions(), code)
-    assert split(f"-n 10 {code}") == (TimeOptions(number=10), code)
+    assert TIME.split(code) == (TimeOptions(), code)
+    assert TIME.split(f"-n 10 {code}") == (TimeOptions(number=10), code)
 
 
 @pytest.mark.parametrize("code", ["--x", "-n", "-qo", "-q - 1", "-- x", "--number"])
 def test_after_two_dashes_all_is_code(code: str) -> None:
-    assert split(f"-- {code}") == (TimeOptions(), code)
+    assert TIME.split(f"-- {code}") == (TimeOptions(), code)
 
 
 @given(CODE)
 def test_any_code_survives_apart_from_outer_white_space(code: str) -> None:
-    assert split(code) == (TimeOptions(), code.strip())
+    assert TIME.split(code) == (TimeOptions(), code.strip())
 
 
 @given(FLAGS, CODE)
 def test_any_code_survives_behind_options(flags: list[str], code: str) -> None:
-    chosen, rest = split(f"{' '.join(flags)} {code}")
+    chosen, rest = TIME.split(f"{' '.join(flags)} {code}")
     assert rest == code.strip()
-    assert chosen == split(" ".join(flags))[0]
+    assert chosen == TIME.split(" ".join(flags))[0]
     assert chosen != TimeOptions()
 
 
 @given(st.text(max_size=60))
 def test_two_dashes_protect_any_code(code: str) -> None:
-    assert split(f"-- {code}") == (TimeOptions(), code.strip())
+    assert TIME.split(f"-- {code}") == (TimeOptions(), code.strip())
 
 
 @given(st.text(max_size=60))
 def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
     try:
-        _, code = split(f"-{line}")
+        _, code = TIME.split(f"-{line}")
     except OptionError as error:
         code, message = "", str(error)
     else:
@@ -173,7 +173,7 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
 )
 def test_a_mistake_is_told_in_one_line(line: str, message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
-        split(line)
+        TIME.split(line)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_list_of_operations_needs_a_profiled_pass() -> None:
 
 
 def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
-    text = usage()
+    text = TIME.help()
     flags = "-n -r -b -p -q -o -v -t -c --number --repeat --budget --precision --quiet --return"
     more = [
         "--variable",
@@ -218,22 +218,22 @@ def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
 
 
 def test_the_examples_of_the_help_are_understood() -> None:
-    lines = re.findall(r"(?<!%)%fwtime (.*)", usage().partition("examples:")[2])
+    lines = re.findall(r"(?<!%)%fwtime (.*)", TIME.help().partition("examples:")[2])
     assert len(lines) == 3
-    assert split(lines[1]) == (TimeOptions(budget=5.0), lines[1].removeprefix("-b 5 "))
-    assert split(lines[2]) == (
+    assert TIME.split(lines[1]) == (TimeOptions(budget=5.0), lines[1].removeprefix("-b 5 "))
+    assert TIME.split(lines[2]) == (
         TimeOptions(number=100, repeat=7),
         "f(x)" + lines[2].split("f(x)")[1],
     )
 
 
 def test_the_help_has_no_line_over_eighty_columns() -> None:
-    assert max(map(len, usage().splitlines())) <= 80
+    assert max(map(len, TIME.help().splitlines())) <= 80
 
 
 @pytest.mark.parametrize("line", ["-n 5 -b 1 f()", "-r 5 -b 1 f()", "-b1 -n5 -r5 f()"])
 def test_a_budget_and_a_number_of_calls_exclude_each_other(line: str) -> None:
     with pytest.raises(OptionError) as caught:
-        split(line)
+        TIME.split(line)
     told = "-b 1 goes without -n and -r: they say how many calls are made"
     assert str(caught.value) == told

@@ -15,7 +15,8 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 import ipyjaxbench
-from ipyjaxbench import Measurement, command_line, notes, traces, verdict
+from ipyjaxbench import Measurement, commands, notes, traces, verdict
+from ipyjaxbench.commands import Option
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -82,37 +83,36 @@ def test_there_are_exactly_two_commands_of_one_line_each() -> None:
     assert commands[1].endswith('-e ".[test]" && .venv/bin/python -m tests\n')
 
 
-@pytest.mark.parametrize("row", command_line._TIME_ROWS, ids=lambda row: row[0][-1])
-def test_every_option_is_in_the_table(row: tuple[tuple[str, ...], str, object, str]) -> None:
-    flags, _, rule, _ = row
-    value = r" [A-Z]+" if callable(rule) else ""
-    named = ", ".join(f"`{re.escape(flag)}{value}`" for flag in flags)
-    assert re.search(rf"^\| {named} \|", section("Options"), re.MULTILINE), flags
+@pytest.mark.parametrize("row", commands.TIME.rows, ids=lambda row: row.flags[-1])
+def test_every_option_is_in_the_table(row: Option) -> None:
+    value = r" [A-Z]+" if row.takes_value else ""
+    named = ", ".join(f"`{re.escape(flag)}{value}`" for flag in row.flags)
+    assert re.search(rf"^\| {named} \|", section("Options"), re.MULTILINE), row.flags
 
 
-@pytest.mark.parametrize("row", command_line._COMPARE_ROWS, ids=lambda row: row[0][-1])
+@pytest.mark.parametrize("row", commands.COMPARE.rows, ids=lambda row: row.flags[-1])
 def test_every_option_of_a_comparison_is_told(
-    row: tuple[tuple[str, ...], str, object, str],
+    row: Option,
 ) -> None:
-    assert f"`{row[0][0]}" in section("Comparing")
+    assert f"`{row.flags[0]}" in section("Comparing")
 
 
-@pytest.mark.parametrize("row", command_line._GRAPH_ROWS, ids=lambda row: row[0][-1])
-def test_every_option_of_a_program_is_told(row: tuple[tuple[str, ...], str, object, str]) -> None:
+@pytest.mark.parametrize("row", commands.GRAPH.rows, ids=lambda row: row.flags[-1])
+def test_every_option_of_a_program_is_told(row: Option) -> None:
     told = section("Seeing the program") + section("Comparing")  # `-q`, `-o`, `-v` are the same
-    assert f"`{row[0][0]}" in told
+    assert f"`{row.flags[0]}" in told
 
 
-@pytest.mark.parametrize("row", command_line._TRACE_ROWS, ids=lambda row: row[0][-1])
-def test_every_option_of_traces_is_told(row: tuple[tuple[str, ...], str, object, str]) -> None:
+@pytest.mark.parametrize("row", commands.TRACE.rows, ids=lambda row: row.flags[-1])
+def test_every_option_of_traces_is_told(row: Option) -> None:
     told = section("Traced or cached") + section("Comparing")  # `-q`, `-o`, `-v` are the same
-    assert f"`{row[0][0]}" in told
+    assert f"`{row.flags[0]}" in told
 
 
-@pytest.mark.parametrize("row", command_line._PLACE_ROWS, ids=lambda row: row[0][-1])
-def test_every_option_of_places_is_told(row: tuple[tuple[str, ...], str, object, str]) -> None:
+@pytest.mark.parametrize("row", commands.PLACE.rows, ids=lambda row: row.flags[-1])
+def test_every_option_of_places_is_told(row: Option) -> None:
     told = section("Where everything lives") + section("Comparing")  # `-q`, `-o`, `-v`
-    assert f"`{row[0][0]}" in told
+    assert f"`{row.flags[0]}" in told
 
 
 @pytest.mark.parametrize("state", [state for state in traces.STATES if state != "?"])
@@ -121,7 +121,7 @@ def test_every_state_of_a_call_is_explained(state: str) -> None:
 
 
 def test_the_table_has_no_option_that_does_not_exist() -> None:
-    known = {flag for flags, *_ in command_line._TIME_ROWS for flag in flags}
+    known = {flag for row in commands.TIME.rows for flag in row.flags}
     rows = "".join(line for line in section("Options").splitlines() if line.startswith("| `"))
     assert set(re.findall(r"(?<![\w-])--?[a-z]+\b", rows)) <= known
 

@@ -1,0 +1,15 @@
+"""What can be typed: one table of options for each magic."""
+
+from typing import Any
+
+from ipyjaxbench.commands._command import Command as Command
+from ipyjaxbench.commands._command import Option as Option
+from ipyjaxbench.commands.compare import COMPARE as COMPARE
+from ipyjaxbench.commands.graph import FXGRAPH as FXGRAPH
+from ipyjaxbench.commands.graph import GRAPH as GRAPH
+from ipyjaxbench.commands.graph import TFGRAPH as TFGRAPH
+from ipyjaxbench.commands.place import PLACE as PLACE
+from ipyjaxbench.commands.time import TIME as TIME
+from ipyjaxbench.commands.trace import TRACE as TRACE
+
+COMMANDS: tuple[Command[Any], ...] = (TIME, COMPARE, GRAPH, FXGRAPH, TFGRAPH, TRACE, PLACE)

@@ -1,0 +1,191 @@
+"""What can be typed after a magic's name: its table of options, and the splitter of its line.
+
+What follows the options is code and is kept byte for byte, so that ``-x + 1`` and ``"a  b"``
+mean what they say. `argparse` writes the help text.
+"""
+
+import argparse
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.rules import checked, variable
+
+_NUMBER = re.compile(r"\.?\d")
+_WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
+
+T = TypeVar("T")
+
+
+class Option(NamedTuple):
+    """One row of a table.
+
+    Attributes:
+        flags: that it has, such as ("-n", "--number").
+        dest: keyword of the options that it sets.
+        rule: makes the value of a text, or raises ValueError; for a flag without a value what the
+            keyword is set to.
+        words: for what it does.
+        sample: a value to type.
+        choices: the values that it takes, where they can be listed.
+        several: whether it may be given several times.
+    """
+
+    flags: tuple[str, ...]
+    dest: str
+    rule: object
+    words: str
+    sample: str = "5"
+    choices: tuple[str, ...] = ()
+    several: bool = False
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows it."""
+        return callable(self.rule)
+
+
+#: What all magics that show a result have.
+SHOWN = (
+    Option(("-q", "--quiet"), "quiet", True, "show nothing"),
+    Option(("-o", "--return"), "returned", True, "return the result object"),
+    Option(
+        ("-v", "--variable"),
+        "variable",
+        variable,
+        "save the result object under this name",
+        sample="result",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(Generic[T]):
+    """What one magic takes.
+
+    Attributes:
+        name: of the magic.
+        purpose: what it does, in one sentence.
+        options: made of what was typed; it refuses what breaks a rule.
+        usage: how it is typed.
+        rows: its options.
+        examples: to paste, and the Python call that it stands for.
+        takes_code: whether code stands behind the options.
+    """
+
+    name: str
+    purpose: str
+    options: type[T]
+    usage: tuple[str, ...]
+    rows: tuple[Option, ...]
+    examples: str
+    takes_code: bool = True
+
+    @property
+    def typed(self) -> str:
+        """The magic as it is typed first in its usage, such as "%fwtime"."""
+        return self.usage[0].split()[0]
+
+    def split(self, line: str) -> tuple[T, str]:
+        """Take the leading options off a line.
+
+        Args:
+            line: all that follows the magic's name.
+
+        Returns:
+            The options, and the rest with every byte as it was typed.
+
+        Raises:
+            OptionError: an option is unknown, lacks its value, or its value breaks a rule.
+
+        Example:
+            >>> from ipyjaxbench.commands import TIME
+            >>> options, code = TIME.split("-r5 -q -x + 1")
+            >>> options.repeat, options.quiet, code
+            (5, True, '-x + 1')
+        """
+        rows = {flag: row for row in self.rows for flag in row.flags}
+        values: dict[str, object] = {}
+        position = 0
+        while (match := _WORD.match(line, position)) and match[1].startswith("-"):
+            word = match[1]
+            if word == "--":
+                position = match.end()
+                break
+            found = self._options_in(word, rows)
+            if not found:
+                break
+            position = match.end()
+            for flag, text in found:
+                row, given = rows[flag], text
+                if not row.takes_value:
+                    _set(values, flag, row, rows)
+                    continue
+                if given is None:
+                    following = _WORD.match(line, position)
+                    if not following:
+                        raise OptionError(f"{flag} needs a value: type {flag} {row.sample}")
+                    given, position = _unquoted(following[1]), following.end()
+                value = checked(flag, given, row.rule)  # type: ignore[arg-type]
+                before = values.get(row.dest, ())
+                values[row.dest] = (*before, value) if row.several else value  # type: ignore[misc]
+        return self.options(**values), line[position:].strip()
+
+    def help(self) -> str:
+        """What `%fwtime?` shows: purpose, usage, options, examples, the Python call."""
+        parser = argparse.ArgumentParser(
+            usage="\n       ".join(self.usage).replace("%", "%%"),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            add_help=False,
+        )
+        for row in self.rows:
+            words = row.words.replace("%", "%%")
+            if row.takes_value:
+                parser.add_argument(*row.flags, metavar=row.dest.upper(), help=words)
+            else:
+                parser.add_argument(*row.flags, action="store_true", help=words)
+        return f"{self.purpose}\n\n{parser.format_help()}\n{self.examples}"
+
+    def _options_in(self, word: str, rows: dict[str, Option]) -> list[tuple[str, str | None]]:
+        """The options that one word stands for: ``-n``, ``-n10``, ``--number=10``, ``-qon10``."""
+        name, equals, value = word.partition("=")
+        if name in rows:
+            if equals and not rows[name].takes_value:
+                raise OptionError(f"{word}: {name} takes no value; type {name} alone")
+            return [(name, value if equals else None)]
+        if word.startswith("--"):
+            near = difflib.get_close_matches(name, rows, 1, 0.7)
+            hint = f"did you mean {near[0]}?" if near else f"{self.typed}? lists the options."
+            if self.takes_code:
+                hint += " (Code that starts with -- goes after --)"
+            raise OptionError(f"unknown option {name}; {hint}")
+        found: list[tuple[str, str | None]] = []
+        for end, letter in enumerate(word[1:], start=2):
+            flag, rest = f"-{letter}", word[end:]
+            if flag not in rows:
+                return []
+            if rows[flag].takes_value:
+                # `-n10` is an option and `-beta` is code: numbers are told by their first sign.
+                is_value = flag == "-v" or not rest or _NUMBER.match(rest) is not None
+                return [*found, (flag, rest or None)] if is_value else []
+            found.append((flag, None))
+        return found
+
+
+def _set(values: dict[str, object], flag: str, row: Option, rows: dict[str, Option]) -> None:
+    """Set a keyword to the constant of an option; two long ones that differ contradict."""
+    if values.get(row.dest, row.rule) != row.rule and flag.startswith("--"):
+        other = next(
+            name
+            for name, each in rows.items()
+            if (each.dest, each.rule) == (row.dest, values[row.dest])
+        )
+        raise OptionError(f"{other} and {flag} do not go together: leave one out")
+    values[row.dest] = row.rule
+
+
+def _unquoted(word: str) -> str:
+    quoted = len(word) > 1 and word[0] == word[-1] and word[0] in "\"'"
+    return word[1:-1] if quoted else word

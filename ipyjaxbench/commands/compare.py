@@ -1,0 +1,57 @@
+"""What can be typed after `%fwcompare`."""
+
+from ipyjaxbench.commands._command import SHOWN, Command, Option
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.rules import digits, seconds, swept
+
+COMPARE = Command(
+    name="fwcompare",
+    purpose="Compare labelled lines of code side by side, in turns and on the same data.",
+    options=CompareOptions,
+    usage=("%%fwcompare [options]   (above a cell)", "%fwcompare [options] name name"),
+    takes_code=False,
+    rows=(
+        Option(
+            ("--baseline",),
+            "baseline",
+            str,
+            "label of the arm to compare with (the first)",
+            sample="numpy",
+        ),
+        Option(
+            ("--sweep",),
+            "sweep",
+            swept,
+            "compare at each of these values: n=100,300 or n=2**6..2**12",
+            sample="n=100,300",
+            several=True,
+        ),
+        Option(
+            ("-b", "--budget"),
+            "budget",
+            seconds,
+            "seconds to spend after the first calls (2.2 an arm)",
+        ),
+        Option(("--align",), "align", True, "all CPUs and full matrix precision for all arms"),
+        Option(("-p", "--precision"), "precision", digits, "significant digits shown (3)"),
+        *SHOWN,
+    ),
+    examples="""\
+a cell:
+  x = np.random.rand(n, n)              above the arms: runs once
+  numpy: np.dot(x, x)                   an arm
+  several lines:                        another one
+      y = np.dot(x, x)
+      y.sum()
+  setup numpy: x = np.random.rand(n, n) runs before each sample of that arm
+
+examples:
+  %%fwcompare --baseline numpy
+  %%fwcompare --sweep n=100,300,1000    the arms at each value of n
+  %%fwcompare --sweep n=2**6..2**12     64, 128, 256, ... 4096
+  %fwcompare before after               results that %fwtime --name kept
+
+from Python:
+  ipyjaxbench.compare({"eager": f, "jitted": jax.jit(f)}, x)
+""",
+)

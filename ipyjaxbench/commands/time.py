@@ -1,0 +1,61 @@
+"""What can be typed after `%fwtime`."""
+
+from ipyjaxbench.commands._command import SHOWN, Command, Option
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.rules import digits, seconds, whole
+
+TIME = Command(
+    name="fwtime",
+    purpose="Time code right: asynchronous work is waited for, compilation is kept apart.",
+    options=TimeOptions,
+    usage=("%fwtime [options] code", "%%fwtime [options] [set-up]   (above a cell)"),
+    rows=(
+        Option(
+            ("-n", "--number"),
+            "number",
+            whole,
+            "calls per sample; with -r exactly N×R calls are made",
+        ),
+        Option(("-r", "--repeat"), "repeat", whole, "number of samples (7 when only -n is given)"),
+        Option(("-b", "--budget"), "budget", seconds, "seconds to spend after the first call (2)"),
+        Option(("--quick",), "aim", "quick", "stop at ± 5 %, after 0.5 s at most"),
+        Option(("--precise",), "aim", "precise", "stop at ± 0.5 %, after 10 s at most"),
+        Option(("-p", "--precision"), "precision", digits, "significant digits shown (3)"),
+        Option(
+            ("--name",),
+            "name",
+            str,
+            "keep the result under this name, for %fwcompare A B",
+            sample="before",
+        ),
+        Option(("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
+        Option(
+            ("-c", "--cpu"),
+            "clock",
+            "cpu",
+            "measure CPU time of the process instead of elapsed time",
+        ),
+        Option(
+            ("--fresh",),
+            "fresh",
+            True,
+            "one more call, compiled anew; nothing in your caches is lost",
+        ),
+        Option(
+            ("--device",), "device", True, "profile a few more calls: how long devices are busy"
+        ),
+        Option(("--ops",), "ops", True, "the same, and list the operations that take longest"),
+        *SHOWN,
+    ),
+    examples="""\
+examples:
+  %fwtime jnp.dot(x, x.T)               waited for, on every device that it uses
+  %fwtime -b 5 y = step(params, batch)  five seconds; y is there afterwards
+  r = %fwtime -n 100 -r 7 f(x)          exactly 700 calls; r.median in seconds
+  %%fwtime x = make()                   set-up, untimed; the cell is timed
+
+from Python:
+  ipyjaxbench.measure(f, x)
+  ipyjaxbench.measure_code("f(x)", globals())
+""",
+)

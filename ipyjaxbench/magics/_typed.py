@@ -1,0 +1,107 @@
+"""One use of a magic: what was typed, where it stands, and what becomes of its value."""
+
+import ast
+import dis
+import sys
+from dataclasses import dataclass
+from types import FrameType
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.snippet import Namespace, Source
+
+_ENTRY = ("run_line_magic", "run_cell_magic")
+#: What becomes of a call's value, by the instruction that follows it.
+_USES = {
+    "POP_TOP": "dropped",
+    "RETURN_VALUE": "dropped",
+    "PRINT_EXPR": "shown",
+    "CALL_INTRINSIC_1": "shown",
+}
+
+
+@dataclass(frozen=True)
+class Typed:
+    """One use of a magic.
+
+    Attributes:
+        shell: into which it was typed.
+        line: all that follows its name.
+        cell: what stands below; None where the magic is a line.
+        names: that code sees where the magic stands: a function's own come first.
+        local_ns: those of the function alone.
+        caller: the frame that holds the magic; None where it is called from Python.
+        use: "used" (``r = %fwtime f(x)``), "shown" by IPython, or "dropped".
+    """
+
+    shell: InteractiveShell
+    line: str
+    cell: str | None
+    names: Namespace
+    local_ns: Namespace | None
+    caller: FrameType | None
+    use: str
+
+    @classmethod
+    def of(
+        cls, shell: InteractiveShell, line: str, cell: str | None, local_ns: Namespace | None
+    ) -> "Typed":
+        """The use of a magic that is being called now."""
+        shared: Namespace = shell.user_ns
+        inside = local_ns is not None and local_ns is not shared
+        names = {**shared, **local_ns} if inside else shared  # type: ignore[dict-item]
+        caller = _calling_frame()
+        return cls(shell, line, cell, names, local_ns, caller, _use_of_result(caller))
+
+    @property
+    def above(self) -> int:
+        """How many lines of the editor stand above the code."""
+        if self.caller is None:
+            return 0
+        return self.caller.f_lineno - (self.cell is None)
+
+    def body(self, rest: str) -> str:
+        """The code: what stands below the options, or behind them.
+
+        Raises:
+            SnippetError: it stands in both places.
+        """
+        if self.cell is None:
+            return rest
+        if rest:
+            raise SnippetError(f"{rest!r} stands where options stand: write code below")
+        return self.cell
+
+    def source(self, code: str, above: int | None = None) -> Source:
+        """User code by IPython's own transforms, with the line numbers that the editor shows."""
+        text = "\n" * (self.above if above is None else above) + self.shell.transform_cell(code)
+        filename = self.filename(text)
+        tree = self.shell.transform_ast(ast.parse(text, filename))
+        return Source(tree, code, filename, self.shell.compile.flags)
+
+    def filename(self, text: str) -> str:
+        """The name under which tracebacks find these lines."""
+        number = self.shell.execution_count
+        if self.caller is not None:
+            # Cell numbers, from IPython 8 on.
+            known = getattr(self.shell.compile, "_filename_map", {})
+            number = known.get(self.caller.f_code.co_filename, number)
+        filename: str = self.shell.compile.cache(text, number)
+        return filename
+
+
+def _calling_frame() -> FrameType | None:
+    """The frame of the user's code that holds the magic."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_name not in _ENTRY:
+        frame = frame.f_back
+    return frame.f_back if frame is not None else None
+
+
+def _use_of_result(frame: FrameType | None) -> str:
+    if frame is None:
+        return "used"
+    following = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti)
+    real = (i.opname for i in following if i.opname not in ("CACHE", "EXTENDED_ARG", "NOP"))
+    return _USES.get(next(real, "POP_TOP"), "used")

@@ -1,0 +1,53 @@
+"""What all magics have: a shell, a session, and one way to hand a result over."""
+
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics
+from IPython.display import display
+
+from ipyjaxbench.magics._session import Session
+from ipyjaxbench.magics._typed import Typed
+from ipyjaxbench.options import ShownOptions
+
+
+class Verb(Magics):
+    """Magics of one kind.
+
+    Args:
+        session: what they share with the others.
+    """
+
+    shell: InteractiveShell
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session.shell)
+        self.session = session
+
+
+def is_shown(typed: Typed, chosen: ShownOptions) -> bool:
+    """Whether the magic shows its result, rather than IPython or nobody."""
+    by_ipython = returned(typed, chosen) and typed.use == "shown"
+    return not (chosen.quiet or by_ipython)
+
+
+def returned(typed: Typed, chosen: ShownOptions) -> bool:
+    """Whether the magic gives its result back."""
+    return chosen.returned or typed.use == "used"
+
+
+def hand_over(typed: Typed, chosen: ShownOptions, result: Any, *shown: object, **how: Any) -> Any:
+    """Show a result, keep it under the name that was asked for, and return it where it is used.
+
+    Args:
+        typed: the use of the magic.
+        chosen: its options.
+        result: what it found.
+        shown: what to display, if anything is.
+        how: for IPython's `display`.
+    """
+    if shown and is_shown(typed, chosen):
+        display(*shown, **how)
+    if chosen.variable:
+        typed.shell.user_ns[chosen.variable] = result
+    return result if returned(typed, chosen) else None

@@ -1,0 +1,113 @@
+"""``%%fwcompare``."""
+
+import ast
+import shlex
+
+from IPython.core.magic import (
+    line_cell_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+)
+
+from ipyjaxbench import arms
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.commands import COMPARE
+from ipyjaxbench.comparison import Comparison, Side
+from ipyjaxbench.contender import Entry
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._screen import MutedShell, Screen
+from ipyjaxbench.magics._typed import Typed
+from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.progress import Progress
+from ipyjaxbench.snippet import Namespace, Snippet, restored
+from ipyjaxbench.sweep import sweep_snippets, values_of
+from ipyjaxbench.swept import Sweep
+from ipyjaxbench.turns import compare_snippets
+
+
+@magics_class
+class FwCompare(Verb):
+    """Compares arms of a cell, or measurements that were kept."""
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def fwcompare(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Comparison | Sweep | None:
+        __tracebackhide__ = True
+        typed = Typed.of(self.shell, line, cell, local_ns)
+        with one_line_errors():
+            chosen, rest = COMPARE.split(line)
+            if cell is None:
+                kept = _of_kept(rest, chosen, self.session.kept)
+                return hand_over(typed, chosen, kept, kept)  # type: ignore[no-any-return]
+            typed.body(rest)
+        result = _in_turns(typed, cell, chosen)
+        return hand_over(typed, chosen, result)  # type: ignore[no-any-return]
+
+    fwcompare.__doc__ = COMPARE.help()
+
+
+def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:
+    """Measurements that ``%fwtime --name`` kept, one against the others."""
+    if chosen.sweep or chosen.align or chosen.budget is not None:
+        raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
+    labels = shlex.split(text)
+    for label in labels:
+        if label not in kept:
+            known = ", ".join(kept) or "none yet"
+            raise OptionError(f"{label!r} was not kept by %fwtime --name; kept are: {known}")
+    chosen.check(labels)
+    sides = tuple(Side(label, kept[label]) for label in labels)
+    return Comparison(sides, chosen.baseline or labels[0], interleaved=False)
+
+
+def _in_turns(typed: Typed, cell: str, chosen: CompareOptions) -> Comparison | Sweep:
+    """The arms of a cell, at each value of what is swept."""
+    __tracebackhide__ = True
+    shell, names, shown = typed.shell, typed.names, is_shown(typed, chosen)
+    with one_line_errors():
+        setup, entries = _entries(typed, cell)
+        chosen.check([entry.label for entry in entries])
+        swept = {n: values_of(n, text, names) for n, text in chosen.sweep}
+    result: Comparison | Sweep
+    with Screen(shell, active=shown) as screen, one_line_errors(), restored(names):
+        told = Progress(screen.show, Clock.elapsed())
+        if swept:
+            result = sweep_snippets(
+                setup, entries, swept, chosen, muted=lambda: MutedShell(shell), told=told
+            )
+        else:
+            if setup is not None:
+                setup.run()
+            result = compare_snippets(entries, chosen, muted=MutedShell(shell), told=told)
+        if shown:
+            screen.replace(result)
+    return result
+
+
+def _entries(typed: Typed, cell: str) -> tuple[Snippet | None, list[Entry]]:
+    """What a comparison's cell holds: what runs before all, and the arms."""
+    shell, above = typed.shell, "\n" * typed.above
+    text = shell.transform_cell(arms.transformed(cell, shell.transform_cell))
+    filename = typed.filename(above + text)
+
+    def parse(code: str) -> ast.Module:
+        tree: ast.Module = shell.transform_ast(ast.parse(above + code, filename))
+        return tree
+
+    read = arms.read(text, parse, filename, shell.compile.flags)
+    entries = [
+        Entry(
+            arm.label,
+            Snippet(arm.source, typed.names),
+            Snippet(arm.setup, typed.names) if arm.setup else None,
+        )
+        for arm in read.arms
+    ]
+    return Snippet(read.setup, typed.names) if read.setup else None, entries

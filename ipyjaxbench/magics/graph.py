@@ -1,0 +1,111 @@
+"""``%jaxpr``, ``%fxgraph``, ``%tfgraph`` and ``%explain``."""
+
+import dataclasses
+import sys
+
+from IPython.core.magic import (
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+)
+from IPython.display import display
+
+from ipyjaxbench import mermaid
+from ipyjaxbench.commands import FXGRAPH, GRAPH, TFGRAPH
+from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.graph import Graph, difference
+from ipyjaxbench.inspecting import explain, inspect_code
+from ipyjaxbench.magics._errors import diagnosis_shown, one_line_errors
+from ipyjaxbench.magics._typed import Typed
+from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.snippet import Namespace
+
+
+@magics_class
+class Programs(Verb):
+    """Shows the programs of calls, and why there is none."""
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def jaxpr(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Graph | None:
+        __tracebackhide__ = True
+        return self._graph(Typed.of(self.shell, line, cell, local_ns))
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def fxgraph(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Graph | None:
+        __tracebackhide__ = True
+        return self._graph(Typed.of(self.shell, line, cell, local_ns), "torch")
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def tfgraph(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Graph | None:
+        __tracebackhide__ = True
+        return self._graph(Typed.of(self.shell, line, cell, local_ns), "tensorflow")
+
+    jaxpr.__doc__ = GRAPH.help()
+    fxgraph.__doc__ = FXGRAPH.help()
+    tfgraph.__doc__ = TFGRAPH.help()
+
+    @line_magic
+    def explain(self, line: str) -> None:
+        """Say why the last cell that failed would not trace: the line, the argument, a fix."""
+        __tracebackhide__ = True
+        with one_line_errors():
+            if line.strip():
+                raise OptionError(
+                    f"{line.strip()!r}: %explain takes nothing: it looks at the last error"
+                )
+            error = getattr(sys, "last_value", None)
+            if error is None:
+                raise SnippetError("no cell has failed yet")
+            display(explain(error))
+
+    def _graph(self, typed: Typed, framework: str | None = None) -> Graph | None:
+        """The program of a line or a cell, shown and returned as the options say."""
+        __tracebackhide__ = True
+        with one_line_errors():
+            chosen, rest = GRAPH.split(typed.line)
+            source = typed.source(typed.body(rest))
+            with diagnosis_shown(whole=chosen.tb):
+                result = inspect_code(source, typed.names, chosen, framework)
+                before = self._before(typed, chosen, result)
+            self.session.looked_at[_looked_at(result.code, chosen)] = result
+            if before is not None:
+                result = difference(before, result)
+        returned: Graph | None = hand_over(typed, chosen, result, result)
+        if chosen.mermaid and result.live is not None and is_shown(typed, chosen):
+            drawn = mermaid.drawing(result.live.nodes())
+            display({mermaid.MIME: drawn, "text/plain": drawn}, raw=True)
+        return returned
+
+    def _before(self, typed: Typed, chosen: GraphOptions, now: Graph) -> Graph | None:
+        """The program that another one is held against; None where that was not asked for."""
+        __tracebackhide__ = True
+        if chosen.diff is None:
+            return None
+        if chosen.diff != "last":
+            alike = dataclasses.replace(chosen, diff=None, on=(), shard=(), check=False)
+            return inspect_code(typed.source(chosen.diff), typed.names, alike, now.framework)
+        known = self.session.looked_at.get(_looked_at(now.code, chosen))
+        if known is None:
+            raise OptionError(f"--diff last: {now.code!r} was not looked at before in this form")
+        return known
+
+
+def _looked_at(code: str, chosen: GraphOptions) -> tuple[str, str]:
+    """What was looked at, and the options that make another program of it."""
+    form = (chosen.stage, chosen.platform, chosen.grad, chosen.vmap, chosen.numpy, chosen.shapes)
+    return code, repr(form)

@@ -1,0 +1,80 @@
+"""``%fwtime``."""
+
+import dataclasses
+import sys
+
+from IPython.core.magic import (
+    line_cell_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+)
+
+from ipyjaxbench import notes
+from ipyjaxbench.clock import Clock
+from ipyjaxbench.commands import TIME
+from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._screen import MutedShell, Screen
+from ipyjaxbench.magics._typed import Typed
+from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
+from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.progress import Progress
+from ipyjaxbench.snippet import Namespace, Snippet
+from ipyjaxbench.timer import time_snippet
+
+
+@magics_class
+class FwTime(Verb):
+    """Times one statement or one cell."""
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def fwtime(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Measurement | None:
+        __tracebackhide__ = True
+        typed = Typed.of(self.shell, line, cell, local_ns)
+        with one_line_errors():
+            chosen, code = TIME.split(line)
+            start = Clock.elapsed().now()
+            snippet, setup = _snippets(typed, code)
+            compile_time = (Clock.elapsed().now() - start) * 1e-9
+        shown = is_shown(typed, chosen)
+        with Screen(self.shell, active=shown) as screen:
+            result = time_snippet(
+                snippet,
+                chosen,
+                setup=setup,
+                muted=MutedShell(self.shell),
+                compile_time=compile_time,
+                told=Progress(screen.show, Clock.elapsed()),
+            )
+        if typed.names is not self.shell.user_ns and local_ns is not None:
+            result = _kept_in_function(result, snippet, typed.names, local_ns)
+        if chosen.name:
+            self.session.kept[chosen.name] = result
+        if shown:
+            screen.replace(result)
+        return hand_over(typed, chosen, result)  # type: ignore[no-any-return]
+
+    fwtime.__doc__ = TIME.help()
+
+
+def _snippets(typed: Typed, line: str) -> tuple[Snippet, Snippet | None]:
+    """The code to time, and what a cell's first line sets up for it."""
+    if typed.cell is None:
+        return Snippet(typed.source(line), typed.names), None
+    setup = Snippet(typed.source(line, max(typed.above - 1, 0)), typed.names) if line else None
+    return Snippet(typed.source(typed.cell), typed.names), setup
+
+
+def _kept_in_function(
+    result: Measurement, snippet: Snippet, names: Namespace, local_ns: Namespace
+) -> Measurement:
+    """Bind the names in the calling function, where Python gives a way to, or say so."""
+    local_ns.update({name: names[name] for name in snippet.binds if name in names})
+    if sys.version_info >= (3, 13) or not snippet.binds:
+        return result
+    note = notes.names_stay_inside(list(snippet.binds))
+    return dataclasses.replace(result, notes=(*result.notes, note))

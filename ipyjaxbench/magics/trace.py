@@ -1,0 +1,69 @@
+"""``%trace_cached``."""
+
+import json
+
+from IPython.core.magic import (
+    line_cell_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+)
+
+from ipyjaxbench.commands import TRACE
+from ipyjaxbench.ledger import LEDGER
+from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._typed import Typed
+from ipyjaxbench.magics._verb import Verb, hand_over
+from ipyjaxbench.observing import observe_code, predict_code
+from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.signatures import Signatures
+from ipyjaxbench.snippet import Namespace
+from ipyjaxbench.traces import Traces
+
+
+@magics_class
+class TraceCached(Verb):
+    """Says of calls whether they were traced."""
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def trace_cached(
+        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
+    ) -> Traces | Signatures | None:
+        __tracebackhide__ = True
+        typed = Typed.of(self.shell, line, cell, local_ns)
+        with one_line_errors():
+            chosen, rest = TRACE.split(line)
+            chosen.check(rest, cell)
+            if chosen.watch is not None:
+                self.session.watcher.switch(on=chosen.watch == "on")
+                return None
+            result, raised = _looked(typed, rest, chosen)
+            returned = hand_over(typed, chosen, result, *_forms(result, chosen), raw=chosen.json)
+            if raised is not None:
+                raise raised
+        return returned  # type: ignore[no-any-return]
+
+    trace_cached.__doc__ = TRACE.help()
+
+
+def _looked(
+    typed: Typed, rest: str, chosen: TraceOptions
+) -> tuple[Traces | Signatures, BaseException | None]:
+    """What was asked for, and what the code raised."""
+    __tracebackhide__ = True
+    if chosen.history:
+        return Signatures.of(LEDGER, rest), None
+    source = typed.source(typed.body(rest))
+    if chosen.predict:
+        return predict_code(source, typed.names), None
+    return observe_code(source, typed.names, chosen, twice=typed.cell is None)
+
+
+def _forms(result: Traces | Signatures, chosen: TraceOptions) -> tuple[object, ...]:
+    """What is displayed: the report, or the record as JSON."""
+    if not chosen.json:
+        return (result,)
+    record = result.to_dict()
+    return ({"application/json": record, "text/plain": json.dumps(record, indent=1)},)
