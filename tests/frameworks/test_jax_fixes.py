@@ -13,7 +13,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import Diagnosis, UntraceableError
-from ipyjaxbench.frameworks.jax.eager import Eager
+from ipyjaxbench.frameworks.jax.diagnoses.eager import Eager
 
 X = J.arange(6.0) - 2
 POSITIVE = J.array(2.0)

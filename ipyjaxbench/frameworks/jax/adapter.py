@@ -30,7 +30,7 @@ from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks.jax import fresh, places
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
-from ipyjaxbench.frameworks.jax.explaining import explain
+from ipyjaxbench.frameworks.jax.diagnoses.explaining import explain
 from ipyjaxbench.frameworks.jax.graph import graph
 from ipyjaxbench.frameworks.jax.learner import Learner
 from ipyjaxbench.frameworks.jax.profile import profile

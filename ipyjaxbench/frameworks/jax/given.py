@@ -12,8 +12,8 @@ import numpy as np
 from ipyjaxbench.diagnosis import Fix
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import numpy_names, reach, tracing
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import Spelling, static_jit
 from ipyjaxbench.frameworks.jax.reach import is_jitted
-from ipyjaxbench.frameworks.jax.spelling import Spelling, static_jit
 from ipyjaxbench.frameworks.jax.words import text_of
 
 _LARGE = 1000

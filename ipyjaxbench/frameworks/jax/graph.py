@@ -14,7 +14,8 @@ from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks import _hlo
-from ipyjaxbench.frameworks.jax import chips, pitfalls, program, tracing
+from ipyjaxbench.frameworks.jax import chips, program, tracing
+from ipyjaxbench.frameworks.jax.diagnoses import pitfalls
 from ipyjaxbench.frameworks.jax.given import values
 from ipyjaxbench.frameworks.jax.kept import Left
 from ipyjaxbench.frameworks.jax.live import LiveProgram

@@ -13,10 +13,11 @@ from jax.extend import source_info_util
 
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import _keras
-from ipyjaxbench.frameworks.jax import deadline, program, results
+from ipyjaxbench.frameworks.jax import deadline, program
 from ipyjaxbench.frameworks.jax.asked import asked_for
 from ipyjaxbench.frameworks.jax.choices import Choices, blamed
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
+from ipyjaxbench.frameworks.jax.diagnoses import results
 from ipyjaxbench.frameworks.jax.kept import Kept, Left
 from ipyjaxbench.frameworks.jax.parts import Part, dress, with_self
 from ipyjaxbench.frameworks.jax.reach import is_jitted, is_of_jax

@@ -8,11 +8,12 @@ from types import CodeType
 
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import given, reach, results, tracing, users
-from ipyjaxbench.frameworks.jax.blame import responsible
-from ipyjaxbench.frameworks.jax.fixes import Fixes
-from ipyjaxbench.frameworks.jax.pitfall_table import UNHASHABLE, pitfall_of
-from ipyjaxbench.frameworks.jax.spelling import Spelling
+from ipyjaxbench.frameworks.jax import given, reach, tracing, users
+from ipyjaxbench.frameworks.jax.diagnoses import results
+from ipyjaxbench.frameworks.jax.diagnoses.blame import responsible
+from ipyjaxbench.frameworks.jax.diagnoses.fixes import Fixes
+from ipyjaxbench.frameworks.jax.diagnoses.pitfall_table import UNHASHABLE, pitfall_of
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import Spelling
 from ipyjaxbench.frameworks.jax.words import said, text_of
 from ipyjaxbench.user_errors import one_line
 

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Callable, Iterator
 
-from ipyjaxbench.frameworks.jax.site import Edit, Site
-from ipyjaxbench.frameworks.jax.spelling import call
-from ipyjaxbench.frameworks.jax.trees import copied, definition
+from ipyjaxbench.frameworks.jax.diagnoses.site import Edit, Site
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import call
+from ipyjaxbench.frameworks.jax.diagnoses.trees import copied, definition
 
 _LEAVES = (
     ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.frameworks.jax.trees import copied
+from ipyjaxbench.frameworks.jax.diagnoses.trees import copied
 
 #: What may follow a name that is tried in another way than it is written: "jax.numpy.where!sides".
 MARK = "!"

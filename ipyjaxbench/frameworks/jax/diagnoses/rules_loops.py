@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from ipyjaxbench.frameworks.jax.rule_parts import (
+from ipyjaxbench.frameworks.jax.diagnoses.rule_parts import (
     assigned,
     bound_in,
     condition,
@@ -15,8 +15,8 @@ from ipyjaxbench.frameworks.jax.rule_parts import (
     together,
     values_assigned,
 )
-from ipyjaxbench.frameworks.jax.site import Edit, Site
-from ipyjaxbench.frameworks.jax.spelling import call
+from ipyjaxbench.frameworks.jax.diagnoses.site import Edit, Site
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import call
 
 _LOOP = "runs as a loop on the device"
 

@@ -7,19 +7,17 @@ from types import FunctionType
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import Fix
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import (
+from ipyjaxbench.frameworks.jax import reach, tracing, users
+from ipyjaxbench.frameworks.jax.diagnoses import (
     exchange,
-    reach,
     rules_branches,
     rules_calls,
     rules_loops,
     rules_masks,
-    tracing,
-    users,
 )
-from ipyjaxbench.frameworks.jax.eager import Eager
-from ipyjaxbench.frameworks.jax.site import Edit, Site, Sources, sites, statements
-from ipyjaxbench.frameworks.jax.spelling import Spelling
+from ipyjaxbench.frameworks.jax.diagnoses.eager import Eager
+from ipyjaxbench.frameworks.jax.diagnoses.site import Edit, Site, Sources, sites, statements
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import Spelling
 
 _MOST_EDITS = 3  # in one fix
 _MOST_TRIES = 60

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks.jax import trees
-from ipyjaxbench.frameworks.jax.exchange import cells_of, made
-from ipyjaxbench.frameworks.jax.spelling import is_full, value_of
-from ipyjaxbench.frameworks.jax.trees import copied, settled
+from ipyjaxbench.frameworks.jax.diagnoses import trees
+from ipyjaxbench.frameworks.jax.diagnoses.exchange import cells_of, made
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import is_full, value_of
+from ipyjaxbench.frameworks.jax.diagnoses.trees import copied, settled
 from ipyjaxbench.frameworks.jax.users import MADE
 
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")

@@ -10,11 +10,12 @@ import jax
 
 from ipyjaxbench.diagnosis import Diagnosis, Fix
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import exchange, reach, tracing, users
+from ipyjaxbench.frameworks.jax import reach, tracing, users
 from ipyjaxbench.frameworks.jax.choices import named_in
-from ipyjaxbench.frameworks.jax.pitfall_table import pitfall_of
-from ipyjaxbench.frameworks.jax.pitfalls import diagnose
-from ipyjaxbench.frameworks.jax.spelling import static_jit
+from ipyjaxbench.frameworks.jax.diagnoses import exchange
+from ipyjaxbench.frameworks.jax.diagnoses.pitfall_table import pitfall_of
+from ipyjaxbench.frameworks.jax.diagnoses.pitfalls import diagnose
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import static_jit
 
 #: Values that an argument could have, for one that is tried as a static one.
 _STAND_INS = {"bool": True, "int32": 2, "int64": 2}

@@ -8,9 +8,9 @@ from types import ModuleType
 import jax.numpy as jnp
 import numpy as np
 
-from ipyjaxbench.frameworks.jax.rule_parts import exchanged, name
-from ipyjaxbench.frameworks.jax.site import Edit, Site
-from ipyjaxbench.frameworks.jax.spelling import call, library, value_of
+from ipyjaxbench.frameworks.jax.diagnoses.rule_parts import exchanged, name
+from ipyjaxbench.frameworks.jax.diagnoses.site import Edit, Site
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import call, library, value_of
 
 #: Functions of `math` that have another name in JAX.
 _RENAMED = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ipyjaxbench.frameworks.jax.rule_parts import (
+from ipyjaxbench.frameworks.jax.diagnoses.rule_parts import (
     assigned,
     bound_in,
     condition,
@@ -18,8 +18,8 @@ from ipyjaxbench.frameworks.jax.rule_parts import (
     together,
     values_assigned,
 )
-from ipyjaxbench.frameworks.jax.site import Edit, Site, checked
-from ipyjaxbench.frameworks.jax.spelling import call, library
+from ipyjaxbench.frameworks.jax.diagnoses.site import Edit, Site, checked
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import call, library
 
 _BOTH = "computes both sides and takes one"
 _ONE = "traces both sides and computes one"

@@ -8,7 +8,8 @@ import jax
 import numpy as np
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import asked, results, tracing, users
+from ipyjaxbench.frameworks.jax import asked, tracing, users
+from ipyjaxbench.frameworks.jax.diagnoses import results
 from ipyjaxbench.frameworks.jax.given import values
 from ipyjaxbench.frameworks.jax.parts import is_leaf
 from ipyjaxbench.frameworks.jax.reach import is_jitted

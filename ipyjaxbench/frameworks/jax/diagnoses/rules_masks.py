@@ -6,10 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ipyjaxbench.frameworks.jax.rule_parts import exchanged, name
-from ipyjaxbench.frameworks.jax.site import CHECKED, Edit, Site, checked
-from ipyjaxbench.frameworks.jax.spelling import call
-from ipyjaxbench.frameworks.jax.trees import as_read, as_written
+from ipyjaxbench.frameworks.jax.diagnoses.rule_parts import exchanged, name
+from ipyjaxbench.frameworks.jax.diagnoses.site import CHECKED, Edit, Site, checked
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import call
+from ipyjaxbench.frameworks.jax.diagnoses.trees import as_read, as_written
 
 #: Reductions that take ``where=``, with what else they need then.
 _REDUCTIONS: dict[str, tuple[tuple[str, str], ...]] = {

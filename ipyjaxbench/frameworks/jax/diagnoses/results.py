@@ -8,9 +8,9 @@ from typing import Any
 
 import jax
 
+from ipyjaxbench.frameworks.jax.diagnoses.trees import first_line
 from ipyjaxbench.frameworks.jax.parts import is_leaf
 from ipyjaxbench.frameworks.jax.reach import is_jitted
-from ipyjaxbench.frameworks.jax.trees import first_line
 from ipyjaxbench.frameworks.jax.users import is_users
 
 
