@@ -6,20 +6,14 @@ from collections.abc import Callable
 from functools import cache
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks._base import (
-    Framework,
-    Fresh,
-    Restore,
-    Wait,
-    Watch,
-    Work,
-    usable_cpus,
-)
+from ipyjaxbench.frameworks._base import Framework, Restore, Wait
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
 from ipyjaxbench.frameworks._crossings import HOST, Crossing, CrossingWatch
 from ipyjaxbench.frameworks._keras import backend_of, refuse
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._shared import usable_cpus
 from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
+from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.frameworks._walk import (
     Found,
     asked,

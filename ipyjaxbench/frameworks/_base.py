@@ -10,20 +10,18 @@ To add a framework, write one class and name it in your package's metadata::
     cupy = "my_package.adapter:CuPy"      # key of sys.modules = module:class
 """
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from typing import Any
 
-from ipyjaxbench.compiled import Program
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._crossings import CrossingWatch, Tell
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located
@@ -34,71 +32,6 @@ from ipyjaxbench.signature import Miss
 
 Wait = Callable[[Any], object]
 Restore = Callable[[], None]
-
-#: Why there is no profile when the user's own is running.
-TAKEN = "a profiler is on already, and is left alone"
-
-
-class Watch(AbstractContextManager["Watch"], ABC):
-    """Collects what a framework compiles while the context is open."""
-
-    @abstractmethod
-    def compilations(self) -> int:
-        """How many programs were compiled (or loaded from disk) since the context was entered."""
-
-    @abstractmethod
-    def phases(self) -> dict[str, float | None]:
-        """Seconds since entry spent in "trace", "lower", "compile" and "cache load".
-
-        Phases do not overlap; None stands for a phase that happened and whose time is not told.
-        """
-
-    @abstractmethod
-    def programs(self) -> Sequence[Program]:
-        """What was compiled, loaded or traced since entry, in order, as far as it is told."""
-
-    def looked_at(self) -> Sequence[str]:
-        """Programs that needed no trace because ``%jaxpr`` had left one, since entry."""
-        return ()
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """How one call is made cold.
-
-    Attributes:
-        stand_ins: functions to bind to the user's names for that call.
-        told: what had to be emptied and what could not be made fresh, in a few words each.
-    """
-
-    stand_ins: Mapping[str, object] = field(default_factory=dict)
-    told: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Work:
-    """What one call of a compiled function computes, as written and as compiled.
-
-    All counts are floating-point operations and bounds from below; a loop counts once, except
-    in ``flops``.
-
-    Attributes:
-        flops: as written, with every turn of a loop.
-        written: as written.
-        unused: those among ``written`` whose result nothing uses.
-        constant: those among ``written`` that depend on no argument.
-        compiled: in the program that runs.
-        constant_bytes: bytes of the arrays that are part of the program, not arguments.
-        peak: measures the most that the device of the call can do in a second; None if not told.
-    """
-
-    flops: float
-    written: float
-    unused: float
-    constant: float
-    compiled: float
-    constant_bytes: int
-    peak: Callable[[], float | None]
 
 
 class Framework(ABC):
@@ -374,30 +307,3 @@ class Framework(ABC):
             error: what was raised, with its traceback; the code is not run again.
         """
         return None
-
-
-def usable_cpus() -> int:
-    """CPUs that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
-
-
-def host_memory() -> int:
-    """Bytes that this process may still take."""
-    import psutil
-
-    return int(psutil.virtual_memory().available)
-
-
-def in_words(error: Exception) -> str:
-    """What went wrong inside of a framework, in one short line."""
-    first, *_ = f"{type(error).__name__}: {error}".splitlines()
-    return first[:100]
-
-
-def of_kind(values: Sequence[object], *kinds: type) -> list[Any]:
-    """Those among a user's values that are of these kinds, by their real type.
-
-    `isinstance` also asks for ``__class__``, where a proxy may run code or raise.
-    """
-    return [value for value in values if issubclass(type(value), kinds)]

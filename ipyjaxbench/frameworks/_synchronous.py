@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 from ipyjaxbench.compiled import Program
-from ipyjaxbench.frameworks._base import Framework, Watch, host_memory
+from ipyjaxbench.frameworks._base import Framework
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._shared import host_memory
+from ipyjaxbench.frameworks._told import Watch
 from ipyjaxbench.notes import Note
 
 

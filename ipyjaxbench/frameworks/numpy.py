@@ -11,8 +11,9 @@ import numpy as np
 
 from ipyjaxbench import notes, units
 from ipyjaxbench.frameworks import _strides
-from ipyjaxbench.frameworks._base import Restore, of_kind
+from ipyjaxbench.frameworks._base import Restore
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._shared import of_kind
 from ipyjaxbench.frameworks._synchronous import Synchronous
 from ipyjaxbench.located import Located
 from ipyjaxbench.notes import Note

@@ -5,7 +5,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from ipyjaxbench.frameworks._base import Restore, of_kind
+from ipyjaxbench.frameworks._base import Restore
+from ipyjaxbench.frameworks._shared import of_kind
 from ipyjaxbench.frameworks._synchronous import Synchronous
 from ipyjaxbench.placed import Placement
 

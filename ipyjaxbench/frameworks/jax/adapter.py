@@ -15,18 +15,12 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks._base import (
-    Framework,
-    Fresh,
-    Wait,
-    Watch,
-    Work,
-    host_memory,
-    usable_cpus,
-)
+from ipyjaxbench.frameworks._base import Framework, Wait
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._shared import host_memory, usable_cpus
+from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.frameworks.jax import fresh, places
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 from jax._src import compilation_cache, config
 
-from ipyjaxbench.frameworks._base import Fresh
+from ipyjaxbench.frameworks._told import Fresh
 
 #: No user has these numbers, and each call gets one of its own.
 _keys = itertools.count(1_618_033)

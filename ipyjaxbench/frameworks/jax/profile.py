@@ -10,7 +10,7 @@ import jax.profiler
 
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.frameworks import _xplane
-from ipyjaxbench.frameworks._base import TAKEN, in_words
+from ipyjaxbench.frameworks._shared import TAKEN, in_words
 
 
 def profile(run: Callable[[], object]) -> Profile:

@@ -11,7 +11,6 @@ from jax._src import array as jax_array
 from jax._src.interpreters import pxla
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks._base import host_memory
 from ipyjaxbench.frameworks._crossings import (
     HOST,
     KEPT,
@@ -25,6 +24,7 @@ from ipyjaxbench.frameworks._crossings import (
     name_of,
     receiver,
 )
+from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.sharding import short
 
 _now = Clock.elapsed().now

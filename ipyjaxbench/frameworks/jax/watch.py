@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ipyjaxbench.compiled import Program
-from ipyjaxbench.frameworks._base import Watch
+from ipyjaxbench.frameworks._told import Watch
 from ipyjaxbench.frameworks.jax.events import PHASES, Event, Events
 
 

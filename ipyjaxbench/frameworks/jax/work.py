@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks._base import Work
+from ipyjaxbench.frameworks._told import Work
 from ipyjaxbench.frameworks.jax.jaxpr import Tally, TooLargeError
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 

@@ -13,18 +13,11 @@ from tensorflow.python.ops import stateful_random_ops
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks._base import (
-    Framework,
-    Fresh,
-    Restore,
-    Wait,
-    Watch,
-    host_memory,
-    of_kind,
-    usable_cpus,
-)
+from ipyjaxbench.frameworks._base import Framework, Restore, Wait
 from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._shared import host_memory, of_kind, usable_cpus
+from ipyjaxbench.frameworks._told import Fresh, Watch
 from ipyjaxbench.frameworks.tensorflow import devices, pitfalls, places
 from ipyjaxbench.frameworks.tensorflow.call_watch import TensorFlowCallWatch
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions

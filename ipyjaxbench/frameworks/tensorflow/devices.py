@@ -8,7 +8,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 
 from ipyjaxbench import nvidia, units
-from ipyjaxbench.frameworks._base import in_words
+from ipyjaxbench.frameworks._shared import in_words
 from ipyjaxbench.homes import Device, Home
 
 _GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.frameworks import _xplane
-from ipyjaxbench.frameworks._base import TAKEN, in_words
+from ipyjaxbench.frameworks._shared import TAKEN, in_words
 
 _EAGER = "EagerLocalExecute: "
 

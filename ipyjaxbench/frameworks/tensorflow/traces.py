@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
 from ipyjaxbench.compiled import UNNAMED, Program
-from ipyjaxbench.frameworks._base import Fresh, Watch
+from ipyjaxbench.frameworks._told import Fresh, Watch
 
 
 class TraceWatch(Watch):

@@ -10,18 +10,12 @@ import torch
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks._base import (
-    Framework,
-    Fresh,
-    Restore,
-    Wait,
-    Watch,
-    host_memory,
-    of_kind,
-)
+from ipyjaxbench.frameworks._base import Framework, Restore, Wait
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._shared import host_memory, of_kind
+from ipyjaxbench.frameworks._told import Fresh, Watch
 from ipyjaxbench.frameworks.torch import compile as compiling
 from ipyjaxbench.frameworks.torch import devices, learner, places
 from ipyjaxbench.frameworks.torch.call_watch import TorchCallWatch

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ipyjaxbench.compiled import UNNAMED, Program
-from ipyjaxbench.frameworks._base import Fresh, Watch
+from ipyjaxbench.frameworks._told import Fresh, Watch
 
 _EMPTIED = "inductor's caches in memory were emptied, those on disk kept"
 _HITS = (

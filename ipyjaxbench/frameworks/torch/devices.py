@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench import nvidia, units
-from ipyjaxbench.frameworks._base import in_words
+from ipyjaxbench.frameworks._shared import in_words
 from ipyjaxbench.homes import Device, Home
 
 _SETTING = "PYTORCH_CUDA_ALLOC_CONF"

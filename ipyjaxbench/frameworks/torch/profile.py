@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.device_time import Interval, Profile
-from ipyjaxbench.frameworks._base import TAKEN, in_words
+from ipyjaxbench.frameworks._shared import TAKEN, in_words
 from ipyjaxbench.frameworks._stderr import without_lines
 
 #: What the profiler's library logs, as "USDT:2026-11-21 06:38:36 29:29 Handler.cpp:52] start".

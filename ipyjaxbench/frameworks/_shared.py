@@ -1,0 +1,35 @@
+"""What several adapters do in the same way."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+#: Why there is no profile when the user's own is running.
+TAKEN = "a profiler is on already, and is left alone"
+
+
+def usable_cpus() -> int:
+    """CPUs that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def host_memory() -> int:
+    """Bytes that this process may still take."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+def in_words(error: Exception) -> str:
+    """What went wrong inside of a framework, in one short line."""
+    first, *_ = f"{type(error).__name__}: {error}".splitlines()
+    return first[:100]
+
+
+def of_kind(values: Sequence[object], *kinds: type) -> list[Any]:
+    """Those among a user's values that are of these kinds, by their real type.
+
+    `isinstance` also asks for ``__class__``, where a proxy may run code or raise.
+    """
+    return [value for value in values if issubclass(type(value), kinds)]
