@@ -75,7 +75,7 @@ def compiled(
     """
     instrumented = Instrumented(hook, source.filename, lambda _: not aside, operators=operators)
     tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
-    code = compile(tree, source.filename, "exec", source.flags, dont_inherit=True)
+    code = source.compiled(tree)
     return with_objects(code, instrumented.objects)
 
 
@@ -86,7 +86,7 @@ def give_back(code: CodeType, source: Source) -> None:
         code: of the cell, as `compiled` gave it.
         source: the cell.
     """
-    plain = compile(source.tree, source.filename, "exec", source.flags, dont_inherit=True)
+    plain = source.compiled()
     known: dict[tuple[str, int], list[CodeType]] = {}
     for each in _inside(plain):
         known.setdefault((each.co_qualname, each.co_firstlineno), []).append(each)

@@ -2,7 +2,7 @@
 
 IpyJaxBenchError
 ├── OptionError     an option is unknown, or its value breaks a rule
-├── SnippetError    the code cannot be measured (empty, a string, top-level await)
+├── SnippetError    the code cannot be measured (empty, a string)
 ├── RecordError     a saved record is not one that this version can read
 ├── MissingLibraryError   a library that only this part needs is not installed
 └── TooManyTracesError    more was traced than is allowed

@@ -4,11 +4,12 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
+from ipyjaxbench.awaiting import run
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.snippet import Namespace, Source
+from ipyjaxbench.snippet import Namespace, Source, awaits
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def of_shapes(
     text = source.text.strip()
     function = None
     if len(body) == 1 and isinstance(body[0], ast.Expr):
-        function = eval(_compiled(ast.Expression(body[0].value), "eval", source), names)
+        function = run(source.compiled(ast.Expression(body[0].value)), names)
     if not callable(function):
         raise SnippetError(f"--shapes goes with a function, and {text!r} is none")
     args = tuple(Shape(dtype, shape) for dtype, shape in shapes)
@@ -123,7 +124,7 @@ def read(source: Source, names: Namespace, is_data: Callable[[object], bool]) ->
             "there is no expression to look at: end with a call, as in  f(x)  or  x @ y + 1"
         )
     if body[:-1]:
-        exec(_compiled(ast.Module(body[:-1], []), "exec", source), names)  # noqa: S102
+        run(source.compiled(ast.Module(body[:-1], [])), names)
     expression = body[-1].value
     text = source.text.strip()
     if isinstance(expression, ast.Call):
@@ -147,7 +148,7 @@ def _of_call(
 
     def value_of(part: ast.expr) -> Any:
         __tracebackhide__ = True
-        return eval(_compiled(ast.Expression(part), "eval", source), names)
+        return run(source.compiled(ast.Expression(part)), names)
 
     if isinstance(node.func, ast.Attribute):
         if _is_computed(node.func.value, names, is_data):
@@ -197,12 +198,17 @@ def _of_names(
     is_data: Callable[[object], bool],
 ) -> Call:
     """A function of the names in an expression that hold arrays."""
+    if awaits([node]):
+        raise SnippetError(
+            f"{text} awaits, and what awaits is no call to look at: type x = await f() first,"
+            " then look at g(x)"
+        )
     used = [n for n in _names_in(node) if n in names and is_data(names[n])]
     arguments = ast.arguments([], [ast.arg(name) for name in used], None, [], [], None, [])
     made = ast.Expression(ast.Lambda(arguments, node))
     ast.copy_location(made.body, node)
     ast.fix_missing_locations(made)
-    function = eval(_compiled(made, "eval", source), names)
+    function = run(source.compiled(made), names)
     return Call(text, function, tuple(names[name] for name in used), {}, tuple(used), node)
 
 
@@ -216,8 +222,3 @@ def is_shape(value: object) -> bool:
     kind = type(value)
     known = all(inspect.getattr_static(kind, name, None) for name in ("shape", "dtype"))
     return known and not hasattr(kind, "__array__")
-
-
-def _compiled(tree: ast.Module | ast.Expression, mode: str, source: Source) -> CodeType:
-    code: CodeType = compile(tree, source.filename, mode, source.flags, dont_inherit=True)
-    return code

@@ -28,7 +28,7 @@ _TINY_NS = 50
 _EMPTY = 1.25
 #: Values that work when they are used -> what they are, and what to write instead.
 _LAZY: dict[type, tuple[str, str]] = {
-    CoroutineType: ("coroutine", "asyncio.run({}) outside of Jupyter"),
+    CoroutineType: ("coroutine", "await {}"),
     GeneratorType: ("generator", "list({})"),
     AsyncGeneratorType: ("generator", "use it in an async function, and time that"),
     map: ("map", "list({})"),

@@ -6,13 +6,15 @@ import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ipyjaxbench.awaiting import run
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.located import Located, Whereabouts
 from ipyjaxbench.paths import arrays_in
+from ipyjaxbench.snippet import Source
 
 _MOST_LEAVES = 2000  # of one value that are told one by one
 _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype
@@ -165,12 +167,16 @@ def evaluated(names: Mapping[str, object], code: str) -> dict[str, object]:
     found = {}
     for expression in _apart(code):
         try:
-            found[expression] = eval(expression, dict(names))
+            found[expression] = run(_read(expression), dict(names))
         except NameError as error:
             near = difflib.get_close_matches(error.name or "", [*names], 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise OptionError(f"{expression}: there is no name {error.name!r}{hint}") from None
     return found
+
+
+def _read(expression: str) -> CodeType:
+    return Source.plain(expression).compiled(ast.parse(expression, mode="eval"))
 
 
 def _apart(code: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench import call_sites, expression
+from ipyjaxbench.awaiting import run
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
@@ -122,7 +123,7 @@ def observe_code(
         code = observed.compiled(source, names)
         try:
             for _ in range(1 + twice):
-                exec(code, names)  # noqa: S102
+                run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is told
             raised = error
         found = observed.traces(source.text.strip(), raised)

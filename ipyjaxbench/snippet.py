@@ -8,13 +8,14 @@ import ast
 import dis
 import itertools
 import linecache
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from textwrap import shorten
 from types import CodeType, FunctionType
 from typing import Any
 
+from ipyjaxbench.awaiting import finished, run
 from ipyjaxbench.errors import SnippetError
 
 Namespace = dict[str, Any]
@@ -59,6 +60,14 @@ class Source:
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         return cls(ast.parse(text, filename), text, filename)
 
+    def compiled(self, tree: ast.Module | ast.Expression | None = None) -> CodeType:
+        """The code of the statements, or of another tree in their place; it may await."""
+        tree = tree or self.tree
+        mode = "exec" if isinstance(tree, ast.Module) else "eval"
+        flags = self.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        code: CodeType = compile(tree, self.filename, mode, flags, dont_inherit=True)
+        return code
+
 
 @contextmanager
 def restored(names: Namespace) -> Iterator[None]:
@@ -86,6 +95,7 @@ class Snippet:
         binds: names that it binds or deletes.
         carried: names that it reads before it binds them, as in ``x = f(x)``.
         has_value: whether the last statement is an expression whose value can be handed on.
+        awaits: whether the statements await, so that `awaiting` has to run what calls them.
 
     Raises:
         SnippetError: there is nothing to run, or only a string.
@@ -102,7 +112,8 @@ class Snippet:
         self.text = source.text.strip()
         self.names = names
         self._source = source
-        self._code = self._compiled(source.tree)
+        self.awaits = awaits(source.tree.body)
+        self._code = source.compiled()
         self.reads, self.binds, self.carried = _names_of(self._code)
         self._inlines = self._can_be_inlined()
         self.has_value = self._inlines and isinstance(source.tree.body[-1], ast.Expr)
@@ -115,7 +126,7 @@ class Snippet:
     def run(self) -> None:
         """Run the statements once."""
         __tracebackhide__ = True
-        exec(self._code, self.names)  # noqa: S102
+        run(self._code, self.names)
 
     def bare_name(self) -> str | None:
         """The name, where the code is nothing but one."""
@@ -143,24 +154,18 @@ class Snippet:
             return self._executed(waits, resets)
         made: dict[str, FunctionType] = {}
         tree = self._function(value=value, waits=waits, resets=resets)
-        exec(self._compiled(tree), self.names, made)  # noqa: S102
+        exec(self._source.compiled(tree), self.names, made)  # noqa: S102
         loop = made["__fw_loop"]
         # Tracebacks show the user's line as any other line of a cell, not as one of our function.
         loop.__code__ = loop.__code__.replace(co_name="<module>", co_qualname="<module>")
-        return loop
-
-    def _compiled(self, tree: ast.Module) -> CodeType:
-        code: CodeType = compile(
-            tree, self._source.filename, "exec", self._source.flags, dont_inherit=True
-        )
-        return code
+        return _to_its_end(loop) if self.awaits else loop
 
     def _can_be_inlined(self) -> bool:
         """Whether the statements mean inside of a function what they mean in a cell."""
         if not _LOOKS_AT_NAMES.isdisjoint(self._code.co_names):
             return False
         try:
-            self._compiled(self._function(value=False, waits=None, resets=()))
+            self._source.compiled(self._function(value=False, waits=None, resets=()))
         except SyntaxError:  # `from x import *`, `global x`, `x: int = 1`
             return False
         return True
@@ -184,9 +189,9 @@ class Snippet:
             targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in resets]
             target = ast.Tuple(targets, ast.Store()) if len(targets) > 1 else targets[0]
             body.insert(0, ast.Assign([target], ast.Name("__fw_kept", ast.Load())))
-        tree = ast.parse(_TEMPLATE)
+        tree = ast.parse(f"async {_TEMPLATE}" if self.awaits else _TEMPLATE)
         function = tree.body[0]
-        assert isinstance(function, ast.FunctionDef)
+        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         if self.binds:
             function.body.insert(0, ast.Global(list(self.binds)))
         turn = next(node for node in function.body if isinstance(node, ast.For))
@@ -196,6 +201,7 @@ class Snippet:
     def _executed(self, waits: Sequence[str] | None, resets: Sequence[str]) -> Loop:
         """The same loop around `exec`: slower by 0.3 µs a turn, and right for any code."""
         names, code = self.names, self._code
+        execute: Callable[[CodeType, Namespace], object] = run if self.awaits else exec
 
         def loop(
             times: Iterator[None],
@@ -207,13 +213,23 @@ class Snippet:
             start = clock()
             for _ in times:
                 names.update(zip(resets, kept if len(resets) > 1 else (kept,), strict=False))
-                exec(code, names)  # noqa: S102
+                execute(code, names)
                 if waits is not None:
                     found = tuple(names[name] for name in waits)
                     wait(found[0] if len(found) == 1 else found)
             return clock() - start
 
         return loop
+
+
+def _to_its_end(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
+    """A loop that awaits, called as one that does not: it is awaited as a whole."""
+
+    def plain(*given: Any) -> int:
+        __tracebackhide__ = True
+        return finished(loop(*given))
+
+    return plain
 
 
 def _refuse_what_cannot_run(source: Source) -> None:
@@ -227,16 +243,20 @@ def _refuse_what_cannot_run(source: Source) -> None:
         raise SnippetError(
             f"{shown} is a string, and timing it would time nothing: type %fwtime {inside}"
         )
-    if any(_awaits(node) for node in own(body)):
-        raise SnippetError(
-            "await at the top level cannot be timed yet; outside of Jupyter time asyncio.run(f())"
-        )
 
 
-def _awaits(node: ast.AST) -> bool:
-    if isinstance(node, ast.comprehension):
-        return bool(node.is_async)
-    return isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
+def awaits(nodes: Sequence[ast.AST]) -> bool:
+    """Whether code awaits outside of the functions that it defines.
+
+    Example:
+        >>> awaits(ast.parse("await f()").body), awaits(ast.parse("async def g(): pass").body)
+        (True, False)
+    """
+    kinds = ast.Await | ast.AsyncFor | ast.AsyncWith
+    return any(
+        node.is_async if isinstance(node, ast.comprehension) else isinstance(node, kinds)
+        for node in own(nodes)
+    )
 
 
 def own(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ipyjaxbench import call_sites
 from ipyjaxbench.alive import Alive
+from ipyjaxbench.awaiting import run
 from ipyjaxbench.call_sites import Site
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.evaluated import called_in, evaluated_at, without_hook
@@ -185,7 +186,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
         if not (watched.is_read and _decorates(source.tree)):  # it may compile all that it names
             watched.hook_into([names[name] for name in code.co_names if name in names])
         try:
-            exec(code, names)  # noqa: S102
+            run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is told
             raised = error
             start = error.__traceback__

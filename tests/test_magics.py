@@ -242,8 +242,6 @@ ERRORS = {
     "%fwtime f(": "SyntaxError in line 1, 'f(': '(' was never closed",
     "1\n%fwtime f(": "SyntaxError in line 2, 'f(': '(' was never closed",
     "%%fwtime\nx = 1\nreturn x": "SyntaxError in line 3, 'return x': 'return' outside function",
-    "%fwtime await f()": "await at the top level cannot be timed yet;"
-    " outside of Jupyter time asyncio.run(f())",
     "%fwtime -v 1x 2": "-v 1x: -v takes the name of a variable, as in -v result",
 }
 

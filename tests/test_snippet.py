@@ -223,13 +223,10 @@ def test_an_error_inside_a_function_of_the_code_shows_that_function() -> None:
 
 
 NOTHING = "there is no code to time: type %fwtime f(x), or %%fwtime above a cell"
-AWAIT = "await at the top level cannot be timed yet; outside of Jupyter time asyncio.run(f())"
 STRING = "'f(x)' is a string, and timing it would time nothing: type %fwtime f(x)"
 
 
 REFUSED = dict.fromkeys(("", "  \n", "# only a comment"), NOTHING) | {"'f(x)'": STRING}
-WAITS = ("await f()", "y = g(await f())", "async with a: pass", "async for i in a: pass")
-REFUSED |= dict.fromkeys((*WAITS, "[i async for i in a]"), AWAIT)
 
 
 @pytest.mark.parametrize(("code", "message"), REFUSED.items())
@@ -239,8 +236,17 @@ def test_code_that_cannot_be_timed_is_refused_in_one_line(code: str, message: st
     assert str(raised.value) == message
 
 
-def test_await_inside_of_a_function_is_fine() -> None:
-    assert snippet("async def f(): await g()").binds == ("f",)
+WAITS = ("await f()", "y = g(await f())", "async with a: pass", "async for i in a: pass")
+
+
+@pytest.mark.parametrize("code", [*WAITS, "[i async for i in a]", "from m import *; await f()"])
+def test_code_that_awaits_says_so(code: str) -> None:
+    assert snippet(code).awaits
+
+
+@pytest.mark.parametrize("code", ["async def f(): await g()", "g = lambda: f()", "f()"])
+def test_code_whose_functions_alone_await_does_not(code: str) -> None:
+    assert not snippet(code).awaits
 
 
 @pytest.mark.parametrize("code", ["f(", "return 1", "yield 1", "break", "nonlocal x"])

@@ -2,6 +2,7 @@
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from ipyjaxbench.magics._await import Awaiter
 from ipyjaxbench.magics._session import Session
 from ipyjaxbench.magics._verb import Verb
 from ipyjaxbench.magics._watcher import Watcher
@@ -16,7 +17,7 @@ _KINDS: tuple[type[Verb], ...] = (FwTime, FwCompare, Programs, TraceCached, FwDe
 
 def load(shell: InteractiveShell) -> None:
     """Register the magics."""
-    session = Session(shell, Watcher(shell))
+    session = Session(shell, Watcher(shell), Awaiter(shell))
     for kind in _KINDS:
         shell.register_magics(kind(session))
 
@@ -26,6 +27,7 @@ def unload(shell: InteractiveShell) -> None:
     mine = shell.magics_manager.registry.get(FwTime.__name__)
     if isinstance(mine, FwTime):
         mine.session.watcher.leave()
+        mine.session.awaiter.leave()
     for each in _KINDS:
         for kind, names in each.magics.items():
             for name in names:

@@ -3,13 +3,21 @@
 import ast
 import dis
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any, TypeVar
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from ipyjaxbench.awaiting import complete, spawned
+from ipyjaxbench.commands import Command
 from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.magics._await import code_awaits
+from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.snippet import Namespace, Source
+
+T = TypeVar("T")
 
 _ENTRY = ("run_line_magic", "run_cell_magic")
 #: What becomes of a call's value, by the instruction that follows it.
@@ -19,6 +27,7 @@ _USES = {
     "PRINT_EXPR": "shown",
     "CALL_INTRINSIC_1": "shown",
 }
+_NOTHING = ("CACHE", "EXTENDED_ARG", "NOP")
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Typed:
         local_ns: those of the function alone.
         caller: the frame that holds the magic; None where it is called from Python.
         use: "used" (``r = %fwtime f(x)``), "shown" by IPython, or "dropped".
+        is_awaited: whether the magic's value is awaited, so that it may be a coroutine.
     """
 
     shell: InteractiveShell
@@ -42,6 +52,7 @@ class Typed:
     local_ns: Namespace | None
     caller: FrameType | None
     use: str
+    is_awaited: bool
 
     @classmethod
     def of(
@@ -52,7 +63,7 @@ class Typed:
         inside = local_ns is not None and local_ns is not shared
         names = {**shared, **local_ns} if inside else shared  # type: ignore[dict-item]
         caller = _calling_frame()
-        return cls(shell, line, cell, names, local_ns, caller, _use_of_result(caller))
+        return cls(shell, line, cell, names, local_ns, caller, *_use_of_result(caller))
 
     @property
     def above(self) -> int:
@@ -72,6 +83,24 @@ class Typed:
         if rest:
             raise SnippetError(f"{rest!r} stands where options stand: write code below")
         return self.cell
+
+    def done(self, command: Command[Any], work: Callable[["Typed"], T]) -> Any:
+        """Do what the magic is there for, with code that may await.
+
+        Args:
+            command: what the magic takes.
+            work: does it.
+
+        Returns:
+            What it returns; a coroutine of that where the magic is awaited.
+        """
+        __tracebackhide__ = True
+        if self.is_awaited:
+            return spawned(work, self)
+        if not code_awaits(self.shell, command, self.line, self.cell):
+            return work(self)
+        with one_line_errors():
+            return complete(work, self)
 
     def source(self, code: str, above: int | None = None) -> Source:
         """User code by IPython's own transforms, with the line numbers that the editor shows."""
@@ -99,9 +128,16 @@ def _calling_frame() -> FrameType | None:
     return frame.f_back if frame is not None else None
 
 
-def _use_of_result(frame: FrameType | None) -> str:
+def _use_of_result(frame: FrameType | None) -> tuple[str, bool]:
+    """What becomes of the value, and whether it is awaited first."""
     if frame is None:
-        return "used"
+        return "used", False
     following = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti)
-    real = (i.opname for i in following if i.opname not in ("CACHE", "EXTENDED_ARG", "NOP"))
-    return _USES.get(next(real, "POP_TOP"), "used")
+    real = (i for i in following if i.opname not in _NOTHING)
+    first = next(real, None)
+    awaited = first is not None and first.opname == "GET_AWAITABLE"
+    if awaited:
+        end = next(i.argval for i in real if i.opname == "SEND")
+        first = next((i for i in real if i.offset >= end and i.opname != "END_SEND"), None)
+    name = first.opname if first is not None else "POP_TOP"
+    return _USES.get(name, "used"), awaited

@@ -2,6 +2,7 @@
 
 import ast
 import shlex
+from typing import Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -38,19 +39,22 @@ class FwCompare(Verb):
     @line_cell_magic
     def fwcompare(
         self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Comparison | Sweep | None:
+    ) -> Any:
         __tracebackhide__ = True
-        typed = Typed.of(self.shell, line, cell, local_ns)
+        return Typed.of(self.shell, line, cell, local_ns).done(COMPARE, self._compare)
+
+    fwcompare.__doc__ = COMPARE.help()
+
+    def _compare(self, typed: Typed) -> Comparison | Sweep | None:
+        __tracebackhide__ = True
         with one_line_errors():
-            chosen, rest = COMPARE.split(line)
-            if cell is None:
+            chosen, rest = COMPARE.split(typed.line)
+            if typed.cell is None:
                 kept = _of_kept(rest, chosen, self.session.kept)
                 return hand_over(typed, chosen, kept, kept)  # type: ignore[no-any-return]
             typed.body(rest)
-        result = _in_turns(typed, cell, chosen)
+        result = _in_turns(typed, typed.cell, chosen)
         return hand_over(typed, chosen, result)  # type: ignore[no-any-return]
-
-    fwcompare.__doc__ = COMPARE.help()
 
 
 def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:

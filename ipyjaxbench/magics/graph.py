@@ -2,6 +2,8 @@
 
 import dataclasses
 import sys
+from functools import partial
+from typing import Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -31,29 +33,25 @@ class Programs(Verb):
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
-    def jaxpr(
-        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Graph | None:
+    def jaxpr(self, line: str, cell: str | None = None, local_ns: Namespace | None = None) -> Any:
         __tracebackhide__ = True
-        return self._graph(Typed.of(self.shell, line, cell, local_ns))
+        return Typed.of(self.shell, line, cell, local_ns).done(GRAPH, self._graph)
 
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
-    def fxgraph(
-        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Graph | None:
+    def fxgraph(self, line: str, cell: str | None = None, local_ns: Namespace | None = None) -> Any:
         __tracebackhide__ = True
-        return self._graph(Typed.of(self.shell, line, cell, local_ns), "torch")
+        show = partial(self._graph, framework="torch")
+        return Typed.of(self.shell, line, cell, local_ns).done(FXGRAPH, show)
 
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
-    def tfgraph(
-        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Graph | None:
+    def tfgraph(self, line: str, cell: str | None = None, local_ns: Namespace | None = None) -> Any:
         __tracebackhide__ = True
-        return self._graph(Typed.of(self.shell, line, cell, local_ns), "tensorflow")
+        show = partial(self._graph, framework="tensorflow")
+        return Typed.of(self.shell, line, cell, local_ns).done(TFGRAPH, show)
 
     jaxpr.__doc__ = GRAPH.help()
     fxgraph.__doc__ = FXGRAPH.help()

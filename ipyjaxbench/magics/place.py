@@ -1,5 +1,7 @@
 """``%fwdevices``."""
 
+from typing import Any
+
 from IPython.core.magic import (
     line_cell_magic,
     magics_class,
@@ -27,14 +29,19 @@ class FwDevices(Verb):
     @line_cell_magic
     def fwdevices(
         self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Whereabouts | Transfers | None:
+    ) -> Any:
         __tracebackhide__ = True
-        typed = Typed.of(self.shell, line, cell, local_ns)
+        return Typed.of(self.shell, line, cell, local_ns).done(PLACE, self._place)
+
+    fwdevices.__doc__ = PLACE.help()
+
+    def _place(self, typed: Typed) -> Whereabouts | Transfers | None:
+        __tracebackhide__ = True
         raised: BaseException | None = None
         result: Whereabouts | Transfers
         with one_line_errors():
-            chosen, rest = PLACE.split(line)
-            if cell is not None:
+            chosen, rest = PLACE.split(typed.line)
+            if typed.cell is not None:
                 result, raised = transfer_code(typed.source(typed.body(rest)), typed.names)
             elif rest:
                 result = locate(evaluated(typed.names, rest), start=chosen.start)
@@ -46,5 +53,3 @@ class FwDevices(Verb):
             if raised is not None:
                 raise raised
         return returned  # type: ignore[no-any-return]
-
-    fwdevices.__doc__ = PLACE.help()

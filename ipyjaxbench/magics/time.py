@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+from typing import Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -30,13 +31,16 @@ class FwTime(Verb):
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
-    def fwtime(
-        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Measurement | None:
+    def fwtime(self, line: str, cell: str | None = None, local_ns: Namespace | None = None) -> Any:
         __tracebackhide__ = True
-        typed = Typed.of(self.shell, line, cell, local_ns)
+        return Typed.of(self.shell, line, cell, local_ns).done(TIME, self._time)
+
+    fwtime.__doc__ = TIME.help()
+
+    def _time(self, typed: Typed) -> Measurement | None:
+        __tracebackhide__ = True
         with one_line_errors():
-            chosen, code = TIME.split(line)
+            chosen, code = TIME.split(typed.line)
             start = Clock.elapsed().now()
             snippet, setup = _snippets(typed, code)
             compile_time = (Clock.elapsed().now() - start) * 1e-9
@@ -50,15 +54,13 @@ class FwTime(Verb):
                 compile_time=compile_time,
                 told=Progress(screen.show, Clock.elapsed()),
             )
-        if typed.names is not self.shell.user_ns and local_ns is not None:
-            result = _kept_in_function(result, snippet, typed.names, local_ns)
+        if typed.names is not self.shell.user_ns and typed.local_ns is not None:
+            result = _kept_in_function(result, snippet, typed.names, typed.local_ns)
         if chosen.name:
             self.session.kept[chosen.name] = result
         if shown:
             screen.replace(result)
         return hand_over(typed, chosen, result)  # type: ignore[no-any-return]
-
-    fwtime.__doc__ = TIME.help()
 
 
 def _snippets(typed: Typed, line: str) -> tuple[Snippet, Snippet | None]:

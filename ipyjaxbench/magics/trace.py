@@ -1,6 +1,7 @@
 """``%trace_cached``."""
 
 import json
+from typing import Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -30,12 +31,17 @@ class TraceCached(Verb):
     @line_cell_magic
     def trace_cached(
         self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Traces | Signatures | None:
+    ) -> Any:
         __tracebackhide__ = True
-        typed = Typed.of(self.shell, line, cell, local_ns)
+        return Typed.of(self.shell, line, cell, local_ns).done(TRACE, self._look)
+
+    trace_cached.__doc__ = TRACE.help()
+
+    def _look(self, typed: Typed) -> Traces | Signatures | None:
+        __tracebackhide__ = True
         with one_line_errors():
-            chosen, rest = TRACE.split(line)
-            chosen.check(rest, cell)
+            chosen, rest = TRACE.split(typed.line)
+            chosen.check(rest, typed.cell)
             if chosen.watch is not None:
                 self.session.watcher.switch(on=chosen.watch == "on")
                 return None
@@ -44,8 +50,6 @@ class TraceCached(Verb):
             if raised is not None:
                 raise raised
         return returned  # type: ignore[no-any-return]
-
-    trace_cached.__doc__ = TRACE.help()
 
 
 def _looked(

@@ -75,7 +75,7 @@ def items() -> Iterator[int]:
 @pytest.mark.parametrize(
     ("code", "advice"),
     [
-        ("later()", "asyncio.run(later()) outside of Jupyter"),
+        ("later()", "await later()"),
         ("items()", "list(items())"),
         ("map(abs, xs)", "list(map(abs, xs))"),
         ("(x for x in xs)", "list((x for x in xs))"),

@@ -1,0 +1,156 @@
+"""`await` works in every magic, wherever it works without one."""
+
+import asyncio
+import os
+import queue
+import signal
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from IPython.core.error import UsageError
+from jupyter_client.manager import start_new_kernel
+from nbclient import NotebookClient
+
+from tests.shell import Shell
+
+
+async def f(seconds: float = 0.002) -> Any:
+    await asyncio.sleep(seconds)
+    return np.ones(3)
+
+
+@pytest.fixture
+def awaiting(shell: Shell) -> Shell:
+    shell.names.update(f=f, asyncio=asyncio)
+    return shell
+
+
+EACH_CALL = {
+    "%fwtime -o -q -r 3 -n 2 await f()",
+    "r = %fwtime -q -r 3 -n 2 await f()",
+    "for _ in [1]:\n    r = %fwtime -q -r 3 -n 2 await f()",
+    "with open('/dev/null'):\n    r = %fwtime -q -r 3 -n 2 await f()",
+    "async def g():\n    return (await f())\nr = %fwtime -q -r 3 -n 2 await g()",
+    "async def g():\n    r = %fwtime -q -r 3 -n 2 await f()\n    return r\nr = await g()",
+    "%%fwtime -q -v r -r 3 -n 2\nx = await f()\ny = x + 1",
+    "%%fwtime -q -v r -r 3 -n 2\nfrom math import *\nx = await f()",
+    "r = %fwtime -q -r 3 -n 2 await asyncio.gather(f(), f(0.001))",
+    "%%fwtime -q -v r -r 3 -n 2\nasync with asyncio.timeout(9):\n    await f()",
+    "%%fwtime -q -v r -r 3 -n 2\n[await f() async for _ in once()]",
+}
+
+
+@pytest.mark.parametrize("cell", sorted(EACH_CALL))
+def test_each_call_is_awaited_and_timed(awaiting: Shell, cell: str) -> None:
+    async def once() -> Any:
+        yield 1
+
+    awaiting.names["once"] = once
+    result = awaiting.run(cell) or awaiting.names["r"]
+    assert len(result.samples) == 3
+    assert 0.002 <= result.best < 0.2
+
+
+def test_a_cell_keeps_its_names_and_its_set_up_may_await(awaiting: Shell) -> None:
+    awaiting.run("%%fwtime -q -v r -r 2 -n 2 z = await f()\nx = await f()\ny = x + z")
+    assert awaiting.names["y"].tolist() == [2, 2, 2]
+
+
+def test_arms_may_await(awaiting: Shell) -> None:
+    awaiting.run("%%fwcompare -q -v c -b 0.3\nfast: await f(0.001)\nslow: await f(0.004)")
+    result = awaiting.names["c"]
+    assert result.verdict("slow") == "SLOWER"
+    assert result["slow"].best > 0.004
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("%%fwdevices\nkept = await f()", "kept f64[3]"),
+        ("%fwdevices await f()", "f64[3]"),
+        ("%%trace_cached\nawait f()", "no call of a compiled function"),
+    ],
+)
+def test_the_other_magics_await_too(awaiting: Shell, cell: str, says: str) -> None:
+    awaiting.run(cell)
+    assert says in awaiting.text + "".join(o.data["text/plain"] for o in awaiting.shown)
+
+
+def test_a_call_that_awaits_is_no_program(awaiting: Shell) -> None:
+    with pytest.raises(UsageError, match=r"await f\(\) awaits, .* type x = await f\(\) first"):
+        awaiting.run("%jaxpr await f()")
+
+
+def test_code_whose_functions_alone_await_runs_as_plain_code(awaiting: Shell) -> None:
+    awaiting.run("%%fwtime -q -v r -n 1 -r 2\nasync def g(): await f()\nasyncio.run(g())")
+    assert awaiting.names["r"].best > 0.002
+
+
+def test_outside_of_event_loops_the_code_gets_one(awaiting: Shell) -> None:
+    awaiting.run("def g():\n    r = %fwtime -q -r 3 -n 2 await f()\n    return r\nr = g()")
+    assert awaiting.names["r"].best > 0.002
+
+
+def test_in_a_function_within_an_event_loop_it_is_said_where_await_works(awaiting: Shell) -> None:
+    with pytest.raises(UsageError, match="await works where the magic stands in a cell"):
+        awaiting.run("def g():\n    %fwtime await f()\nawait asyncio.sleep(0)\ng()")
+
+
+def test_an_error_shows_the_lines_of_the_user_alone(awaiting: Shell) -> None:
+    with pytest.raises(ZeroDivisionError):
+        awaiting.run("async def bad():\n    await f()\n    1/0\n%fwtime await bad()")
+    assert "bad()" in awaiting.text
+    assert "1/0" in awaiting.text
+    assert "awaiting.py" not in awaiting.text
+
+
+def test_an_interrupt_keeps_what_was_measured(awaiting: Shell) -> None:
+    calls = iter([None] * 30)
+
+    async def g() -> None:
+        await asyncio.sleep(0.001)
+        if next(calls, 1):
+            asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGINT)
+            await asyncio.sleep(60)
+
+    awaiting.names["g"] = g
+    result = awaiting.run("%fwtime -o -q -n 1 -r 50 await g()")
+    assert [note.code for note in result.notes] == ["interrupted"]
+    assert len(result.samples) == 29
+
+
+def test_the_code_is_untouched_where_nothing_awaits(awaiting: Shell) -> None:
+    typed = "%fwtime f()\ns = 'await'"
+    assert "await get_ipython" not in awaiting.shell.transform_cell(typed)
+
+
+def test_in_a_kernel_the_loop_of_the_kernel_awaits() -> None:
+    cells = [
+        "%load_ext ipyjaxbench\nimport asyncio\nlock = asyncio.Lock()",
+        "async with lock:\n    await asyncio.sleep(0)",
+        "%%fwtime -q -v r -r 3 -n 2\nasync with lock:\n    await asyncio.sleep(0.002)",
+        "print(r.best > 0.002)",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    assert book.cells[-1].outputs[0].text == "True\n"
+
+
+def test_in_a_kernel_an_interrupt_while_it_awaits_keeps_what_was_measured() -> None:
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        client.execute("%load_ext ipyjaxbench\nimport asyncio", reply=True, timeout=60)
+        asked = client.execute("%fwtime -q -v r -n 1 -r 9 await asyncio.sleep(0.5)")
+        with pytest.raises(queue.Empty):
+            client.get_shell_msg(timeout=2)
+        manager.interrupt_kernel()
+        while (reply := client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != asked:
+            pass
+        assert reply["content"]["status"] == "ok"
+        seen = client.execute("assert 1 <= len(r.samples) < 9", reply=True, timeout=60)
+        assert seen["content"]["status"] == "ok"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
