@@ -54,28 +54,47 @@ def test_the_first_call_prints_and_later_ones_do_not(book: nbformat.NotebookNode
     assert printed == ["first\n"]
 
 
+class Listener(NotebookClient):
+    """Also keeps all that was shown in each cell, one after the other."""
+
+    def __init__(self, *cells: str) -> None:
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        super().__init__(book, timeout=120, kernel_name="python3")
+        self.told: list[list[str]] = [[] for _ in cells]
+        self.execute()
+
+    def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+        if msg["msg_type"] in ("display_data", "update_display_data"):
+            self.told[cell_index].append(msg["content"]["data"]["text/plain"])
+        return super().process_message(msg, cell, cell_index)
+
+
 def test_a_long_measurement_tells_how_far_it_is_and_leaves_one_clean_output() -> None:
-    told = []
-    book = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_code_cell("%load_ext ipyjaxbench\nimport time, random"),
-            nbformat.v4.new_code_cell("%fwtime -b 2 time.sleep(random.random() / 50)"),
-        ]
-    )
-
-    class Client(NotebookClient):
-        def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
-            if msg["msg_type"] in ("display_data", "update_display_data"):
-                told.append(msg["content"]["data"]["text/plain"])
-            return super().process_message(msg, cell, cell_index)
-
-    Client(book, timeout=120, kernel_name="python3").execute()
-    *lines, result = told
+    code = "time.sleep(random.random() / 50)"
+    heard = Listener("%load_ext ipyjaxbench\nimport time, random", f"%fwtime -b 2 {code}")
+    *lines, result = heard.told[1]
     assert 2 <= len(lines) <= 8
     assert all(line.startswith("measuring: ") for line in lines)
-    (shown,) = book.cells[1].outputs
+    (shown,) = heard.nb.cells[1].outputs
     assert shown.data["text/plain"] == result
-    assert Measurement.from_dict(dict(shown.data[MIME])).code == "time.sleep(random.random() / 50)"
+    assert Measurement.from_dict(dict(shown.data[MIME])).code == code
+
+
+def test_whatever_takes_long_says_so_and_leaves_one_clean_output() -> None:
+    heard = Listener(
+        "%load_ext ipyjaxbench\nimport time",
+        "%fwtime -n 1 -r 1 time.sleep(2.5)",
+        "%%trace_cached\ntime.sleep(2.5)",
+        "%%fwdevices\ntime.sleep(2.5)",
+    )
+    for cell, told in zip(heard.nb.cells[1:], heard.told[1:], strict=True):
+        *lines, result = told
+        assert [re.sub(r"[\d.]+", "#", line) for line in lines[:1]] in (
+            ["first call: # s so far"],
+            ["running: # s so far"],
+        )
+        (shown,) = cell.outputs
+        assert shown.data["text/plain"] == result
 
 
 def test_an_error_stops_run_all_at_the_users_line(book: nbformat.NotebookNode) -> None:

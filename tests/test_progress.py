@@ -1,6 +1,7 @@
 """How far a measurement is."""
 
 import math
+import threading
 
 from ipyjaxbench.progress import Progress
 from ipyjaxbench.testing import FakeClock
@@ -29,3 +30,38 @@ def test_what_is_known_and_what_is_left_is_said_from_then_on() -> None:
 
 def test_it_is_said_four_times_a_second_at_most() -> None:
     assert [moment for moment, _ in said(list(range(0, 2000, 10)))] == [1000, 1250, 1500, 1750]
+
+
+def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
+    clock, lines, shown = FakeClock(), [], threading.Event()
+
+    def show(line: str) -> None:
+        lines.append(line)
+        shown.set()
+
+    with Progress(show, clock, "first call", patience=0.001) as told:
+        clock.advance(2_400 * MS)
+        assert shown.wait(60)
+        told(0.01, 0)
+        lines.clear()
+        shown.clear()
+        assert not shown.wait(0.02)  # the news stopped it
+    told(0.02, 0)
+    assert lines == []
+
+
+def test_what_is_over_soon_says_nothing_and_leaves_no_thread() -> None:
+    lines: list[str] = []
+    before = threading.active_count()
+    with Progress(lines.append, FakeClock(), "first call"):
+        assert threading.active_count() == before + 1
+    assert (lines, threading.active_count()) == ([], before)
+
+
+def test_how_long_is_told_in_words() -> None:
+    clock, lines, shown = FakeClock(), [], threading.Event()
+    progress = Progress(lambda line: (lines.append(line), shown.set()), clock, "running", 0.001)
+    clock.advance(2_400 * MS)
+    with progress:
+        assert shown.wait(60)
+    assert lines[0] == "running: 2.4 s so far"

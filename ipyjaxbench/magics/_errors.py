@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from IPython.core.error import UsageError
-from IPython.display import display
 
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError
+from ipyjaxbench.magics._screen import Screen
 
 
 @contextmanager
@@ -27,13 +27,13 @@ def one_line_errors() -> Iterator[None]:
 
 
 @contextmanager
-def diagnosis_shown(*, whole: bool) -> Iterator[None]:
+def diagnosis_shown(screen: Screen, *, whole: bool) -> Iterator[None]:
     """Where a call does not trace, why; the notebook still stops, with one line or all of them."""
     __tracebackhide__ = True
     try:
         yield
     except UntraceableError as failed:
-        display(failed.diagnosis)
+        screen.replace(failed.diagnosis)
         if whole:
             raise failed.error from None
         stop = UsageError("it does not trace: see above (--tb shows the whole traceback)")

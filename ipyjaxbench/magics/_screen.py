@@ -2,6 +2,7 @@
 
 import sys
 import uuid
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from IPython.core.displaypub import DisplayPublisher
@@ -9,8 +10,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from ipyjaxbench import units
+from ipyjaxbench.clock import Clock
 from ipyjaxbench.muted import Muted
-from ipyjaxbench.result import Result
+from ipyjaxbench.progress import Progress
 
 
 class Screen:
@@ -28,7 +30,7 @@ class Screen:
         self._by_display = active and in_notebook
         self._by_line = active and not in_notebook and self._stream.isatty()
         self._handle: str | None = None
-        self._written = False
+        self._written = self._replaced = False
 
     def __enter__(self) -> "Screen":
         return self
@@ -37,7 +39,7 @@ class Screen:
         if self._written:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
-        if failed and self._handle is not None:
+        if failed and self._handle is not None and not self._replaced:
             self._publish("")
 
     def show(self, line: str) -> None:
@@ -49,12 +51,22 @@ class Screen:
             self._stream.write(f"\r{units.plain(line)}\x1b[K")
             self._stream.flush()
 
-    def replace(self, result: Result) -> None:
-        """Show the result in the place of the line."""
-        if self._handle is None:
-            display(result)
-        else:
-            display(result, display_id=self._handle, update=True)
+    def progress(self, doing: str) -> AbstractContextManager[Progress]:
+        """Tells how far it is: what is going on, until there is more to tell."""
+        told = Progress(self.show, Clock.elapsed(), doing)
+        return told if self._by_display or self._by_line else nullcontext(told)
+
+    def replace(self, result: object, **how: Any) -> None:
+        """Show the result in the place of the line.
+
+        Args:
+            result: what to show.
+            how: for IPython's `display`.
+        """
+        self._replaced = True
+        if self._handle is not None:
+            how |= {"display_id": self._handle, "update": True}
+        display(result, **how)
 
     def _publish(self, line: str) -> None:
         update = self._handle is not None

@@ -4,8 +4,8 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics
-from IPython.display import display
 
+from ipyjaxbench.magics._screen import Screen
 from ipyjaxbench.magics._session import Session
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.options import ShownOptions
@@ -36,18 +36,26 @@ def returned(typed: Typed, chosen: ShownOptions) -> bool:
     return chosen.returned or typed.use == "used"
 
 
-def hand_over(typed: Typed, chosen: ShownOptions, result: Any, *shown: object, **how: Any) -> Any:
+def hand_over(
+    typed: Typed,
+    chosen: ShownOptions,
+    result: Any,
+    screen: Screen,
+    shown: object = None,
+    **how: Any,
+) -> Any:
     """Show a result, keep it under the name that was asked for, and return it where it is used.
 
     Args:
         typed: the use of the magic.
         chosen: its options.
         result: what it found.
-        shown: what to display, if anything is.
+        screen: where to.
+        shown: what to display in the place of the result.
         how: for IPython's `display`.
     """
-    if shown and is_shown(typed, chosen):
-        display(*shown, **how)
+    if is_shown(typed, chosen):
+        screen.replace(result if shown is None else shown, **how)
     if chosen.variable:
         typed.shell.user_ns[chosen.variable] = result
     return result if returned(typed, chosen) else None

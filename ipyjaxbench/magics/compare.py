@@ -12,7 +12,6 @@ from IPython.core.magic import (
 )
 
 from ipyjaxbench import arms
-from ipyjaxbench.clock import Clock
 from ipyjaxbench.commands import COMPARE
 from ipyjaxbench.comparison import Comparison, Side
 from ipyjaxbench.contender import Entry
@@ -23,7 +22,6 @@ from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import CompareOptions
-from ipyjaxbench.progress import Progress
 from ipyjaxbench.snippet import Namespace, Snippet, restored
 from ipyjaxbench.sweep import sweep_snippets, values_of
 from ipyjaxbench.swept import Sweep
@@ -47,14 +45,17 @@ class FwCompare(Verb):
 
     def _compare(self, typed: Typed) -> Comparison | Sweep | None:
         __tracebackhide__ = True
+        result: Comparison | Sweep
         with one_line_errors():
             chosen, rest = COMPARE.split(typed.line)
+            screen = Screen(self.shell, active=is_shown(typed, chosen))
             if typed.cell is None:
-                kept = _of_kept(rest, chosen, self.session.kept)
-                return hand_over(typed, chosen, kept, kept)  # type: ignore[no-any-return]
-            typed.body(rest)
-        result = _in_turns(typed, typed.cell, chosen)
-        return hand_over(typed, chosen, result)  # type: ignore[no-any-return]
+                result = _of_kept(rest, chosen, self.session.kept)
+            else:
+                typed.body(rest)
+        if typed.cell is not None:
+            result = _in_turns(typed, typed.cell, chosen, screen)
+        return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
 
 
 def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:
@@ -71,28 +72,29 @@ def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) ->
     return Comparison(sides, chosen.baseline or labels[0], interleaved=False)
 
 
-def _in_turns(typed: Typed, cell: str, chosen: CompareOptions) -> Comparison | Sweep:
+def _in_turns(
+    typed: Typed, cell: str, chosen: CompareOptions, screen: Screen
+) -> Comparison | Sweep:
     """The arms of a cell, at each value of what is swept."""
     __tracebackhide__ = True
-    shell, names, shown = typed.shell, typed.names, is_shown(typed, chosen)
+    shell, names = typed.shell, typed.names
     with one_line_errors():
         setup, entries = _entries(typed, cell)
         chosen.check([entry.label for entry in entries])
         swept = {n: values_of(n, text, names) for n, text in chosen.sweep}
-    result: Comparison | Sweep
-    with Screen(shell, active=shown) as screen, one_line_errors(), restored(names):
-        told = Progress(screen.show, Clock.elapsed())
+    with (
+        screen,
+        one_line_errors(),
+        restored(names),
+        screen.progress("first calls") as told,
+    ):
         if swept:
-            result = sweep_snippets(
+            return sweep_snippets(
                 setup, entries, swept, chosen, muted=lambda: MutedShell(shell), told=told
             )
-        else:
-            if setup is not None:
-                setup.run()
-            result = compare_snippets(entries, chosen, muted=MutedShell(shell), told=told)
-        if shown:
-            screen.replace(result)
-    return result
+        if setup is not None:
+            setup.run()
+        return compare_snippets(entries, chosen, muted=MutedShell(shell), told=told)
 
 
 def _entries(typed: Typed, cell: str) -> tuple[Snippet | None, list[Entry]]:

@@ -20,6 +20,7 @@ from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graph import Graph, difference
 from ipyjaxbench.inspecting import explain, inspect_code
 from ipyjaxbench.magics._errors import diagnosis_shown, one_line_errors
+from ipyjaxbench.magics._screen import Screen
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
 from ipyjaxbench.options import GraphOptions
@@ -77,13 +78,18 @@ class Programs(Verb):
         with one_line_errors():
             chosen, rest = GRAPH.split(typed.line)
             source = typed.source(typed.body(rest))
-            with diagnosis_shown(whole=chosen.tb):
+            screen = Screen(self.shell, active=is_shown(typed, chosen))
+            with (
+                screen,
+                diagnosis_shown(screen, whole=chosen.tb),
+                screen.progress("looking at the program"),
+            ):
                 result = inspect_code(source, typed.names, chosen, framework)
                 before = self._before(typed, chosen, result)
             self.session.looked_at[_looked_at(result.code, chosen)] = result
             if before is not None:
                 result = difference(before, result)
-        returned: Graph | None = hand_over(typed, chosen, result, result)
+        returned: Graph | None = hand_over(typed, chosen, result, screen)
         if chosen.mermaid and result.live is not None and is_shown(typed, chosen):
             drawn = mermaid.drawing(result.live.nodes())
             display({mermaid.MIME: drawn, "text/plain": drawn}, raw=True)

@@ -13,8 +13,10 @@ from ipyjaxbench.commands import PLACE
 from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.locating import evaluated, locate, survey
 from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._screen import Screen
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over
+from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
+from ipyjaxbench.options import PlaceOptions
 from ipyjaxbench.snippet import Namespace
 from ipyjaxbench.transferred import Transfers
 from ipyjaxbench.transferring import transfer_code
@@ -37,19 +39,26 @@ class FwDevices(Verb):
 
     def _place(self, typed: Typed) -> Whereabouts | Transfers | None:
         __tracebackhide__ = True
-        raised: BaseException | None = None
-        result: Whereabouts | Transfers
         with one_line_errors():
             chosen, rest = PLACE.split(typed.line)
-            if typed.cell is not None:
-                result, raised = transfer_code(typed.source(typed.body(rest)), typed.names)
-            elif rest:
-                result = locate(evaluated(typed.names, rest), start=chosen.start)
-            else:
-                hidden = self.shell.user_ns_hidden
-                mine = {name: value for name, value in typed.names.items() if name not in hidden}
-                result = survey(mine, start=chosen.start)
-            returned = hand_over(typed, chosen, result, result)
+            screen = Screen(self.shell, active=is_shown(typed, chosen))
+            with screen, screen.progress("running" if typed.cell else "looking"):
+                result, raised = _found(typed, rest, chosen)
+            returned = hand_over(typed, chosen, result, screen)
             if raised is not None:
                 raise raised
         return returned  # type: ignore[no-any-return]
+
+
+def _found(
+    typed: Typed, rest: str, chosen: PlaceOptions
+) -> tuple[Whereabouts | Transfers, BaseException | None]:
+    """What was asked for, and what the code raised."""
+    __tracebackhide__ = True
+    if typed.cell is not None:
+        return transfer_code(typed.source(typed.body(rest)), typed.names)
+    if rest:
+        return locate(evaluated(typed.names, rest), start=chosen.start), None
+    hidden = typed.shell.user_ns_hidden
+    mine = {name: value for name, value in typed.names.items() if name not in hidden}
+    return survey(mine, start=chosen.start), None

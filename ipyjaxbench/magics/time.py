@@ -19,7 +19,6 @@ from ipyjaxbench.magics._screen import MutedShell, Screen
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
 from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.progress import Progress
 from ipyjaxbench.snippet import Namespace, Snippet
 from ipyjaxbench.timer import time_snippet
 
@@ -44,23 +43,21 @@ class FwTime(Verb):
             start = Clock.elapsed().now()
             snippet, setup = _snippets(typed, code)
             compile_time = (Clock.elapsed().now() - start) * 1e-9
-        shown = is_shown(typed, chosen)
-        with Screen(self.shell, active=shown) as screen:
+        screen = Screen(self.shell, active=is_shown(typed, chosen))
+        with screen, screen.progress("first call") as told:
             result = time_snippet(
                 snippet,
                 chosen,
                 setup=setup,
                 muted=MutedShell(self.shell),
                 compile_time=compile_time,
-                told=Progress(screen.show, Clock.elapsed()),
+                told=told,
             )
         if typed.names is not self.shell.user_ns and typed.local_ns is not None:
             result = _kept_in_function(result, snippet, typed.names, typed.local_ns)
         if chosen.name:
             self.session.kept[chosen.name] = result
-        if shown:
-            screen.replace(result)
-        return hand_over(typed, chosen, result)  # type: ignore[no-any-return]
+        return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
 
 
 def _snippets(typed: Typed, line: str) -> tuple[Snippet, Snippet | None]:

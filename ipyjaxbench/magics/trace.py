@@ -13,8 +13,9 @@ from IPython.core.magic import (
 from ipyjaxbench.commands import TRACE
 from ipyjaxbench.ledger import LEDGER
 from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._screen import Screen
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over
+from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
 from ipyjaxbench.observing import observe_code, predict_code
 from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.signatures import Signatures
@@ -45,8 +46,11 @@ class TraceCached(Verb):
             if chosen.watch is not None:
                 self.session.watcher.switch(on=chosen.watch == "on")
                 return None
-            result, raised = _looked(typed, rest, chosen)
-            returned = hand_over(typed, chosen, result, *_forms(result, chosen), raw=chosen.json)
+            screen = Screen(self.shell, active=is_shown(typed, chosen))
+            with screen, screen.progress("running"):
+                result, raised = _looked(typed, rest, chosen)
+            shown = _form(result, chosen)
+            returned = hand_over(typed, chosen, result, screen, shown, raw=chosen.json)
             if raised is not None:
                 raise raised
         return returned  # type: ignore[no-any-return]
@@ -65,9 +69,9 @@ def _looked(
     return observe_code(source, typed.names, chosen, twice=typed.cell is None)
 
 
-def _forms(result: Traces | Signatures, chosen: TraceOptions) -> tuple[object, ...]:
+def _form(result: Traces | Signatures, chosen: TraceOptions) -> object:
     """What is displayed: the report, or the record as JSON."""
     if not chosen.json:
-        return (result,)
+        return result
     record = result.to_dict()
-    return ({"application/json": record, "text/plain": json.dumps(record, indent=1)},)
+    return {"application/json": record, "text/plain": json.dumps(record, indent=1)}
