@@ -147,3 +147,12 @@ def test_an_interrupt_while_calls_are_queued_keeps_the_samples(bench: Bench) -> 
     m = bench.time("call()")
     assert "interrupted" in told(m)
     assert m.median == pytest.approx(1.01e-3)
+
+
+def test_work_that_draining_does_not_see_is_waited_for_by_its_values() -> None:
+    """As that which threads of the code begin on XLA's CPU."""
+    queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
+    assert queue is not None
+    queue.calls.drain = Drain([], device.clock)
+    queue.look()
+    assert queue.throughputs == [pytest.approx(1e-3)]
