@@ -8,6 +8,8 @@ In a notebook::
 
 from typing import TYPE_CHECKING
 
+from ipyjaxbench.about import About as About
+from ipyjaxbench.about import about as about
 from ipyjaxbench.api import compare as compare
 from ipyjaxbench.api import devices as devices
 from ipyjaxbench.api import graph as graph

@@ -105,6 +105,17 @@ def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
     return Cell(arms, setup)
 
 
+def labels(text: str) -> list[str]:
+    r"""The labels of the arms in a cell that is still being written.
+
+    Example:
+        >>> labels("a: f(x)\nsetup a: x = 1\nb:\n  y = g(x)\n")
+        ['a', 'b']
+    """
+    found = dict.fromkeys(_label(line) for line in text.splitlines())
+    return [label for label in found if label and label.split()[0] != _SETUP]
+
+
 def transformed(text: str, transform: Callable[[str], str]) -> str:
     """The cell with shell commands and magics behind a label as IPython spells them in Python."""
     lines = text.splitlines(keepends=True)

@@ -154,6 +154,7 @@ def environment(root: Path = _ROOT) -> dict[str, str | int | float | None]:
         "usable_cpus": _usable(),
         "cpu_quota": procfs.quota(root),
         "memory": _memory(root),
+        "memory_limit": procfs.memory_limit(root),
     }
 
 

@@ -15,10 +15,9 @@ STAGES = {
     "tensorflow": ("tf", "stablehlo", "hlo", "optimized"),
 }
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
-_EACH_ARM = 2.2  # seconds
 _LONGEST_LABEL = 24  # so that a table of arms fits into 80 columns
-#: Aim -> relative half width of the interval, and seconds to spend on reaching it.
-_AIMS = {"quick": (0.05, 0.5), "usual": (0.02, 2.0), "precise": (0.005, 10.0)}
+#: Aim -> relative half width of the interval, and seconds to spend on reaching it; None: as usual.
+_AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +44,7 @@ class TimeOptions(ShownOptions):
         repeat: number of samples (``-r``); None stops when the figure is steady.
         aim: "quick" (``--quick``), "usual" or "precise" (``--precise``).
         budget: seconds to spend after the first call (``-b``); None leaves it to the aim.
+        usual: seconds to spend where neither these nor another aim are given.
         precision: significant digits shown (``-p``).
         name: under which the result is kept for ``%fwcompare`` (``--name``).
         clock: "elapsed", "calendar" (``-t``) or "cpu" (``-c``).
@@ -57,6 +57,7 @@ class TimeOptions(ShownOptions):
     repeat: int | None = None
     aim: str = "usual"
     budget: float | None = None
+    usual: float = 2.0
     precision: int = 3
     name: str | None = None
     clock: Literal["elapsed", "calendar", "cpu"] = "elapsed"
@@ -88,7 +89,8 @@ class TimeOptions(ShownOptions):
     @property
     def seconds(self) -> float:
         """What to spend after the first call."""
-        return _AIMS[self.aim][1] if self.budget is None else self.budget
+        by_aim = _AIMS[self.aim][1]
+        return next(s for s in (self.budget, by_aim, self.usual) if s is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +99,8 @@ class CompareOptions(ShownOptions):
 
     Attributes:
         baseline: label of the arm that the others are compared with; None takes the first.
-        budget: seconds to spend after the first calls; None takes 2.2 for each arm.
+        budget: seconds to spend after the first calls; None leaves it to ``usual``.
+        usual: seconds for each arm where no budget is given.
         sweep: names with the values that they are to take, as typed.
         align: give all frameworks all CPUs and full precision, for as long as it takes.
         target: relative half width of the widest ratio's interval at which to stop.
@@ -107,6 +110,7 @@ class CompareOptions(ShownOptions):
     baseline: str | None = None
     sweep: tuple[tuple[str, str], ...] = ()
     budget: float | None = None
+    usual: float = 2.2
     align: bool = False
     target: float = 0.02
     precision: int = 3
@@ -131,7 +135,7 @@ class CompareOptions(ShownOptions):
 
     def seconds_for(self, arms: int) -> float:
         """What to spend after the first calls."""
-        return _EACH_ARM * arms if self.budget is None else self.budget
+        return self.usual * arms if self.budget is None else self.budget
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ _THROTTLES = re.compile(r"^nr_throttled (\d{1,18})$", re.MULTILINE)
 _THROTTLED = re.compile(r"^throttled_(usec|time) (\d{1,18})$", re.MULTILINE)
 _CPU_MAX = re.compile(r"(\d{1,18}) (\d{1,18})\s*")
 _CPU_MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
+_NO_LIMIT = 1 << 60  # what version 1 has for "as much as there is" is a little below 2**63
 _MEMORY = re.compile(r"^MemTotal:\s*(\d{1,18}) kB$", re.MULTILINE)
 _STEAL = 7  # its column in /proc/stat
 
@@ -127,7 +128,17 @@ def memory(root: Path) -> int | None:
     return int(found[1]) * 1024 if found else None
 
 
-def _groups(root: Path) -> Iterator[Path]:
+def memory_limit(root: Path) -> int | None:
+    """Bytes that the tightest control group allows; None where there is no limit."""
+    limits = []
+    for folder in _groups(root, "memory"):
+        text = _text(folder / "memory.max") or _text(folder / "memory.limit_in_bytes")
+        if text.strip().isdigit() and int(text) < _NO_LIMIT:
+            limits.append(int(text))
+    return min(limits, default=None)
+
+
+def _groups(root: Path, controller: str = "cpu") -> Iterator[Path]:
     """Folders of the control groups that hold this process, innermost first.
 
     In a container the path may name a folder of the host, which is not there; the container's own
@@ -138,8 +149,8 @@ def _groups(root: Path) -> Iterator[Path]:
         controllers, _, path = rest.partition(":")
         if controllers == "":
             mounts = ["", "unified"]
-        elif "cpu" in controllers.split(","):
-            mounts = [controllers, "cpu"]
+        elif controller in controllers.split(","):
+            mounts = [controllers, controller]
         else:
             continue
         parts = [part for part in path.split("/") if part]

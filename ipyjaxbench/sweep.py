@@ -22,7 +22,7 @@ from ipyjaxbench.turns import compare_snippets
 
 _MOST_POINTS = 200
 _TO = ".."
-_EACH_ARM = 1.1  # seconds at each point
+_AT_EACH_POINT = 0.5  # of what an arm of a comparison gets
 
 
 def values_of(name: str, text: str, names: Namespace) -> list[Any]:
@@ -107,7 +107,11 @@ def sweep_snippets(
     _refuse(setup, entries, swept)
     names = entries[0].snippet.names
     points = list(itertools.product(*swept.values()))
-    each = _EACH_ARM * len(entries) if options.budget is None else options.budget / len(points)
+    each = (
+        options.seconds_for(len(entries)) * _AT_EACH_POINT
+        if options.budget is None
+        else options.budget / len(points)
+    )
     options = dataclasses.replace(options, budget=each)
     found: list[Point] = []
     skipped: dict[str, Skipped] = {}

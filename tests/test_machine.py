@@ -187,7 +187,7 @@ def test_the_environment_is_plain_facts_and_does_not_name_the_machine() -> None:
     told = environment()
     assert list(told) == [
         *("platform", "python", "implementation"),
-        *("cpu", "cpus", "usable_cpus", "cpu_quota", "memory"),
+        *("cpu", "cpus", "usable_cpus", "cpu_quota", "memory", "memory_limit"),
     ]
     assert msgspec.json.decode(msgspec.json.encode(told)) == told
     assert told["python"] == platform.python_version()

@@ -1,22 +1,28 @@
 """What can be typed after a magic's name: its table of options, and the splitter of its line.
 
 What follows the options is code and is kept byte for byte, so that ``-x + 1`` and ``"a  b"``
-mean what they say. `argparse` writes the help text.
+mean what they say.
 """
 
-import argparse
 import difflib
 import re
-from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.rules import checked, variable
 
+_WIDTH, _FLAGS = 80, 26  # columns of the help, and of the flags in it
 _NUMBER = re.compile(r"\.?\d")
-_WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
+#: A word of a line, in quotes where it holds blanks.
+WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 
 T = TypeVar("T")
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Option(NamedTuple):
@@ -27,10 +33,12 @@ class Option(NamedTuple):
         dest: keyword of the options that it sets.
         rule: makes the value of a text, or raises ValueError; for a flag without a value what the
             keyword is set to.
-        words: for what it does.
+        words: for what it does, in ASCII; ``{usual:g}`` stands for the value of that keyword where
+            nothing is typed.
         sample: a value to type.
         choices: the values that it takes, where they can be listed.
         several: whether it may be given several times.
+        names: what else it takes: "kept" names of results, or "labels" of the cell's arms.
     """
 
     flags: tuple[str, ...]
@@ -40,6 +48,7 @@ class Option(NamedTuple):
     sample: str = "5"
     choices: tuple[str, ...] = ()
     several: bool = False
+    names: str = ""
 
     @property
     def takes_value(self) -> bool:
@@ -73,6 +82,7 @@ class Command(Generic[T]):
         rows: its options.
         examples: to paste, and the Python call that it stands for.
         takes_code: whether code stands behind the options.
+        names: what else stands there: "kept" names of results.
     """
 
     name: str
@@ -82,17 +92,19 @@ class Command(Generic[T]):
     rows: tuple[Option, ...]
     examples: str
     takes_code: bool = True
+    names: str = ""
 
     @property
     def typed(self) -> str:
         """The magic as it is typed first in its usage, such as "%fwtime"."""
         return self.usage[0].split()[0]
 
-    def split(self, line: str) -> tuple[T, str]:
+    def split(self, line: str, configured: Mapping[str, object] = NOTHING) -> tuple[T, str]:
         """Take the leading options off a line.
 
         Args:
             line: all that follows the magic's name.
+            configured: values by keyword, for what is not typed.
 
         Returns:
             The options, and the rest with every byte as it was typed.
@@ -106,15 +118,15 @@ class Command(Generic[T]):
             >>> options.repeat, options.quiet, code
             (5, True, '-x + 1')
         """
-        rows = {flag: row for row in self.rows for flag in row.flags}
+        rows = self.rows_by_flag
         values: dict[str, object] = {}
         position = 0
-        while (match := _WORD.match(line, position)) and match[1].startswith("-"):
+        while (match := WORD.match(line, position)) and match[1].startswith("-"):
             word = match[1]
             if word == "--":
                 position = match.end()
                 break
-            found = self._options_in(word, rows)
+            found = self.options_in(word)
             if not found:
                 break
             position = match.end()
@@ -124,32 +136,44 @@ class Command(Generic[T]):
                     _set(values, flag, row, rows)
                     continue
                 if given is None:
-                    following = _WORD.match(line, position)
+                    following = WORD.match(line, position)
                     if not following:
                         raise OptionError(f"{flag} needs a value: type {flag} {row.sample}")
                     given, position = _unquoted(following[1]), following.end()
                 value = checked(flag, given, row.rule)  # type: ignore[arg-type]
                 before = values.get(row.dest, ())
                 values[row.dest] = (*before, value) if row.several else value  # type: ignore[misc]
-        return self.options(**values), line[position:].strip()
+        return self.options(**{**self._mine(configured), **values}), line[position:].strip()
 
-    def help(self) -> str:
-        """What `%fwtime?` shows: purpose, usage, options, examples, the Python call."""
-        parser = argparse.ArgumentParser(
-            usage="\n       ".join(self.usage).replace("%", "%%"),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            add_help=False,
-        )
-        for row in self.rows:
-            words = row.words.replace("%", "%%")
-            if row.takes_value:
-                parser.add_argument(*row.flags, metavar=row.dest.upper(), help=words)
-            else:
-                parser.add_argument(*row.flags, action="store_true", help=words)
-        return f"{self.purpose}\n\n{parser.format_help()}\n{self.examples}"
+    def help(self, configured: Mapping[str, object] = NOTHING) -> str:
+        """What `%fwtime?` shows: purpose, usage, options, examples, the Python call.
 
-    def _options_in(self, word: str, rows: dict[str, Option]) -> list[tuple[str, str | None]]:
-        """The options that one word stands for: ``-n``, ``-n10``, ``--number=10``, ``-qon10``."""
+        Args:
+            configured: values by keyword, for what is not typed.
+        """
+        untyped = vars(self.options(**self._mine(configured)))
+        usage = "\n       ".join(self.usage)
+        rows = "\n".join(line for row in self.rows for line in _told(row, untyped))
+        return f"{self.purpose}\n\nusage: {usage}\n\noptions:\n{rows}\n\n{self.examples}"
+
+    @property
+    def rows_by_flag(self) -> dict[str, Option]:
+        """Its options by each of their flags."""
+        return {flag: row for row in self.rows for flag in row.flags}
+
+    def options_in(self, word: str) -> list[tuple[str, str | None]]:
+        """The options that one word stands for, each with its value where that is in the word.
+
+        Args:
+            word: such as ``-n``, ``-n10``, ``--number=10`` or ``-qon10``.
+
+        Returns:
+            Flags with values; nothing where the word is code.
+
+        Raises:
+            OptionError: there is no such option, or it takes no value.
+        """
+        rows = self.rows_by_flag
         name, equals, value = word.partition("=")
         if name in rows:
             if equals and not rows[name].takes_value:
@@ -172,6 +196,23 @@ class Command(Generic[T]):
                 return [*found, (flag, rest or None)] if is_value else []
             found.append((flag, None))
         return found
+
+    def _mine(self, configured: Mapping[str, object]) -> dict[str, Any]:
+        """What is configured and is one of its keywords."""
+        known = {field.name for field in fields(self.options)}  # type: ignore[arg-type]
+        return {name: value for name, value in configured.items() if name in known}
+
+
+def _told(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
+    """The lines of the help that tell of one option."""
+    value = f" {row.dest.upper()}" if row.takes_value else ""
+    flags = f"  {', '.join(row.flags)}{value}"
+    first, *more = textwrap.wrap(row.words.format_map(untyped), _WIDTH - _FLAGS)
+    if len(flags) > _FLAGS - 2:
+        yield flags
+        flags = ""
+    yield f"{flags:{_FLAGS}}{first}"
+    yield from (f"{'':{_FLAGS}}{line}" for line in more)
 
 
 def _set(values: dict[str, object], flag: str, row: Option, rows: dict[str, Option]) -> None:

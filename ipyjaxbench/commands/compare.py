@@ -10,6 +10,7 @@ COMPARE = Command(
     options=CompareOptions,
     usage=("%%fwcompare [options]   (above a cell)", "%fwcompare [options] name name"),
     takes_code=False,
+    names="kept",
     rows=(
         Option(
             ("--baseline",),
@@ -17,6 +18,7 @@ COMPARE = Command(
             str,
             "label of the arm to compare with (the first)",
             sample="numpy",
+            names="labels",
         ),
         Option(
             ("--sweep",),
@@ -30,10 +32,12 @@ COMPARE = Command(
             ("-b", "--budget"),
             "budget",
             seconds,
-            "seconds to spend after the first calls (2.2 an arm)",
+            "seconds to spend after the first calls ({usual:g} an arm)",
         ),
         Option(("--align",), "align", True, "all CPUs and full matrix precision for all arms"),
-        Option(("-p", "--precision"), "precision", digits, "significant digits shown (3)"),
+        Option(
+            ("-p", "--precision"), "precision", digits, "significant digits shown ({precision})"
+        ),
         *SHOWN,
     ),
     examples="""\

@@ -95,13 +95,13 @@ GRAPH = Command(
     ),
     examples="""\
 examples:
-  %jaxpr f(x, y)                        the program that this call is; nothing is computed
+  %jaxpr f(x, y)                        this call's program; nothing is computed
   %jaxpr x @ y + 1                      an expression that is no call
   %jaxpr --stage optimized f(x)         what the compiler makes of it
-  %jaxpr --shapes "f32[8,4], i32[]" f   f of arrays of these shapes, without any data
-  %jaxpr --diff "f(x16)" f(x32)         what differs between the programs of two calls
+  %jaxpr --shapes "f32[8,4], i32[]" f   f of arrays of these shapes, no data
+  %jaxpr --diff "f(x16)" f(x32)         what differs between two calls
   %jaxpr --diff last f(x)               what an edit of f has changed
-  %jaxpr --on tpu:v5e --on tpu:v6e f(x) what TPUs would make of it, from any machine
+  %jaxpr --on tpu:v5e --on tpu:v6e f(x) what TPUs would make of it, anywhere
   g = %jaxpr -q f(x)                    g.flops, g.static_argnames, g.jaxpr
 
 from Python:
@@ -112,12 +112,32 @@ from Python:
 FXGRAPH = replace(
     GRAPH,
     name="fxgraph",
-    purpose="Show the ATen operations that a call in PyTorch is, as %jaxpr does for any framework.",
+    purpose="Show the ATen operations that a call in PyTorch is, as %jaxpr does.",
     usage=("%fxgraph [options] call", "%%fxgraph [options]   (above a cell)"),
+    examples="""\
+examples:
+  %fxgraph model(x)                     the ATen operations that this call is
+  %fxgraph --dynamo model(x)            what torch.compile sees; graph breaks
+  %fxgraph --export model(x)            what torch.export makes of it
+  g = %fxgraph -q f(x)                  g.flops, g.graph
+
+from Python:
+  ipyjaxbench.graph(f, x, stage="aten")
+""",
 )
 TFGRAPH = replace(
     GRAPH,
     name="tfgraph",
-    purpose="Show the graph that a call in TensorFlow is, as %jaxpr does for any framework.",
+    purpose="Show the graph that a call in TensorFlow is, as %jaxpr does.",
     usage=("%tfgraph [options] call", "%%tfgraph [options]   (above a cell)"),
+    examples="""\
+examples:
+  %tfgraph f(x)                         the graph that tf.function makes of it
+  %tfgraph --stage optimized f(x)       what XLA makes of it
+  %tfgraph --shapes "f32[8,4]" f        f of such an array, without data
+  g = %tfgraph -q f(x)                  g.flops, g.graph
+
+from Python:
+  ipyjaxbench.graph(f, x, stage="tf")
+""",
 )

@@ -16,9 +16,9 @@ PLACE = Command(
     ),
     examples="""\
 examples:
-  %fwdevices                            devices of every framework in use; arrays by name
-  %fwdevices x params["w"] model        where these live, leaf by leaf, and how they are cut
-  %%fwdevices                           what a cell copies between host and devices, and frees
+  %fwdevices                       devices of frameworks in use; arrays by name
+  %fwdevices x params["w"] model   where these live, leaf by leaf, how cut
+  %%fwdevices                      what a cell copies between host and devices
 
 from Python:
   ipyjaxbench.devices()

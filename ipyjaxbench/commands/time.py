@@ -14,19 +14,27 @@ TIME = Command(
             ("-n", "--number"),
             "number",
             whole,
-            "calls per sample; with -r exactly N×R calls are made",
+            "calls per sample; with -r exactly N times R calls are made",
         ),
         Option(("-r", "--repeat"), "repeat", whole, "number of samples (7 when only -n is given)"),
-        Option(("-b", "--budget"), "budget", seconds, "seconds to spend after the first call (2)"),
-        Option(("--quick",), "aim", "quick", "stop at ± 5 %, after 0.5 s at most"),
-        Option(("--precise",), "aim", "precise", "stop at ± 0.5 %, after 10 s at most"),
-        Option(("-p", "--precision"), "precision", digits, "significant digits shown (3)"),
+        Option(
+            ("-b", "--budget"),
+            "budget",
+            seconds,
+            "seconds to spend after the first call ({usual:g})",
+        ),
+        Option(("--quick",), "aim", "quick", "stop when known to 5 %, after 0.5 s at most"),
+        Option(("--precise",), "aim", "precise", "stop when known to 0.5 %, after 10 s at most"),
+        Option(
+            ("-p", "--precision"), "precision", digits, "significant digits shown ({precision})"
+        ),
         Option(
             ("--name",),
             "name",
             str,
             "keep the result under this name, for %fwcompare A B",
             sample="before",
+            names="kept",
         ),
         Option(("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
         Option(

@@ -6,7 +6,7 @@ from ipyjaxbench.rules import count
 
 TRACE = Command(
     name="trace_cached",
-    purpose="Say of each call of a compiled function: traced or cached, why, and at what cost.",
+    purpose="Say of calls of compiled functions: traced or cached, why, at what cost.",
     options=TraceOptions,
     usage=("%trace_cached [options] code", "%%trace_cached [options]   (above a cell)"),
     rows=(
@@ -33,12 +33,12 @@ TRACE = Command(
     ),
     examples="""\
 examples:
-  %trace_cached f(x)                    calls it twice: the first is traced, the second cached
-  %%trace_cached                        a line for each call of a compiled function in the cell
-  %%trace_cached --max-traces 1         fails with the reason when more is traced
-  %trace_cached --predict f(y)          would it be traced? nothing is run
-  %trace_cached --history step          the signatures that step was traced with so far
-  %trace_cached --watch on              a line below each later cell that traces something
+  %trace_cached f(x)              calls it twice: once traced, then cached
+  %%trace_cached                  a line for each call of a compiled function
+  %%trace_cached --max-traces 1   fails with the reason when more is traced
+  %trace_cached --predict f(y)    would it be traced? nothing is run
+  %trace_cached --history step    the signatures that step was traced with
+  %trace_cached --watch on        a line below each later cell that traces
 
 from Python:
   with ipyjaxbench.trace_cached() as t: ...

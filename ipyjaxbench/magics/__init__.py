@@ -1,34 +1,53 @@
 """The magics: parse, call, show. All that knows IPython is in this folder."""
 
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets import TraitError
 
-from ipyjaxbench.magics._await import Awaiter
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.magics._extension import Extension
 from ipyjaxbench.magics._session import Session
 from ipyjaxbench.magics._verb import Verb
-from ipyjaxbench.magics._watcher import Watcher
+from ipyjaxbench.magics.about import Overview
 from ipyjaxbench.magics.compare import FwCompare
 from ipyjaxbench.magics.graph import Programs
 from ipyjaxbench.magics.place import FwDevices
 from ipyjaxbench.magics.time import FwTime
 from ipyjaxbench.magics.trace import TraceCached
 
-_KINDS: tuple[type[Verb], ...] = (FwTime, FwCompare, Programs, TraceCached, FwDevices)
+_KINDS: tuple[type[Verb], ...] = (
+    FwTime,
+    FwCompare,
+    Programs,
+    TraceCached,
+    FwDevices,
+    Overview,
+)
+# What a shell keeps for extensions, in `shell.meta`: the session stays when they are unloaded, so
+# that `%reload_ext` loses neither results that were kept nor what `%config` set.
+_SESSION, _EXTENSION = "ipyjaxbench_session", "ipyjaxbench_extension"
 
 
 def load(shell: InteractiveShell) -> None:
-    """Register the magics."""
-    session = Session(shell, Watcher(shell), Awaiter(shell))
-    for kind in _KINDS:
-        shell.register_magics(kind(session))
+    """Register the magics, unless they are."""
+    if not isinstance(shell, InteractiveShell):
+        raise OptionError(
+            f"load_ipython_extension takes IPython's shell, not {shell!r}: type"
+            " %load_ext ipyjaxbench in a notebook, or ipyjaxbench.measure(f, x) in Python"
+        )
+    if _EXTENSION in shell.meta:
+        return
+    try:
+        session = shell.meta.get(_SESSION) or Session.of(shell)
+    except TraitError as error:
+        raise UsageError(f"c.IpyJaxBench in ipython_config.py: {error}") from None
+    extension = Extension(session, _KINDS)
+    extension.enter()
+    shell.meta[_SESSION], shell.meta[_EXTENSION] = session, extension
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Remove the magics, and listen to the shell's cells no longer."""
-    mine = shell.magics_manager.registry.get(FwTime.__name__)
-    if isinstance(mine, FwTime):
-        mine.session.watcher.leave()
-        mine.session.awaiter.leave()
-    for each in _KINDS:
-        for kind, names in each.magics.items():
-            for name in names:
-                shell.magics_manager.magics[kind].pop(name, None)
+    """Remove the magics and all else that loading registered."""
+    extension = shell.meta.pop(_EXTENSION, None)
+    if extension is not None:
+        extension.leave()

@@ -27,7 +27,10 @@ class Awaiter:
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
         self._commands = {each.name: each for each in COMMANDS}
-        shell.input_transformers_post.append(self)
+
+    def enter(self) -> None:
+        """Change it from now on."""
+        self._shell.input_transformers_post.append(self)
 
     def leave(self) -> None:
         """Change nothing any longer."""

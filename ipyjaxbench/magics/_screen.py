@@ -2,15 +2,15 @@
 
 import sys
 import uuid
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.display import display
 
 from ipyjaxbench import units
 from ipyjaxbench.clock import Clock
+from ipyjaxbench.magics._display import show
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.progress import Progress
 
@@ -20,7 +20,7 @@ class Screen:
 
     Args:
         shell: where to show it.
-        active: whether anything is to be shown.
+        active: whether a line of progress is to be shown.
     """
 
     def __init__(self, shell: InteractiveShell, *, active: bool) -> None:
@@ -66,14 +66,15 @@ class Screen:
         self._replaced = True
         if self._handle is not None:
             how |= {"display_id": self._handle, "update": True}
-        display(result, **how)
+        show(result, **how)
 
     def _publish(self, line: str) -> None:
         update = self._handle is not None
         self._handle = self._handle or uuid.uuid4().hex
-        self._publisher.publish(
-            {"text/plain": line}, transient={"display_id": self._handle}, update=update
-        )
+        with suppress(Exception):  # a display that fails must not stop a measurement
+            self._publisher.publish(
+                {"text/plain": line}, transient={"display_id": self._handle}, update=update
+            )
 
 
 class MutedShell(Muted):

@@ -3,10 +3,10 @@
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.display import display
 
 from ipyjaxbench import units
 from ipyjaxbench.ledger import LEDGER, News
+from ipyjaxbench.magics._display import show
 from ipyjaxbench.observing import keep_learning
 
 _MOST = 3  # functions that are named
@@ -17,17 +17,23 @@ class Watcher:
 
     Args:
         shell: whose cells are watched.
+
+    Attributes:
+        is_on: whether traces are told.
     """
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
-        self._on = False
+        self.is_on = False
         self._told = 0
-        shell.events.register("post_run_cell", self._after)
+
+    def enter(self) -> None:
+        """Watch from now on."""
+        self._shell.events.register("post_run_cell", self._after)
 
     def switch(self, *, on: bool) -> None:
         """Tell of traces from now on, or no longer."""
-        self._on = on
+        self.is_on = on
         self._told = LEDGER.learned
 
     def leave(self) -> None:
@@ -38,8 +44,8 @@ class Watcher:
         keep_learning()  # the cell may have imported a framework
         news = LEDGER.since(self._told)
         self._told = LEDGER.learned
-        if self._on and news:
-            display({"text/plain": _line(news)}, raw=True)
+        if self.is_on and news:
+            show({"text/plain": _line(news)}, raw=True)
 
 
 def _line(news: list[News]) -> str:

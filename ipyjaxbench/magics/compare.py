@@ -19,7 +19,7 @@ from ipyjaxbench.errors import OptionError
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._screen import MutedShell, Screen
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
+from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.snippet import Namespace, Snippet, restored
@@ -32,6 +32,8 @@ from ipyjaxbench.turns import compare_snippets
 class FwCompare(Verb):
     """Compares arms of a cell, or measurements that were kept."""
 
+    commands = (COMPARE,)
+
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
@@ -41,14 +43,12 @@ class FwCompare(Verb):
         __tracebackhide__ = True
         return Typed.of(self.shell, line, cell, local_ns).done(COMPARE, self._compare)
 
-    fwcompare.__doc__ = COMPARE.help()
-
     def _compare(self, typed: Typed) -> Comparison | Sweep | None:
         __tracebackhide__ = True
         result: Comparison | Sweep
         with one_line_errors():
-            chosen, rest = COMPARE.split(typed.line)
-            screen = Screen(self.shell, active=is_shown(typed, chosen))
+            chosen, rest = self.split(COMPARE, typed.line)
+            screen = self.screen(typed, chosen)
             if typed.cell is None:
                 result = _of_kept(rest, chosen, self.session.kept)
             else:

@@ -12,15 +12,15 @@ from IPython.core.magic import (
     needs_local_scope,
     no_var_expand,
 )
-from IPython.display import display
 
 from ipyjaxbench import mermaid
-from ipyjaxbench.commands import FXGRAPH, GRAPH, TFGRAPH
+from ipyjaxbench.commands import EXPLAIN, FXGRAPH, GRAPH, TFGRAPH, Command
+from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graph import Graph, difference
 from ipyjaxbench.inspecting import explain, inspect_code
+from ipyjaxbench.magics._display import show
 from ipyjaxbench.magics._errors import diagnosis_shown, one_line_errors
-from ipyjaxbench.magics._screen import Screen
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
 from ipyjaxbench.options import GraphOptions
@@ -31,54 +31,54 @@ from ipyjaxbench.snippet import Namespace
 class Programs(Verb):
     """Shows the programs of calls, and why there is none."""
 
+    commands = (GRAPH, FXGRAPH, TFGRAPH, EXPLAIN)
+
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
     def jaxpr(self, line: str, cell: str | None = None, local_ns: Namespace | None = None) -> Any:
         __tracebackhide__ = True
-        return Typed.of(self.shell, line, cell, local_ns).done(GRAPH, self._graph)
+        return Typed.of(self.shell, line, cell, local_ns).done(GRAPH, partial(self._graph, GRAPH))
 
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
     def fxgraph(self, line: str, cell: str | None = None, local_ns: Namespace | None = None) -> Any:
         __tracebackhide__ = True
-        show = partial(self._graph, framework="torch")
-        return Typed.of(self.shell, line, cell, local_ns).done(FXGRAPH, show)
+        work = partial(self._graph, FXGRAPH, framework="torch")
+        return Typed.of(self.shell, line, cell, local_ns).done(FXGRAPH, work)
 
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
     def tfgraph(self, line: str, cell: str | None = None, local_ns: Namespace | None = None) -> Any:
         __tracebackhide__ = True
-        show = partial(self._graph, framework="tensorflow")
-        return Typed.of(self.shell, line, cell, local_ns).done(TFGRAPH, show)
-
-    jaxpr.__doc__ = GRAPH.help()
-    fxgraph.__doc__ = FXGRAPH.help()
-    tfgraph.__doc__ = TFGRAPH.help()
+        work = partial(self._graph, TFGRAPH, framework="tensorflow")
+        return Typed.of(self.shell, line, cell, local_ns).done(TFGRAPH, work)
 
     @line_magic
-    def explain(self, line: str) -> None:
-        """Say why the last cell that failed would not trace: the line, the argument, a fix."""
+    def explain(self, line: str) -> Diagnosis | None:
         __tracebackhide__ = True
+        typed = Typed.of(self.shell, line, None, None)
         with one_line_errors():
-            if line.strip():
-                raise OptionError(
-                    f"{line.strip()!r}: %explain takes nothing: it looks at the last error"
-                )
+            chosen, rest = self.split(EXPLAIN, line)
+            if rest:
+                raise OptionError(f"{rest!r}: %explain takes nothing: it looks at the last error")
             error = getattr(sys, "last_value", None)
             if error is None:
                 raise SnippetError("no cell has failed yet")
-            display(explain(error))
+            why = explain(error)
+        return hand_over(typed, chosen, why, self.screen(typed, chosen))  # type: ignore[no-any-return]
 
-    def _graph(self, typed: Typed, framework: str | None = None) -> Graph | None:
+    def _graph(
+        self, command: Command[GraphOptions], typed: Typed, framework: str | None = None
+    ) -> Graph | None:
         """The program of a line or a cell, shown and returned as the options say."""
         __tracebackhide__ = True
         with one_line_errors():
-            chosen, rest = GRAPH.split(typed.line)
+            chosen, rest = self.split(command, typed.line)
             source = typed.source(typed.body(rest))
-            screen = Screen(self.shell, active=is_shown(typed, chosen))
+            screen = self.screen(typed, chosen)
             with (
                 screen,
                 diagnosis_shown(screen, whole=chosen.tb),
@@ -92,7 +92,7 @@ class Programs(Verb):
         returned: Graph | None = hand_over(typed, chosen, result, screen)
         if chosen.mermaid and result.live is not None and is_shown(typed, chosen):
             drawn = mermaid.drawing(result.live.nodes())
-            display({mermaid.MIME: drawn, "text/plain": drawn}, raw=True)
+            show({mermaid.MIME: drawn, "text/plain": drawn}, raw=True)
         return returned
 
     def _before(self, typed: Typed, chosen: GraphOptions, now: Graph) -> Graph | None:

@@ -13,9 +13,8 @@ from ipyjaxbench.commands import PLACE
 from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.locating import evaluated, locate, survey
 from ipyjaxbench.magics._errors import one_line_errors
-from ipyjaxbench.magics._screen import Screen
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
+from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.options import PlaceOptions
 from ipyjaxbench.snippet import Namespace
 from ipyjaxbench.transferred import Transfers
@@ -26,6 +25,8 @@ from ipyjaxbench.transferring import transfer_code
 class FwDevices(Verb):
     """Says where everything lives, and what a cell copies."""
 
+    commands = (PLACE,)
+
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
@@ -35,13 +36,11 @@ class FwDevices(Verb):
         __tracebackhide__ = True
         return Typed.of(self.shell, line, cell, local_ns).done(PLACE, self._place)
 
-    fwdevices.__doc__ = PLACE.help()
-
     def _place(self, typed: Typed) -> Whereabouts | Transfers | None:
         __tracebackhide__ = True
         with one_line_errors():
-            chosen, rest = PLACE.split(typed.line)
-            screen = Screen(self.shell, active=is_shown(typed, chosen))
+            chosen, rest = self.split(PLACE, typed.line)
+            screen = self.screen(typed, chosen)
             with screen, screen.progress("running" if typed.cell else "looking"):
                 result, raised = _found(typed, rest, chosen)
             returned = hand_over(typed, chosen, result, screen)

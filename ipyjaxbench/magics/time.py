@@ -15,9 +15,9 @@ from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.commands import TIME
 from ipyjaxbench.magics._errors import one_line_errors
-from ipyjaxbench.magics._screen import MutedShell, Screen
+from ipyjaxbench.magics._screen import MutedShell
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
+from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.snippet import Namespace, Snippet
 from ipyjaxbench.timer import time_snippet
@@ -27,6 +27,8 @@ from ipyjaxbench.timer import time_snippet
 class FwTime(Verb):
     """Times one statement or one cell."""
 
+    commands = (TIME,)
+
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
@@ -34,16 +36,14 @@ class FwTime(Verb):
         __tracebackhide__ = True
         return Typed.of(self.shell, line, cell, local_ns).done(TIME, self._time)
 
-    fwtime.__doc__ = TIME.help()
-
     def _time(self, typed: Typed) -> Measurement | None:
         __tracebackhide__ = True
         with one_line_errors():
-            chosen, code = TIME.split(typed.line)
+            chosen, code = self.split(TIME, typed.line)
             start = Clock.elapsed().now()
             snippet, setup = _snippets(typed, code)
             compile_time = (Clock.elapsed().now() - start) * 1e-9
-        screen = Screen(self.shell, active=is_shown(typed, chosen))
+        screen = self.screen(typed, chosen)
         with screen, screen.progress("first call") as told:
             result = time_snippet(
                 snippet,

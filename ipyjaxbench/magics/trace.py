@@ -13,9 +13,8 @@ from IPython.core.magic import (
 from ipyjaxbench.commands import TRACE
 from ipyjaxbench.ledger import LEDGER
 from ipyjaxbench.magics._errors import one_line_errors
-from ipyjaxbench.magics._screen import Screen
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
+from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.observing import observe_code, predict_code
 from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.signatures import Signatures
@@ -27,6 +26,8 @@ from ipyjaxbench.traces import Traces
 class TraceCached(Verb):
     """Says of calls whether they were traced."""
 
+    commands = (TRACE,)
+
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
@@ -36,17 +37,15 @@ class TraceCached(Verb):
         __tracebackhide__ = True
         return Typed.of(self.shell, line, cell, local_ns).done(TRACE, self._look)
 
-    trace_cached.__doc__ = TRACE.help()
-
     def _look(self, typed: Typed) -> Traces | Signatures | None:
         __tracebackhide__ = True
         with one_line_errors():
-            chosen, rest = TRACE.split(typed.line)
+            chosen, rest = self.split(TRACE, typed.line)
             chosen.check(rest, typed.cell)
             if chosen.watch is not None:
-                self.session.watcher.switch(on=chosen.watch == "on")
+                self.session.settings.watch = chosen.watch == "on"
                 return None
-            screen = Screen(self.shell, active=is_shown(typed, chosen))
+            screen = self.screen(typed, chosen)
             with screen, screen.progress("running"):
                 result, raised = _looked(typed, rest, chosen)
             shown = _form(result, chosen)

@@ -12,7 +12,7 @@ from ipyjaxbench.report import Chart, Series
 if TYPE_CHECKING:
     from rich.console import Console
 
-_COLUMNS, _LINES = 58, 12
+_BESIDE, _LINES = 22, 12
 _WIDE, _HIGH, _LEFT, _BELOW, _RIGHT = 560, 240, 70, 34, 110  # pixels
 #: Mid-tones that can be told apart on white and on black, by most who see colours differently too.
 _COLOURS = ("#3b82c4", "#d9822b", "#3a9d6a", "#c2559b", "#8a6fd1", "#9a8b2f", "#c0504d", "#5f8f9f")
@@ -35,11 +35,12 @@ def draw(console: "Console", chart: Chart, say: Callable[[str], str]) -> None:
     from rich.text import Text
 
     across, up = _scales(chart)
-    grid = [[" "] * _COLUMNS for _ in range(_LINES)]
+    columns = console.width - _BESIDE
+    grid = [[" "] * columns for _ in range(_LINES)]
     signs = letters(chart.series)
     for sign, each in zip(signs, chart.series, strict=True):
         for x, y, *_ in each.points:
-            column = round(across(x) * (_COLUMNS - 1))
+            column = round(across(x) * (columns - 1))
             row = grid[_LINES - 1 - round(up(y) * (_LINES - 1))]
             row[column] = "*" if row[column] not in (" ", sign) else sign
     low, high = _heights(chart)
@@ -47,7 +48,7 @@ def draw(console: "Console", chart: Chart, say: Callable[[str], str]) -> None:
     for number, line in enumerate(grid):
         console.print(Text(say(f"{labels.get(number, ''):>10} | {''.join(line).rstrip()}")))
     first, last = map(_plain, _ends(chart, 0))
-    gap = " " * (_COLUMNS - len(first) - len(last))
+    gap = " " * (columns - len(first) - len(last))
     console.print(Text(say(f"{'':>10}   {first}{gap}{last}")))
     named = ", ".join(
         f"{sign} {each.label}" for sign, each in zip(signs, chart.series, strict=True)

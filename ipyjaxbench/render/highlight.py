@@ -19,11 +19,12 @@ _PIECES = re.compile(
 )
 
 
-def pieces(line: str) -> Iterator[tuple[str, str]]:
+def pieces(line: str, language: str = "") -> Iterator[tuple[str, str]]:
     """Pieces of a line with their kinds.
 
     Args:
         line: of a program in any form.
+        language: "text" is none of them, and stays whole.
 
     Yields:
         "comment", "string", "type", "keyword", "operation", "added", "removed" or "", and the
@@ -33,6 +34,9 @@ def pieces(line: str) -> Iterator[tuple[str, str]]:
         >>> list(pieces("d:f32[3] = tanh c"))
         [('', 'd:'), ('type', 'f32[3]'), ('', ' = '), ('operation', 'tanh'), ('', ' c')]
     """
+    if language == "text":
+        yield "", line
+        return
     if line[:1] in ("+", "-"):
         yield ("added" if line[0] == "+" else "removed"), line
         return

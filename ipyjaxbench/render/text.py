@@ -1,9 +1,10 @@
-"""A Report as text of at most 80 columns, readable without colour."""
+"""A Report as text of at most 80 columns, fewer in a narrow terminal, readable without colour."""
 
 import io
 import math
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, assert_never
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WIDTH = 80
+_NARROWEST, _NARROW = 30, 60
+_LEAST_NAME = 8
 _LONGEST = 200  # columns of a line of code
 _Say = Callable[[str], str]
 _Figure = Table | Bars | Code | Chart | Calls | Grid
@@ -56,25 +59,45 @@ def render(report: Report, *, coloured: bool = False) -> str:
         Text without a final newline.
     """
     text = _lines(report, str, coloured=coloured)
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        text.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return _lines(report, units.plain, coloured=coloured)
-    return text
+    return text if _can_be_shown(text) else _lines(report, units.plain, coloured=coloured)
+
+
+def spelled(line: str) -> str:
+    """A line as standard output can show it: ASCII where it cannot show more."""
+    return line if _can_be_shown(line) else units.plain(line)
+
+
+def width() -> int:
+    """Columns of the terminal where there is one, 80 at most."""
+    if not (_is_terminal() or "COLUMNS" in os.environ):
+        return WIDTH  # a process may have a terminal that is not where it shows
+    return max(min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH), _NARROWEST)
 
 
 def is_coloured() -> bool:
     """Whether standard output is a terminal whose user wants colours (https://no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return _is_terminal() and not os.environ.get("NO_COLOR")
 
 
-def _lines(report: Report, spelled: _Say, *, coloured: bool) -> str:
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _can_be_shown(text: str) -> bool:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _lines(report: Report, spell: _Say, *, coloured: bool) -> str:
     from rich.console import Console
 
     console = Console(
         file=io.StringIO(),
-        width=WIDTH,
+        width=width(),
         color_system="standard" if coloured else None,
         force_terminal=coloured,
         legacy_windows=False,
@@ -82,7 +105,7 @@ def _lines(report: Report, spelled: _Say, *, coloured: bool) -> str:
     )
 
     def say(text: str) -> str:
-        return spelled(text).expandtabs(4)
+        return spell(text).expandtabs(4)
 
     labels = _label_width(report)
     for block in report.blocks:
@@ -117,7 +140,7 @@ def _print_lines(
         case Bars(rows):
             _print_bars(console, rows, say)
         case Code():
-            _print_code(console, say(block.text))
+            _print_code(console, say(block.text), block.language)
         case Grid():
             _print_grid(console, block, say)
         case Calls():
@@ -132,6 +155,10 @@ def _print_headline(console: "Console", block: Headline, labels: int, say: _Say)
     from rich.cells import cell_len
 
     title = say(block.title)
+    if console.width < _NARROW:
+        for line in filter(None, (title, say(block.figure), say(block.detail), block.verdict)):
+            console.print(_joined(line))
+        return
     beside = cell_len(title) <= labels
     if not beside:
         console.print(_joined(title))
@@ -151,12 +178,14 @@ def _print_rows(
     console.print(grid)
 
 
-def _print_code(console: "Console", code: str) -> None:
+def _print_code(console: "Console", code: str, language: str) -> None:
     """Lines as they are; a terminal may break them, and what is copied stays whole."""
     from rich.text import Text
 
     for line in code.splitlines():
-        pieces = ((text, _STYLES[kind]) for kind, text in highlight.pieces(line[:_LONGEST]))
+        pieces = (
+            (text, _STYLES[kind]) for kind, text in highlight.pieces(line[:_LONGEST], language)
+        )
         console.print(Text.assemble(*pieces), soft_wrap=True)
 
 
@@ -175,7 +204,13 @@ def _print_table(console: "Console", block: Table, say: _Say) -> None:
         console.print(_joined(say(block.caption)))
     rows = [[" ".join(say(cell).split()) for cell in row] for row in (block.head, *block.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    room = WIDTH - sum(len(_GAP) + width for width in (0, *widths[1:]))
+    room = console.width - sum(len(_GAP) + width for width in (0, *widths[1:]))
+    if room < min(_LEAST_NAME, widths[0]):
+        head, *named = rows
+        for row in named:
+            console.print(Text(_GAP + row[0]))
+            _print_rows(console, zip(head[1:], row[1:], strict=True), max(map(len, head)), say)
+        return
     for row in rows:
         name = _without_middle(row[0], room, say("…"))
         line = _GAP + name + " " * (min(widths[0], room) - cell_len(name))
@@ -185,9 +220,15 @@ def _print_table(console: "Console", block: Table, say: _Say) -> None:
 
 
 def _print_calls(console: "Console", block: Calls, say: _Say) -> None:
-    """Words take what the short cells leave."""
+    """Words take what the short cells leave; all, on lines of their own, where that is little."""
+    from rich.padding import Padding
     from rich.table import Table as RichTable
 
+    if console.width < _NARROW:
+        for *cells, words in (block.head, *block.rows):
+            console.print(_joined(say(_GAP.join(cells))))
+            console.print(Padding(_joined(say(words)), (0, 0, 0, 2 * len(_GAP))))
+        return
     grid = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
     for _ in block.head[:-1]:
         grid.add_column(no_wrap=True, max_width=_SHORT_TITLE)
@@ -219,10 +260,10 @@ def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say:
     from rich.cells import cell_len
     from rich.text import Text
 
-    names = [_without_middle(say(name), WIDTH // 4, say("…")) for name, *_ in rows]
+    names = [_without_middle(say(name), console.width // 4, say("…")) for name, *_ in rows]
     figures = [say(shown) for *_, shown in rows]
     label, figure = (max(map(cell_len, texts)) for texts in (names, figures))
-    room = WIDTH - label - figure - 3 * len(_GAP)
+    room = console.width - label - figure - 3 * len(_GAP)
     longest = max(length for _, length, _ in rows) or 1
     for name, (_, length, _), shown in zip(names, rows, figures, strict=True):
         bar = say(_HEIGHTS[-1]) * max(round(room * length / longest), 1)
@@ -271,6 +312,6 @@ def _grid(labels: int) -> "RichTable":
     from rich.table import Table as RichTable
 
     grid = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
-    grid.add_column(no_wrap=True, width=labels)
+    grid.add_column(overflow="fold", width=labels)
     grid.add_column(ratio=1, overflow="fold")
     return grid

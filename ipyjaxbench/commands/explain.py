@@ -1,0 +1,22 @@
+"""What can be typed after `%explain`."""
+
+from ipyjaxbench.commands._command import SHOWN, Command
+from ipyjaxbench.options import ShownOptions
+
+EXPLAIN = Command(
+    name="explain",
+    purpose="Say why the last cell that failed would not trace: line, argument, fix.",
+    options=ShownOptions,
+    usage=("%explain [options]",),
+    rows=SHOWN,
+    takes_code=False,
+    examples="""\
+examples:
+  %explain                              after a cell that failed
+  why = %explain                        why.fixes
+  %explain -q -v why                    the same, and nothing is shown
+
+from Python:
+  ipyjaxbench.explain(error)
+""",
+)

@@ -1,0 +1,191 @@
+"""%load_ext, %reload_ext, %unload_ext; others with the same names; shells that lack something."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_magic, magics_class
+
+import ipyjaxbench
+from ipyjaxbench.errors import OptionError
+from tests.shell import Shell
+
+
+@pytest.fixture(autouse=True)
+def loaded_afterwards(shell: Shell) -> Iterator[None]:
+    yield
+    ipyjaxbench.unload_ipython_extension(shell.shell)
+    shell.shell.extension_manager.loaded.discard("ipyjaxbench")
+    shell.shell.extension_manager.load_extension("ipyjaxbench")
+
+
+def registries(shell: InteractiveShell) -> dict[str, list[object]]:
+    """All that an extension can enter into."""
+    completer = shell.Completer
+    return {
+        "magics": sorted((k, n) for k, each in shell.magics_manager.magics.items() for n in each),
+        "registry": sorted(shell.magics_manager.registry),
+        "configurables": [*shell.configurables],
+        "callbacks": [(n, *each) for n, each in shell.events.callbacks.items()],
+        "transformers": [*shell.input_transformers_cleanup, *shell.input_transformers_post],
+        "ast transformers": [*shell.ast_transformers],
+        "hooks": [(name, str(getattr(hook, "chain", hook))) for name, hook in shell.hooks.items()],
+        "dispatchers": [(n, str(d.strs), str(d.regexs)) for n, d in shell.strdispatchers.items()],
+        "matchers": [*completer.custom_matchers, *getattr(completer, "magic_arg_matchers", ())],
+    }
+
+
+def test_unloading_leaves_nothing_registered(shell: Shell) -> None:
+    with_it = registries(shell.shell)
+    shell.run("%unload_ext ipyjaxbench")
+    without = registries(shell.shell)
+    assert not [name for kind, name in without["magics"] if name.startswith("fw")]
+    assert with_it != without
+    shell.run("%load_ext ipyjaxbench")
+    shell.run("%fwtime -q -n1 -r1 1")
+    shell.run("%unload_ext ipyjaxbench")
+    assert registries(shell.shell) == without
+
+
+def test_loading_twice_registers_once(shell: Shell) -> None:
+    before = registries(shell.shell)
+    shell.run("%load_ext ipyjaxbench")
+    ipyjaxbench.load_ipython_extension(shell.shell)
+    assert registries(shell.shell) == before
+
+
+def test_reloading_registers_once(shell: Shell) -> None:
+    before = {name: len(each) for name, each in registries(shell.shell).items()}
+    shell.run("%reload_ext ipyjaxbench\n%reload_ext ipyjaxbench")
+    assert {name: len(each) for name, each in registries(shell.shell).items()} == before
+    shell.run("%fwtime -n1 -r1 1")
+    assert len(shell.shown) == 1
+
+
+def test_unloading_what_is_not_loaded_is_nothing(shell: Shell) -> None:
+    ipyjaxbench.unload_ipython_extension(shell.shell)
+    ipyjaxbench.unload_ipython_extension(shell.shell)
+    assert shell.shell.find_line_magic("fwtime") is None
+
+
+@magics_class
+class FwTime(Magics):
+    """Another extension, whose class happens to have the name of one of ours."""
+
+    @line_magic
+    def fwtime(self, line: str) -> str:
+        return f"theirs: {line}"
+
+
+@contextmanager
+def theirs(shell: InteractiveShell) -> Iterator[FwTime]:
+    """Registered, and taken out by their own extension."""
+    other = FwTime(shell)
+    shell.register_magics(other)
+    yield other
+    shell.configurables.remove(other)
+    shell.magics_manager.magics["line"].pop("fwtime", None)
+    shell.magics_manager.registry.pop("FwTime", None)
+
+
+def test_a_magic_of_the_same_name_is_told_and_comes_back(shell: Shell) -> None:
+    shell.run("%unload_ext ipyjaxbench")
+    with theirs(shell.shell) as other:
+        shell.run("%load_ext ipyjaxbench")
+        (told,) = shell.shown
+        assert told.data["text/plain"] == (
+            f"ipyjaxbench takes the place of %fwtime of {__name__} until %unload_ext ipyjaxbench"
+        )
+        assert shell.run("%fwtime -q -o -n1 -r1 1 + 1").code == "1 + 1"
+        shell.run("%unload_ext ipyjaxbench")
+        assert shell.run("%fwtime 1 + 1") == "theirs: 1 + 1"
+        assert shell.shell.magics_manager.registry["FwTime"] is other
+
+
+def test_a_magic_that_takes_our_name_later_stays_when_we_go(shell: Shell) -> None:
+    with theirs(shell.shell) as other:
+        shell.run("%unload_ext ipyjaxbench")
+        assert shell.run("%fwtime x") == "theirs: x"
+        assert shell.shell.magics_manager.registry["FwTime"] is other
+        assert shell.shell.find_cell_magic("fwtime") is None
+
+
+def test_without_others_loading_says_nothing(shell: Shell) -> None:
+    shell.run("%unload_ext ipyjaxbench")
+    shell.run("%load_ext ipyjaxbench")
+    assert (shell.shown, shell.text) == ([], "")
+
+
+@pytest.mark.parametrize("wrong", [None, "shell", 3])
+def test_what_is_no_shell_is_refused_in_one_line(wrong: Any) -> None:
+    with pytest.raises(OptionError, match=r"^load_ipython_extension takes IPython's shell, not"):
+        ipyjaxbench.load_ipython_extension(wrong)
+
+
+class Broken(DisplayPublisher):
+    """A display that does not work."""
+
+    def publish(self, *_: object, **__: object) -> None:
+        raise RuntimeError("there is no display")
+
+
+def test_without_a_display_a_result_is_text(shell: Shell) -> None:
+    calls: list[int] = []
+    shell.names["f"] = lambda: calls.append(1)
+    done: list[Any] = []
+    stream, before = io.StringIO(), (shell.shell.display_pub, sys.stdout)
+    shell.shell.display_pub, sys.stdout = Broken(), stream
+    try:
+        done.append(shell.shell.run_cell("r = %fwtime -n 2 -r 3 f()\n%ipyjaxbench"))
+    finally:
+        shell.shell.display_pub, sys.stdout = before
+    done[0].raise_error()
+    assert len(calls) == 6
+    assert "at its fastest" in stream.getvalue()
+    assert "%fwdevices" in stream.getvalue()
+
+
+SESSION = """\
+%load_ext ipyjaxbench
+import numpy as np
+x = np.ones((20, 30))
+%fwtime -b 0.02 x @ x.T
+%%fwcompare -b 0.1
+numpy: x.sum()
+a long label of an arm: x.mean()
+"""
+
+
+@pytest.mark.parametrize("columns", ["80", "40"])
+def test_a_narrow_terminal_without_unicode_shows_all(columns: str, tmp_path: Any) -> None:
+    cells = SESSION.split("%%fwcompare")
+    code = "from IPython.core.interactiveshell import InteractiveShell as S; s = S.instance()\n"
+    code += "\n".join(
+        f"s.run_cell({cell!r}).raise_error()" for cell in (cells[0], "%%fwcompare" + cells[1])
+    )
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": columns,
+                   "IPYTHONDIR": str(tmp_path)}  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    text = done.stdout.decode("ascii")
+    assert "+-" in text
+    assert "x @ x.T" in text
+    assert "a long label" in text
+    assert max(map(len, text.splitlines())) <= int(columns)
+
+
+def test_a_shell_without_a_kernel_loads_it(tmp_path: Any) -> None:
+    cell = "%load_ext ipyjaxbench\nr = %fwtime -q -n 2 -r 3 1 + 1\nprint(r.repeat)"
+    command = [sys.executable, "-m", "IPython", "--no-banner", "--simple-prompt", "-c", cell]
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.strip().endswith("3")
