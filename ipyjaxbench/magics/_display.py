@@ -5,8 +5,6 @@ from typing import Any
 
 from IPython.display import display
 
-from ipyjaxbench.render.text import spelled
-
 
 def show(shown: object, **how: Any) -> None:
     """Display it; a shell that cannot gets its text.
@@ -16,6 +14,8 @@ def show(shown: object, **how: Any) -> None:
         how: for IPython's `display`.
     """
     if isinstance(shown, dict):
+        from ipyjaxbench.render.text import spelled
+
         shown = {**shown, "text/plain": spelled(shown["text/plain"])}
     try:
         display(shown, **how)
