@@ -13,6 +13,7 @@ from ipyjaxbench.about import about as about
 from ipyjaxbench.api import compare as compare
 from ipyjaxbench.api import devices as devices
 from ipyjaxbench.api import graph as graph
+from ipyjaxbench.api import history as history
 from ipyjaxbench.api import measure as measure
 from ipyjaxbench.api import measure_code as measure_code
 from ipyjaxbench.api import placement as placement
@@ -27,11 +28,16 @@ from ipyjaxbench.errors import SnippetError as SnippetError
 from ipyjaxbench.errors import TooManyTracesError as TooManyTracesError
 from ipyjaxbench.frameworks import Framework as Framework
 from ipyjaxbench.graph import Graph as Graph
+from ipyjaxbench.history import History as History
 from ipyjaxbench.inspecting import explain as explain
 from ipyjaxbench.located import Whereabouts as Whereabouts
 from ipyjaxbench.measurement import Measurement as Measurement
+from ipyjaxbench.notebooks import NotebookRecords as NotebookRecords
+from ipyjaxbench.notebooks import read_notebook as read_notebook
 from ipyjaxbench.notes import Note as Note
 from ipyjaxbench.placed import Placement as Placement
+from ipyjaxbench.rerun import Rerun as Rerun
+from ipyjaxbench.rerunning import compare_notebooks as compare_notebooks
 from ipyjaxbench.signatures import Signatures as Signatures
 from ipyjaxbench.swept import Sweep as Sweep
 from ipyjaxbench.trace_checks import assert_max_traces as assert_max_traces

@@ -2,6 +2,7 @@
 
 import inspect
 import keyword
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,11 +12,14 @@ from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.history import History, look
 from ipyjaxbench.inspecting import inspect_call
 from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.locating import locate, survey
 from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.options import CompareOptions, GraphOptions, TimeOptions
+from ipyjaxbench.options import CompareOptions, GraphOptions, HistoryOptions, TimeOptions
+from ipyjaxbench.past import Where
+from ipyjaxbench.rules import age, checked, newest
 from ipyjaxbench.snippet import Namespace, Snippet, Source
 from ipyjaxbench.timer import time_snippet
 from ipyjaxbench.turns import compare_snippets
@@ -200,6 +204,38 @@ def devices(*, start: bool = False) -> Whereabouts:
         The devices, with their memory, and the arrays that are alive.
     """
     return survey({}, start=start)
+
+
+def history(
+    text: str = "",
+    *,
+    last: int | None = 20,
+    since: str | None = None,
+    framework: str | None = None,
+    here: bool = False,
+) -> History:
+    """Measurements of the past, as ``%fwhistory`` shows them.
+
+    Args:
+        text: that their name or code has; empty for any.
+        last: how many, the newest of them; None for all.
+        since: how old at most, as in "7d" or "12h"; None for any age.
+        framework: that was in play, by its name; None for any.
+        here: those alone that were measured in this directory.
+
+    Returns:
+        The measurements, the newest first.
+
+    Raises:
+        OptionError: a value breaks a rule.
+
+    Example:
+        >>> # [entry.median for entry in history("softmax", since="7d")]
+    """
+    checked("last", str(1 if last is None else last), newest)
+    oldest = None if since is None else float(str(checked("since", since, age)))
+    asked = HistoryOptions(text=text, last=last, since=oldest, framework=framework, here=here)
+    return look(asked, Where(directory=os.getcwd()))
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ipyjaxbench import compiled, ratios, units
 from ipyjaxbench.notes import CHANGES_MEANING
-from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.report import Bars, Block, Facts, Headline, Notes, Report, Table
 
 if TYPE_CHECKING:
@@ -34,8 +33,8 @@ def _headline(c: "Comparison") -> Headline:
     name, word = _first(c, told)
     found = c.ratio(name)
     assert found is not None
-    figure = f"{name} takes {_digits(found.value, found)}× the time of {c.baseline}"
-    detail = _interval(found)
+    figure = f"{name} takes {found.words()}× the time of {c.baseline}"
+    detail = found.interval()
     if set(told.values()) == {"SLOWER"} and len(told) > 1:
         detail += f", and {c.baseline} is the fastest of all"
     if found.value < _HALF:
@@ -87,7 +86,7 @@ def _table(c: "Comparison") -> Table:
             continue
         against = "1" if side.label == c.baseline else ""
         if found is not None:
-            against = f"{_digits(found.value, found)} {_interval(found)}"
+            against = f"{found.words()} {found.interval()}"
         rows.append(
             (
                 side.label,
@@ -146,7 +145,7 @@ def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
         as_it_should = "as it should be" if itself.covers_one() else "where 1 was to be found"
         if itself.covers_one() and c.floor > _WIDE:
             as_it_should = "too wide to see small differences"
-        shown = f"{_digits(itself.value, itself, 1)} {_interval(itself, 1)}, {as_it_should}"
+        shown = f"{itself.words(1)} {itself.interval(1)}, {as_it_should}"
         yield "control", f"{c.baseline} against itself: {shown}"
     if open_ends:
         need = max(open_ends)
@@ -154,15 +153,3 @@ def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
             yield "to tell", "more time alone will hardly do: the machine is too busy"
         else:
             yield "to tell", f"about {units.duration(need, 2)} are needed: -b {math.ceil(need)}"
-
-
-def _interval(found: Ratio, more: int = 0) -> str:
-    return f"[{_digits(found.low, found, more)}, {_digits(found.high, found, more)}]"
-
-
-def _digits(value: float, found: Ratio, more: int = 0) -> str:
-    """So many decimals as the interval gives reason for: 0.958, or 12; never nothing but zeros."""
-    half = max((found.high - found.low) / 2, 1e-4 * found.value)
-    decimals = -math.floor(math.log10(half)) + more
-    decimals = max(decimals, -math.floor(math.log10(min(found.low, value))))
-    return f"{value:.{min(max(decimals, 0), 9)}f}"

@@ -37,6 +37,7 @@ class Conditions:
         switches: how often a thread of this process was made to give up its CPU.
         collections: garbage collections of Python.
         gpus: what the GPUs did at the end of it.
+        model: what the CPU calls itself.
 
     Example:
         >>> Conditions(wall=2.0, cpu=1.9, cpus=4, usable=4, busy=2.0).others
@@ -56,6 +57,7 @@ class Conditions:
     switches: int | None = None
     collections: int | None = None
     gpus: tuple[Gpu, ...] = ()
+    model: str | None = None
 
     @property
     def others(self) -> float | None:
@@ -128,6 +130,7 @@ class Meter:
             switches=_rise(before.switches, now.switches),
             collections=_rise(before.collections, now.collections),
             gpus=gpus,
+            model=_cpu(self._root),
         )
 
 
@@ -149,13 +152,18 @@ def environment(root: Path = _ROOT) -> dict[str, str | int | float | None]:
         "platform": platform.platform(),
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
-        "cpu": procfs.cpu_model(root) or os.environ.get("PROCESSOR_IDENTIFIER"),
+        "cpu": _cpu(root),
         "cpus": os.cpu_count(),
         "usable_cpus": _usable(),
         "cpu_quota": procfs.quota(root),
         "memory": _memory(root),
         "memory_limit": procfs.memory_limit(root),
     }
+
+
+@cache
+def _cpu(root: Path) -> str | None:
+    return procfs.cpu_model(root) or os.environ.get("PROCESSOR_IDENTIFIER")
 
 
 def _counters(root: Path) -> _Counters:

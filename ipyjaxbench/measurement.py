@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from ipyjaxbench import stats, time_report, verdict
+from ipyjaxbench.against import Against
 from ipyjaxbench.causes import causes
 from ipyjaxbench.compiled import Counterpart, FirstCall, Program
 from ipyjaxbench.device_time import DeviceTime
@@ -49,6 +50,7 @@ class Measurement(Result):
         counterpart: the same function compiled or eager, where it was measured before.
         device: how long devices were busy, where it was asked for.
         conditions: what the machine did meanwhile.
+        against: one that was kept, where it was asked for.
 
     Example:
         >>> batches = ((1, 1000), (1, 3000), (1, 2000))
@@ -83,6 +85,7 @@ class Measurement(Result):
     counterpart: Counterpart | None = None
     device: DeviceTime | None = None
     conditions: Conditions | None = None
+    against: Against | None = None
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
@@ -212,7 +215,7 @@ class Measurement(Result):
             return "the rounds do not add up to the samples"
         if not (1 <= self.loops < _MANY and 1 <= self.precision <= _MAX_PRECISION):
             return "loops or precision is out of range"
-        parts = [part for part in (self.device, self.conditions) if part is not None]
+        parts = [part for part in (self.device, self.conditions, self.against) if part is not None]
         return next((wrong for part in parts if (wrong := part.check())), None)
 
     def _compile_times(self) -> Iterator[float | None]:

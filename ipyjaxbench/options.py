@@ -51,6 +51,7 @@ class TimeOptions(ShownOptions):
         fresh: make one more call, cold (``--fresh``).
         device: make a profiled pass after the samples (``--device``).
         ops: list the operations that it saw (``--ops``, which implies ``--device``).
+        against: a kept one to hold it against: a name, "last" or "best" (``--against``).
     """
 
     number: int | None = None
@@ -64,6 +65,7 @@ class TimeOptions(ShownOptions):
     fresh: bool = False
     device: bool = False
     ops: bool = False
+    against: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
@@ -226,6 +228,31 @@ class PlaceOptions(ShownOptions):
     """
 
     start: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryOptions(ShownOptions):
+    """Which measurements of the past are to be shown.
+
+    Attributes:
+        text: that their name or code has; empty for any.
+        last: how many, the newest of them; None for all (``--last``).
+        since: seconds that they are old at most; None for any age (``--since``).
+        framework: that was in play; None for any (``--framework``).
+        here: of this notebook alone, or where it is not known of this directory (``--here``).
+        plot: draw them over time (``--plot``).
+        json: show the record instead of the report (``--json``).
+        prune: seconds; older ones are removed (``--prune``).
+    """
+
+    text: str = ""
+    last: int | None = 20
+    since: float | None = None
+    framework: str | None = None
+    here: bool = False
+    plot: bool = False
+    json: bool = False
+    prune: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

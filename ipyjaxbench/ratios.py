@@ -7,14 +7,18 @@ logarithms of their ratios scatter less than the samples do.
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
 
 #: Logarithms of ratios: what is too small to matter, and what counts as the same.
 ZONE, _SAME = math.log(1.01), math.log(1.03)
 FEWEST = 20  # pairs: with fewer, code against itself is called different in one case of ten
-_LEVEL = 0.05
+# With 8 samples and more of two runs whose neighbours agree to 0.8, code against itself is called
+# different in one case of 50 at most; with fewer there are no quarters, and it is in one of four.
+_FEWEST_APART = 8
+_WIDEST = 700.0  # a logarithm of about all that floating-point numbers reach
+_LEVEL, _Z95 = 0.05, 1.96
 _DRAWS, _VALUES = (1000, 10_000), 600_000  # resamples, and numbers in all of them together
 _DEPENDENT = 0.1  # autocorrelation of neighbours from which on blocks are drawn
 _SEED = 20260101  # the same samples always give the same interval
@@ -36,18 +40,20 @@ class Ratio:
         low: lower end of its interval.
         high: upper end of it.
         pairs: how many pairs it is of.
+        fewest: pairs below which it says nothing.
     """
 
     value: float
     low: float
     high: float
     pairs: int
+    fewest: int = field(default=FEWEST, repr=False)
 
     @property
     def verdict(self) -> str:
         """One word of `EXPLAINED`."""
         low, high = math.log(self.low), math.log(self.high)
-        if self.pairs < FEWEST:
+        if self.pairs < self.fewest:
             return "CAN'T TELL"
         if high < -ZONE:
             return "FASTER"
@@ -58,6 +64,21 @@ class Ratio:
     def covers_one(self) -> bool:
         """Whether nothing speaks against the two being equal."""
         return self.low <= 1 <= self.high
+
+    def words(self, more: int = 0) -> str:
+        """The ratio, with so many decimals as its interval gives reason for, and some more."""
+        return self._digits(self.value, more)
+
+    def interval(self, more: int = 0) -> str:
+        """The interval, with as many decimals as the ratio."""
+        return f"[{self._digits(self.low, more)}, {self._digits(self.high, more)}]"
+
+    def _digits(self, value: float, more: int) -> str:
+        """0.958, or 12; never nothing but zeros."""
+        half = max((self.high - self.low) / 2, 1e-4 * self.value)
+        decimals = -math.floor(math.log10(half)) + more
+        decimals = max(decimals, -math.floor(math.log10(min(self.low, value))))
+        return f"{value:.{min(max(decimals, 0), 9)}f}"
 
     def needed(self, spent: float) -> float:
         """Seconds of measuring in all after which there may be an answer.
@@ -150,13 +171,23 @@ def floor(itself: Ratio) -> float:
     return half if itself.covers_one() else max(half, 2 * abs(math.log(itself.value)))
 
 
-def apart(base: tuple[float, float], other: tuple[float, float], pairs: int) -> Ratio:
+def apart(
+    base: tuple[float, float], other: tuple[float, float], pairs: int, among: int = 1
+) -> Ratio:
     """The ratio of two figures that were not measured side by side: as sure as both together.
 
     Args:
         base: the median and its relative half width.
         other: the same.
         pairs: samples of the one that has fewer.
+        among: how many such ratios are asked for together; each gets its share of the 5 % in
+            which an interval may miss (Bonferroni).
     """
-    reach, value = math.hypot(base[1], other[1]), other[0] / base[0]
-    return Ratio(value, value * math.exp(-reach), value * math.exp(reach), pairs)
+    wider = 1.0
+    if among > 1:
+        from statistics import NormalDist  # takes a while to import
+
+        wider = NormalDist().inv_cdf(1 - _LEVEL / among / 2) / _Z95
+    reach = min(wider * math.hypot(base[1], other[1]), _WIDEST)
+    value = other[0] / base[0]
+    return Ratio(value, value * math.exp(-reach), value * math.exp(reach), pairs, _FEWEST_APART)

@@ -106,11 +106,14 @@ class Chart:
         across: what the horizontal scale is.
         up: what the vertical scale is.
         series: the lines, of two points each at least.
+        ends: words for the two ends of a horizontal scale that is even, as that of time; None
+            where it is logarithmic.
     """
 
     across: str
     up: str
     series: tuple[Series, ...]
+    ends: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

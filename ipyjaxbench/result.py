@@ -10,7 +10,32 @@ MIME = "application/vnd.ipyjaxbench.result.v1+json"
 _SCHEMA = 1
 
 
-class Result(ABC):
+class Reported(ABC):
+    """What reports itself, as text and in a notebook."""
+
+    @abstractmethod
+    def report(self) -> Report:
+        """What it says, without a look."""
+
+    @final
+    def __str__(self) -> str:
+        """The full report as text of at most 80 columns."""
+        from ipyjaxbench.render import text
+
+        return text.render(self.report())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
+        """Text and HTML."""
+        from ipyjaxbench.render import html, text
+
+        report = self.report()
+        return {
+            "text/plain": text.render(report, coloured=text.is_coloured()),
+            "text/html": html.render(report),
+        }
+
+
+class Result(Reported):
     """Facts that were measured. What follows from them is computed, never stored.
 
     Attributes:
@@ -20,31 +45,13 @@ class Result(ABC):
     kind: ClassVar[str]
 
     @abstractmethod
-    def report(self) -> Report:
-        """What the result says, without a look."""
-
-    @abstractmethod
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""
 
     @final
-    def __str__(self) -> str:
-        """The full report as text of at most 80 columns."""
-        from ipyjaxbench.render import text
-
-        return text.render(self.report())
-
-    @final
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Text, HTML and the record: the three forms in which a notebook keeps a result."""
-        from ipyjaxbench.render import html, text
-
-        report = self.report()
-        return {
-            "text/plain": text.render(report, coloured=text.is_coloured()),
-            "text/html": html.render(report),
-            MIME: self.to_dict(),
-        }
+        return {**super()._repr_mimebundle_(include, exclude), MIME: self.to_dict()}
 
     @final
     def to_dict(self) -> dict[str, Any]:

@@ -30,11 +30,26 @@ def _rule(low: float, high: float, kind: type, words: str) -> Callable[[str], fl
 
 
 _MOST = 10**12
+_AGES = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "y": 365 * 86400.0}
 whole = _rule(1, _MOST, int, "a whole number from 1 up; leave it out to have it chosen")
 seconds = _rule(0, _MOST, float, "a number of seconds from 0 up, as in -b 5")
 levels = _rule(0, _MOST, int, "a whole number from 0 up, as in --depth 2")
 count = _rule(0, _MOST, int, "a whole number from 0 up, as in --max-traces 1")
+newest = _rule(1, 10_000, int, "a whole number from 1 to 10000, as in --last 50")
 digits = _rule(1, 15, int, "a number of digits from 1 to 15, as in -p 4")
+
+
+def age(text: str) -> float:
+    """How long ago, in seconds.
+
+    Example:
+        >>> age("7d"), age("12h")
+        (604800.0, 43200.0)
+    """
+    match = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)([mhdwy])", text.strip())
+    if match is None:
+        raise ValueError("a number with m, h, d, w or y behind it, as in --since 7d")
+    return float(match[1]) * _AGES[match[2]]
 
 
 def variable(text: str) -> str:

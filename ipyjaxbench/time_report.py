@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ipyjaxbench import compiled, stats, units, verdict
 from ipyjaxbench.device_time import ProfiledPass, longest, not_told
+from ipyjaxbench.figures import Figure
 from ipyjaxbench.notes import CHANGES_MEANING
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.report import Block, Distribution, Facts, Headline, Notes, Report, Table
@@ -23,7 +24,8 @@ def report(m: "Measurement") -> Report:
     """The blocks in the order in which they are read."""
     marked = sorted(m.notes, key=lambda note: note.mark != CHANGES_MEANING)
     facts = (*_trust(m), *_modes(m), *_taken(m), *_first_call(m), *_device(m), *_around(m))
-    found: list[Block] = [Facts(facts), *_distribution(m), *_operations(m)]
+    first = tuple(_against(m))
+    found: list[Block] = [Facts((*first, *facts)), *_distribution(m), *_operations(m)]
     told: list[Block] = [Notes(tuple(marked))]
     # Where the figure cannot be believed the reason comes first.
     rest = told + found if m.verdict in ("RECOMPILES", "INVALID") else found + told
@@ -71,6 +73,11 @@ def _queues(m: "Measurement") -> bool:
     """Whether calls cost less when they are not waited for one by one."""
     told = [seconds for seconds in (m.throughput, m.dispatch) if seconds is not None]
     return any(seconds < _DIFFERS * m.median for seconds in told)
+
+
+def _against(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if m.against is not None:
+        yield from m.against.rows(Figure.of(m))
 
 
 def _trust(m: "Measurement") -> Iterator[tuple[str, str]]:

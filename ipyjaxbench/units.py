@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_AGES = ((365 * 86400, "year"), (86400, "day"), (3600, "hour"), (60, "minute"))
 _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _FLOPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
@@ -40,6 +41,18 @@ def duration(seconds: float, digits: int = 3) -> str:
         if seconds >= size * (1 - 0.5 * 10**-digits):
             return f"{number(seconds / size, digits)} {unit}"
     return "0 ns" if seconds == 0 else f"{number(seconds * 1e9, digits)} ns"
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was, to one unit.
+
+    >>> ago(5), ago(7200), ago(200_000)
+    ('just now', '2 hours ago', '2 days ago')
+    """
+    for length, unit in _AGES:
+        if seconds >= length:
+            return f"{count(int(seconds / length), unit)} ago"
+    return "just now"
 
 
 def size(nbytes: int) -> str:

@@ -31,6 +31,14 @@ def _state() -> dict[str, object]:
     }
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_data_of_the_developer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What magics keep beside a notebook goes into a folder of the tests, of kernels too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_DATA_DIR", str(tmp_path_factory.mktemp("jupyter")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_leaks() -> Iterator[None]:
     """Fail the test that leaves the process in another state than it found."""

@@ -12,6 +12,7 @@ from ipyjaxbench.commands.explain import EXPLAIN as EXPLAIN
 from ipyjaxbench.commands.graph import FXGRAPH as FXGRAPH
 from ipyjaxbench.commands.graph import GRAPH as GRAPH
 from ipyjaxbench.commands.graph import TFGRAPH as TFGRAPH
+from ipyjaxbench.commands.history import HISTORY as HISTORY
 from ipyjaxbench.commands.place import PLACE as PLACE
 from ipyjaxbench.commands.time import TIME as TIME
 from ipyjaxbench.commands.trace import TRACE as TRACE
@@ -25,5 +26,6 @@ COMMANDS: tuple[Command[Any], ...] = (
     EXPLAIN,
     TRACE,
     PLACE,
+    HISTORY,
     ABOUT,
 )

@@ -120,7 +120,7 @@ class Command(Generic[T]):
         """
         rows = self.rows_by_flag
         values: dict[str, object] = {}
-        position = 0
+        words, position = self._ahead(line, 0)
         while (match := WORD.match(line, position)) and match[1].startswith("-"):
             word = match[1]
             if word == "--":
@@ -143,7 +143,10 @@ class Command(Generic[T]):
                 value = checked(flag, given, row.rule)  # type: ignore[arg-type]
                 before = values.get(row.dest, ())
                 values[row.dest] = (*before, value) if row.several else value  # type: ignore[misc]
-        return self.options(**{**self._mine(configured), **values}), line[position:].strip()
+            more, position = self._ahead(line, position)
+            words += more
+        rest = " ".join([*words, line[position:].strip()]).strip()
+        return self.options(**{**self._mine(configured), **values}), rest
 
     def help(self, configured: Mapping[str, object] = NOTHING) -> str:
         """What `%fwtime?` shows: purpose, usage, options, examples, the Python call.
@@ -196,6 +199,16 @@ class Command(Generic[T]):
                 return [*found, (flag, rest or None)] if is_value else []
             found.append((flag, None))
         return found
+
+    def _ahead(self, line: str, position: int) -> tuple[list[str], int]:
+        """Words in front of an option, and where they end: where they are code, there are none."""
+        words: list[str] = []
+        while not self.takes_code and (match := WORD.match(line, position)):
+            if match[1].startswith("-"):
+                break
+            words.append(match[1])
+            position = match.end()
+        return words, position
 
     def _mine(self, configured: Mapping[str, object]) -> dict[str, Any]:
         """What is configured and is one of its keywords."""

@@ -53,7 +53,7 @@ examples:
   %%fwcompare --baseline numpy
   %%fwcompare --sweep n=100,300,1000    the arms at each value of n
   %%fwcompare --sweep n=2**6..2**12     64, 128, 256, ... 4096
-  %fwcompare before after               results that %fwtime --name kept
+  %fwcompare before after               results that %fwtime kept by name
 
 from Python:
   ipyjaxbench.compare({"eager": f, "jitted": jax.jit(f)}, x)

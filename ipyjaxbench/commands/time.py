@@ -36,6 +36,15 @@ TIME = Command(
             sample="before",
             names="kept",
         ),
+        Option(
+            ("--against",),
+            "against",
+            str,
+            "compare with a kept one: its name, last or best of this code",
+            sample="last",
+            choices=("last", "best"),
+            names="kept",
+        ),
         Option(("-t", "--calendar"), "clock", "calendar", "measure with time.time"),
         Option(
             ("-c", "--cpu"),

@@ -11,6 +11,7 @@ from ipyjaxbench.magics._verb import Verb
 from ipyjaxbench.magics.about import Overview
 from ipyjaxbench.magics.compare import FwCompare
 from ipyjaxbench.magics.graph import Programs
+from ipyjaxbench.magics.history import FwHistory
 from ipyjaxbench.magics.place import FwDevices
 from ipyjaxbench.magics.time import FwTime
 from ipyjaxbench.magics.trace import TraceCached
@@ -21,6 +22,7 @@ _KINDS: tuple[type[Verb], ...] = (
     Programs,
     TraceCached,
     FwDevices,
+    FwHistory,
     Overview,
 )
 # What a shell keeps for extensions, in `shell.meta`: the session stays when they are unloaded, so

@@ -52,6 +52,7 @@ class Extension:
         session.settings.unobserve(self._document)
         session.watcher.leave()
         session.awaiter.leave()
+        session.journal.close()
         self._completer.leave()
 
     def _mine(self) -> Iterator[tuple[str, str]]:

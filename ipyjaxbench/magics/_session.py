@@ -1,14 +1,21 @@
 """What the magics of one shell share."""
 
+import os
 from dataclasses import dataclass, field
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from ipyjaxbench.clock import Clock
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.history_files import Journal
 from ipyjaxbench.magics._await import Awaiter
 from ipyjaxbench.magics._settings import IpyJaxBench
 from ipyjaxbench.magics._watcher import Watcher
+from ipyjaxbench.magics._where import where
 from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.past import entries
+from ipyjaxbench.result import Result
+from ipyjaxbench.revision import revision
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,7 @@ class Session:
         awaiter: puts ``await`` before magics.
         kept: measurements by the name under which they were kept.
         looked_at: programs by what was looked at, and in which form.
+        journal: keeps measurements beside the notebook.
     """
 
     shell: InteractiveShell
@@ -30,12 +38,13 @@ class Session:
     awaiter: Awaiter
     kept: dict[str, Measurement] = field(default_factory=dict)
     looked_at: dict[tuple[str, str], Graph] = field(default_factory=dict)
+    journal: Journal = field(default_factory=Journal)
 
     @property
     def records_history(self) -> bool:
         """Whether measurements are kept in the history."""
         history: bool = self.settings.history
-        return history
+        return history and os.environ.get("IPYJAXBENCH_HISTORY") != "0"
 
     @classmethod
     def of(cls, shell: InteractiveShell) -> "Session":
@@ -44,3 +53,21 @@ class Session:
         watcher.switch(on=settings.watch)
         settings.observe(lambda change: watcher.switch(on=change["new"]), "watch")
         return cls(shell, settings, watcher, Awaiter(shell))
+
+    def keep(self, result: Result, name: str = "") -> None:
+        """Keep what was measured: under its name in this session, and in the history.
+
+        Args:
+            result: of a magic.
+            name: that it was given; empty for none.
+        """
+        if name and isinstance(result, Measurement):
+            self.kept[name] = result
+        if not self.records_history:
+            return
+        here, now = where(self.shell), Clock.calendar().now() * 1e-9
+        git = revision(here.directory)
+        try:
+            self.journal.append(entries(result, name, when=now, where=here, revision=git))
+        except Exception as error:  # noqa: BLE001  a measurement never fails because of its history
+            self.journal.trouble = f"{type(error).__name__}: {error}"

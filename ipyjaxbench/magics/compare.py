@@ -55,6 +55,7 @@ class FwCompare(Verb):
                 typed.body(rest)
         if typed.cell is not None:
             result = _in_turns(typed, typed.cell, chosen, screen)
+            self.session.keep(result)
         return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
 
 

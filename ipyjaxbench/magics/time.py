@@ -14,11 +14,14 @@ from IPython.core.magic import (
 from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.commands import TIME
+from ipyjaxbench.magics import _against
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._screen import MutedShell
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
+from ipyjaxbench.magics._where import where
 from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.revision import revision
 from ipyjaxbench.snippet import Namespace, Snippet
 from ipyjaxbench.timer import time_snippet
 
@@ -43,6 +46,7 @@ class FwTime(Verb):
             start = Clock.elapsed().now()
             snippet, setup = _snippets(typed, code)
             compile_time = (Clock.elapsed().now() - start) * 1e-9
+            before = _against.base(chosen, snippet.text, self.session.kept)
         screen = self.screen(typed, chosen)
         with screen, screen.progress("first call") as told:
             result = time_snippet(
@@ -55,8 +59,11 @@ class FwTime(Verb):
             )
         if typed.names is not self.shell.user_ns and typed.local_ns is not None:
             result = _kept_in_function(result, snippet, typed.names, typed.local_ns)
-        if chosen.name:
-            self.session.kept[chosen.name] = result
+        if chosen.against is not None:
+            git = revision(where(self.shell).directory)
+            against = _against.told(result, chosen.against, before, git)
+            result = dataclasses.replace(result, against=against)
+        self.session.keep(result, chosen.name or "")
         return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
 
 

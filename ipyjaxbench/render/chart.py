@@ -1,4 +1,4 @@
-"""Lines over each other on logarithmic scales: as letters in text, as a picture in HTML."""
+"""Lines over each other, on logarithmic scales or over time: as letters, and as a picture."""
 
 import base64
 import math
@@ -47,7 +47,7 @@ def draw(console: "Console", chart: Chart, say: Callable[[str], str]) -> None:
     labels = {0: units.duration(high, 2), _LINES - 1: units.duration(low, 2)}
     for number, line in enumerate(grid):
         console.print(Text(say(f"{labels.get(number, ''):>10} | {''.join(line).rstrip()}")))
-    first, last = map(_plain, _ends(chart, 0))
+    first, last = _across(chart)
     gap = " " * (columns - len(first) - len(last))
     console.print(Text(say(f"{'':>10}   {first}{gap}{last}")))
     named = ", ".join(
@@ -102,12 +102,12 @@ def _names(chart: Chart, at: Callable[[float, float], str]) -> list[str]:
         below = max(height, below + 13)
         where = f'x="{_LEFT + _WIDE + 6}" y="{below:.1f}"'
         placed.append(f'<text {where} fill="{colour}">{label}</text>')
-    (left, right), (low, high) = _ends(chart, 0), _heights(chart)
+    (left, right), (low, high) = _across(chart), _heights(chart)
     foot, middle = 8 + _HIGH + 16, _LEFT + _WIDE / 2
     return [
         *placed,
-        f'<text x="{_LEFT}" y="{foot}">{_plain(left)}</text>',
-        f'<text x="{_LEFT + _WIDE}" y="{foot}" text-anchor="end">{_plain(right)}</text>',
+        f'<text x="{_LEFT}" y="{foot}">{_escaped(left)}</text>',
+        f'<text x="{_LEFT + _WIDE}" y="{foot}" text-anchor="end">{_escaped(right)}</text>',
         f'<text x="{middle}" y="{foot + 12}" text-anchor="middle">{_escaped(chart.across)}</text>',
         f'<text x="{_LEFT - 6}" y="18" text-anchor="end">{units.duration(high, 2)}</text>',
         f'<text x="{_LEFT - 6}" y="{8 + _HIGH}" text-anchor="end">{units.duration(low, 2)}</text>',
@@ -116,6 +116,28 @@ def _names(chart: Chart, at: Callable[[float, float], str]) -> list[str]:
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def described(chart: Chart) -> str:
+    """The picture in words, for those who do not see it."""
+    scales = "both logarithmic" if chart.ends is None else f"from {' to '.join(chart.ends)}"
+    lines = (
+        f"{each.label}: " + ", ".join(f"{_at(chart, x)}{y:.3g} s" for x, y, *_ in each.points)
+        for each in chart.series
+    )
+    return f"{chart.up} over {chart.across}, {scales}: {'; '.join(lines)}"
+
+
+def _at(chart: Chart, x: float) -> str:
+    return f"{x:g} " if chart.ends is None else ""
+
+
+def _across(chart: Chart) -> tuple[str, str]:
+    """Words for the ends of the horizontal scale."""
+    if chart.ends is not None:
+        return chart.ends
+    left, right = _ends(chart, 0)
+    return _plain(left), _plain(right)
 
 
 def _ends(chart: Chart, which: int) -> tuple[float, float]:
@@ -135,8 +157,13 @@ def _plain(value: float) -> str:
 
 
 def _scales(chart: Chart) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    def scale(low: float, high: float) -> Callable[[float], float]:
+    def logarithmic(low: float, high: float) -> Callable[[float], float]:
         span = math.log(high / low) or 1.0
         return lambda value: math.log(value / low) / span
 
-    return scale(*_ends(chart, 0)), scale(*_heights(chart))
+    def even(low: float, high: float) -> Callable[[float], float]:
+        span = (high - low) or 1.0
+        return lambda value: (value - low) / span
+
+    across = logarithmic if chart.ends is None else even
+    return across(*_ends(chart, 0)), logarithmic(*_heights(chart))

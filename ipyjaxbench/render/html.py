@@ -42,6 +42,7 @@ def render(report: Report) -> str:
         picture=_picture,
         longest=_longest,
         chart=chart.picture,
+        described=chart.described,
         pieces=highlight.pieces,
         styles=_STYLES,
         tint=_tint,

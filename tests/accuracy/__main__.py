@@ -29,6 +29,7 @@ def _rows(section: Section, group: str, rounds: int, scratch: str) -> Iterator[R
         **os.environ,
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "IPYTHONDIR": scratch,  # the user's history stays as it is
+        "JUPYTER_DATA_DIR": scratch,  # so does what was measured
         "TORCHINDUCTOR_CACHE_DIR": scratch,  # a first call is to compile
     }
     with tempfile.TemporaryFile("w+") as complaints:

@@ -1,0 +1,41 @@
+"""``python -m ipyjaxbench diff a.ipynb b.ipynb``: what is slower in the second run."""
+
+import argparse
+import sys
+
+from ipyjaxbench.errors import IpyJaxBenchError
+from ipyjaxbench.rerunning import compare_notebooks
+
+_SLOWER, _BAD_INPUT = 1, 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what is asked for; the exit status says how it went."""
+    parser = argparse.ArgumentParser(prog="python -m ipyjaxbench")
+    commands = parser.add_subparsers(dest="command", title="commands")
+    diff = commands.add_parser(
+        "diff",
+        help="compare two runs of the same notebook",
+        description="Compare two runs of the same notebook. The exit status is 2 where one of them"
+        " cannot be read.",
+    )
+    diff.add_argument("before", help="the first one, saved with its outputs")
+    diff.add_argument("after", help="the second one")
+    diff.add_argument(
+        "--fail-slower", action="store_true", help="exit with 1 when something is slower for sure"
+    )
+    asked = parser.parse_args(arguments)
+    if asked.command is None:
+        parser.print_help()
+        return 0
+    try:
+        found = compare_notebooks(asked.before, asked.after)
+    except IpyJaxBenchError as error:
+        sys.stderr.write(f"{error}\n")
+        return _BAD_INPUT
+    sys.stdout.write(f"{found}\n")
+    return _SLOWER if asked.fail_slower and found.slower else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
