@@ -55,6 +55,7 @@ ROWS: dict[str, Row] = {
                "kilobytes": 8.2},
     "watched": {"bare": 3.8, "watched": 11.6, "added": 7.8, "seconds": 0.078, "lines": 4},
     "loading": {"import": 20.0, "load": 3.0, "heavy": "none"},
+    "history": {"append": 5.7, "whole": 77.0, "first": 0.6, "read": 0.24, "size": 2009},
 }  # fmt: skip
 OURS = (
     "- ours: 1 of 36 equal pairs called different, 3%; a tenth more found in 36, 100%."
@@ -81,6 +82,8 @@ EXPECTED = {
     "watched": ("| jax: step | 3.80 | 11.60 | 7.80 | 4 |",
                 "- At most 7.8 µs a call, jax: step; 20 wanted: reached."),
     "loading": ("| jax: step | 20.0 | 3.0 | none |", "- Together 23.0 ms."),
+    "history": ("| jax: step | 5.7 | 77.0 | 0.6 | 0.24 | 2,009 |",
+                "- Reading 10,000: under 1 s wanted, reached."),
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from tests.accuracy.section import Section
 from tests.accuracy.sections.coverage import COVERAGE
 from tests.accuracy.sections.graphs import GRAPHS
+from tests.accuracy.sections.history import HISTORY
 from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.overhead import OVERHEAD
 from tests.accuracy.sections.peers import PEERS
@@ -27,5 +28,6 @@ SECTIONS: dict[str, Section] = {
         GRAPHS,
         WATCHED,
         LOADING,
+        HISTORY,
     )
 }
