@@ -65,9 +65,13 @@ def tree(tmp_path: Path) -> Tree:
 
 @pytest.fixture(scope="session")
 def _one_shell() -> "InteractiveShell":
-    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.terminal.interactiveshell import TerminalInteractiveShell
+    from traitlets.config import Config
 
-    shell = InteractiveShell.instance()
+    config = Config()
+    config.HistoryManager.enabled = False  # what tests type is none of the user's history
+    config.TerminalInteractiveShell.simple_prompt = True
+    shell = TerminalInteractiveShell.instance(config=config)
     shell.run_line_magic("load_ext", "ipyjaxbench")
     return shell
 

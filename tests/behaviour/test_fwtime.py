@@ -112,7 +112,7 @@ def test_multi_line_strings_in_a_cell_are_not_changed(shell: Shell) -> None:
 
 
 def test_system_commands_and_magics_work_inside_a_cell(shell: Shell) -> None:
-    shell.run("%%fwtime -n1 -r1 -q\nout = !echo hello\n%precision 3\n%precision")
+    shell.run("%%fwtime -n1 -r1 -q\nout = %sx echo hello\n!true\n%precision 3\n%precision")
     assert list(shell.names["out"]) == ["hello"]
 
 

@@ -7,7 +7,7 @@ from ipyjaxbench import Comparison, Sweep
 from ipyjaxbench.result import MIME
 from tests.shell import Shell
 
-ARMS = "a: sum(range(2000))\nb: sum(range(4000))\n"
+ARMS = "a: sum(range(1000))\nb: sum(range(9000))\n"
 
 
 def test_a_cell_is_compared_and_shown_once_in_three_forms(shell: Shell) -> None:
