@@ -4,7 +4,7 @@ import ast
 import difflib
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -154,20 +154,24 @@ def _with_shared(found: Sequence[Located]) -> Iterator[Located]:
         yield replace(each, of=of) if each.of else each
 
 
-def evaluated(names: Mapping[str, object], code: str) -> dict[str, object]:
+def evaluated(
+    names: Mapping[str, object], code: str, source: Callable[[str], Source] = Source.plain
+) -> dict[str, object]:
     """The values of expressions that stand side by side, as in ``x params["w"] model``.
 
     Args:
         names: in which they are evaluated.
         code: the expressions, with blanks between them.
+        source: makes one of them known to tracebacks.
 
     Raises:
         OptionError: it cannot be read, or a name does not exist; one spelled alike is told.
     """
+    __tracebackhide__ = True
     found = {}
     for expression in _apart(code):
         try:
-            found[expression] = run(_read(expression), dict(names))
+            found[expression] = run(_read(source(expression)), dict(names))
         except NameError as error:
             near = difflib.get_close_matches(error.name or "", [*names], 1)
             hint = f"; did you mean {near[0]}?" if near else ""
@@ -175,8 +179,10 @@ def evaluated(names: Mapping[str, object], code: str) -> dict[str, object]:
     return found
 
 
-def _read(expression: str) -> CodeType:
-    return Source.plain(expression).compiled(ast.parse(expression, mode="eval"))
+def _read(source: Source) -> CodeType:
+    (only,) = source.tree.body
+    assert isinstance(only, ast.Expr)
+    return source.compiled(ast.Expression(only.value))
 
 
 def _apart(code: str) -> Iterator[str]:

@@ -104,10 +104,16 @@ class Typed:
 
     def source(self, code: str, above: int | None = None) -> Source:
         """User code by IPython's own transforms, with the line numbers that the editor shows."""
-        text = "\n" * (self.above if above is None else above) + self.shell.transform_cell(code)
+        text = "\n" * (self.above if above is None else above) + self.transformed(code)
         filename = self.filename(text)
         tree = self.shell.transform_ast(ast.parse(text, filename))
         return Source(tree, code, filename, self.shell.compile.flags)
+
+    def transformed(self, code: str) -> str:
+        """Code by IPython's own transforms, line by line as it was: they drop blank ones on top."""
+        lines = code.splitlines()
+        blank = next((number for number, line in enumerate(lines) if line.strip()), 0)
+        return "\n" * blank + self.shell.transform_cell(code)  # type: ignore[no-any-return]
 
     def filename(self, text: str) -> str:
         """The name under which tracebacks find these lines."""

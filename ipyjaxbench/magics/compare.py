@@ -101,7 +101,7 @@ def _in_turns(
 def _entries(typed: Typed, cell: str) -> tuple[Snippet | None, list[Entry]]:
     """What a comparison's cell holds: what runs before all, and the arms."""
     shell, above = typed.shell, "\n" * typed.above
-    text = shell.transform_cell(arms.transformed(cell, shell.transform_cell))
+    text = typed.transformed(arms.transformed(cell, shell.transform_cell))
     filename = typed.filename(above + text)
 
     def parse(code: str) -> ast.Module:

@@ -57,7 +57,8 @@ def _found(
     if typed.cell is not None:
         return transfer_code(typed.source(typed.body(rest)), typed.names)
     if rest:
-        return locate(evaluated(typed.names, rest), start=chosen.start), None
+        values = evaluated(typed.names, rest, typed.source)
+        return locate(values, start=chosen.start), None
     hidden = typed.shell.user_ns_hidden
     mine = {name: value for name, value in typed.names.items() if name not in hidden}
     return survey(mine, start=chosen.start), None

@@ -1,0 +1,54 @@
+"""IPython in a terminal, typed into as a person does."""
+
+import os
+import re
+import sys
+
+import pexpect
+
+_PROMPT = r"In \[\d+\]: $"
+_MORE = r" \.\.\.: $"
+_DEBUGGER = r"ipdb> $"
+_CODES = re.compile(r"\x1b\[[\d;?]*[a-zA-Z]")
+
+
+class Terminal:
+    """A running IPython.
+
+    Args:
+        folder: in which it keeps its own files.
+    """
+
+    def __init__(self, folder: object) -> None:
+        command = [sys.executable, "-m", "IPython", "--simple-prompt", "--no-banner"]
+        environment = {**os.environ, "IPYTHONDIR": str(folder), "TERM": "xterm"}
+        self._process = pexpect.spawn(
+            command[0], command[1:], env=environment, encoding="utf8", timeout=60, echo=False
+        )
+        self._told()
+
+    def type(self, cell: str) -> str:
+        """Type a cell, and a blank line where IPython waits for more; what it shows."""
+        told = ""
+        for line in cell.splitlines():
+            self._process.sendline(line)
+            told = self._told()
+        while self._waits:
+            self._process.sendline("")
+            told = self._told()
+        return told
+
+    def interrupt(self, cell: str, after: str) -> str:
+        """Type a line, and press Ctrl-C once it has shown something."""
+        self._process.sendline(cell)
+        self._process.expect_exact(after)
+        self._process.sendintr()
+        return self._told()
+
+    def close(self) -> None:
+        """End it."""
+        self._process.close(force=True)
+
+    def _told(self) -> str:
+        self._waits = self._process.expect([_PROMPT, _DEBUGGER, _MORE]) == 2
+        return _CODES.sub("", self._process.before).replace("\r", "")
