@@ -56,7 +56,8 @@ class Progress:
         """Tell of the interval so far and of the time left.
 
         Args:
-            known: relative half width of the interval; infinite while it is not known.
+            known: relative half width of the interval; infinite while calls only warm up, and
+                not a number where it is not looked at.
             left: nanoseconds of the budget.
         """
         self._stop_waiting()
@@ -64,9 +65,14 @@ class Progress:
         if now < self._next:
             return
         self._next = now + _EVERY_NS
-        found = "warming up" if math.isinf(known) else f"± {units.percent(known)} so far"
-        rest = f", {units.duration(left * 1e-9, 2)} left at most" if 0 < left < _LONG_NS else ""
-        self._show(f"measuring: {found}{rest}")
+        parts = []
+        if math.isinf(known):
+            parts.append("warming up")
+        elif not math.isnan(known):
+            parts.append(f"± {units.percent(known)} so far")
+        if 0 < left < _LONG_NS:
+            parts.append(f"{units.duration(left * 1e-9, 2)} left at most")
+        self._show(f"measuring: {', '.join(parts)}" if parts else "measuring")
 
     def _wait(self) -> None:
         pause = self._patience

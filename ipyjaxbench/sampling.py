@@ -121,12 +121,15 @@ class Samples:
         return self.known
 
 
-def fixed(calls: Calls, samples: Samples, number: int, repeat: int) -> None:
-    """Take ``repeat`` samples of ``number`` calls."""
+def fixed(
+    calls: Calls, samples: Samples, number: int, repeat: int, after: Callable[[int], object]
+) -> None:
+    """Take ``repeat`` samples of ``number`` calls; ``after`` each, how many are left is told."""
     __tracebackhide__ = True
-    for _ in range(repeat):
+    for left in reversed(range(repeat)):
         samples.rounds.append(0)
         samples.take(calls, number)
+        after(left)
 
 
 def exactly(
@@ -135,6 +138,7 @@ def exactly(
     number: int,
     repeat: int,
     learn: Callable[[Sequence[Probe]], None],
+    after: Callable[[int], object],
 ) -> None:
     """Make ``number * repeat`` calls, the first of which was made before.
 
@@ -144,6 +148,7 @@ def exactly(
         number: calls per sample.
         repeat: number of samples.
         learn: told of the second call, which is looked at closely since there is no warm-up.
+        after: told after each sample how many are left.
     """
     __tracebackhide__ = True
     if number * repeat == 1:
@@ -153,7 +158,7 @@ def exactly(
     rest = number - 2 if number > 1 else 0
     if rest:
         samples.extend_last(calls, rest)
-    fixed(calls, samples, number, repeat - 1 - (number == 1))
+    fixed(calls, samples, number, repeat - 1 - (number == 1), after)
 
 
 def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:

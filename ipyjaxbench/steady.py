@@ -16,7 +16,8 @@ from ipyjaxbench.plan import Plan
 from ipyjaxbench.queued import Queued, queued_calls
 from ipyjaxbench.sampling import Samples
 
-#: Told after each round: relative half width of the interval so far, and the nanoseconds left.
+#: Told after each round, or each of so many samples: relative half width of the interval so far
+#: (not a number where nobody looks), and the nanoseconds left.
 Told = Callable[[float, int], object]
 _REPEAT = 7  # what %timeit takes when only -n is given
 _SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
@@ -145,10 +146,11 @@ class Steady:
             self.said.append(notes.over_memory(self.room))
             return
         if options.number is not None:
-            repeat = options.repeat or _REPEAT
+            self.told(math.nan, 0)
             sampling.exactly(
-                calls, samples, options.number, repeat, lambda p: self.said.extend(plan.learn(p))
-            )
+                calls, samples, options.number, options.repeat or _REPEAT,
+                lambda p: self.said.extend(plan.learn(p)), self._after_sample,
+            )  # fmt: skip
             return
         if options.repeat is None and typical > budget:
             self.said.append(notes.over_budget(typical * 1e-9))
@@ -156,7 +158,7 @@ class Steady:
         self.told(samples.known, budget)
         self.warm_up(deadline)
         if options.repeat is not None:
-            sampling.fixed(calls, samples, self.number, options.repeat)
+            sampling.fixed(calls, samples, self.number, options.repeat, self._after_sample)
             return
         if typical > _SLOW * budget:
             samples.adopt_probes()
@@ -167,6 +169,9 @@ class Steady:
         spent = calls.clock.wall() - begun
         if _MISSED * options.target < samples.half_width() < math.inf:
             self.said.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
+
+    def _after_sample(self, left: int) -> None:
+        self.told(math.nan, left * self.samples.batches[-1][1])
 
     def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:
         wall, queued = self.calls.clock.wall, self.queued

@@ -58,7 +58,6 @@ ENVIRONMENTS = (
     Environment("Colab", "3.13", "==7.34.0", colab=True),
     Environment("Colab", HERE, "==7.34.0", colab=True),
     Environment("IPython 8", HERE, "<9"),
-    Environment("IPython 9", HERE, ">=9"),
     Environment("IPython 9", "3.13", ">=9"),
 )
 

@@ -28,6 +28,10 @@ def test_what_is_known_and_what_is_left_is_said_from_then_on() -> None:
     assert said([1000], math.inf) == [(1000, "measuring: warming up, 1.2 s left at most")]
 
 
+def test_where_the_interval_is_not_looked_at_the_time_left_is_said() -> None:
+    assert said([1000], math.nan) == [(1000, "measuring: 1.2 s left at most")]
+
+
 def test_it_is_said_four_times_a_second_at_most() -> None:
     assert [moment for moment, _ in said(list(range(0, 2000, 10)))] == [1000, 1250, 1500, 1750]
 

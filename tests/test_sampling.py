@@ -73,18 +73,19 @@ def noise(spread: float, seed: int = 1) -> Callable[[int], int]:
 def test_exactly_as_many_calls_are_made_as_were_asked_for(
     number: int, repeat: int, batches: list[int]
 ) -> None:
-    bench, looked = Bench(lambda _: 10), []
-    sampling.exactly(bench.calls, bench.samples, number, repeat, looked.append)
+    bench, looked, left = Bench(lambda _: 10), [], []
+    sampling.exactly(bench.calls, bench.samples, number, repeat, looked.append, left.append)
     assert bench.count == number * repeat - 1
     assert bench.samples.batches == [(calls, 10 * calls) for calls in batches]
     assert bench.samples.rounds == [1] * len(batches)
     assert len(looked) == bool(batches)
+    assert left == [*range(max(repeat - 1 - (number == 1), 0))][::-1]
 
 
 def test_calls_that_need_preparing_are_made_one_by_one_and_counted_as_one_sample() -> None:
     bench = Bench(lambda count: 10 * count)
     bench.calls.renew = lambda: bench.clock.advance(1_000_000)
-    sampling.fixed(bench.calls, bench.samples, 3, 2)
+    sampling.fixed(bench.calls, bench.samples, 3, 2, lambda left: None)
     assert bench.samples.batches == [(3, 60), (3, 150)]
 
 
@@ -223,7 +224,7 @@ def test_samples_in_which_something_compiled_are_left_out_of_their_rounds() -> N
 
 def test_a_sample_remembers_whether_something_compiled_in_any_of_its_calls() -> None:
     bench = Bench(lambda _: 10, compiles=lambda count: count == 5)
-    sampling.fixed(bench.calls, bench.samples, 2, 4)
+    sampling.fixed(bench.calls, bench.samples, 2, 4, lambda left: None)
     assert bench.samples.compiled == [False, False, True, False]
 
 

@@ -114,3 +114,17 @@ def test_a_measurement_knows_what_was_asked(bench: Bench) -> None:
     options = TimeOptions(number=1, precision=5)
     m = time_snippet(snippet, options, clock=bench.clock, compile_time=0.25)
     assert (m.code, m.precision, m.compile_time, m.exact) == ("y = 1", 5, 0.25, True)
+
+
+@pytest.mark.parametrize("options", [TimeOptions(number=2, repeat=4), TimeOptions(repeat=4)])
+def test_how_far_it_is_is_told_where_the_number_of_samples_is_known(
+    bench: Bench, options: TimeOptions
+) -> None:
+    heard = []
+    bench.counted()
+    snippet = Snippet(Source.plain("call()"), bench.names)
+    time_snippet(snippet, options, clock=bench.clock, told=lambda *how: heard.append(how))
+    left = [left for known, left in heard if known != known and left]
+    assert len(left) >= 2
+    assert left == sorted(left, reverse=True)
+    assert heard[-1][1] == 0

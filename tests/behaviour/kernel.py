@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import ipykernel.kernelspec  # noqa: F401  its first import sets an environment variable
 import nbformat
 from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
@@ -62,7 +63,12 @@ class Kernel:
             self._client.input(left.pop(0))
 
         reply = self._client.execute_interactive(
-            cell, allow_stdin=bool(answers), stdin_hook=answer, output_hook=hear, timeout=60
+            cell,
+            allow_stdin=bool(answers),
+            stop_on_error=False,  # else what is sent soon after a failure may not be run
+            stdin_hook=answer,
+            output_hook=hear,
+            timeout=60,
         )["content"]
         shown.status, shown.error = reply["status"], reply.get("ename", "")
         shown.text = re.sub(r"\x1b\[[\d;]*m", "", shown.text)

@@ -23,7 +23,7 @@ class Terminal:
         command = [sys.executable, "-m", "IPython", "--simple-prompt", "--no-banner"]
         environment = {**os.environ, "IPYTHONDIR": str(folder), "TERM": "xterm"}
         self._process = pexpect.spawn(
-            command[0], command[1:], env=environment, encoding="utf8", timeout=60, echo=False
+            command[0], command[1:], env=environment, encoding="utf8", timeout=30, echo=False
         )
         self._told()
 
@@ -39,9 +39,11 @@ class Terminal:
         return told
 
     def interrupt(self, cell: str, after: str) -> str:
-        """Type a line, and press Ctrl-C once it has shown something."""
-        self._process.sendline(cell)
-        self._process.expect_exact(after)
+        """Type a cell, and press Ctrl-C once it has shown something."""
+        lines = iter(cell.splitlines())
+        self._process.sendline(next(lines))
+        while self._process.expect([re.escape(after), _MORE]):
+            self._process.sendline(next(lines, ""))
         self._process.sendintr()
         return self._told()
 

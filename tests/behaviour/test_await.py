@@ -2,17 +2,14 @@
 
 import asyncio
 import os
-import queue
 import signal
 from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
 from IPython.core.error import UsageError
-from jupyter_client.manager import start_new_kernel
-from nbclient import NotebookClient
 
+from tests.behaviour.kernel import Kernel
 from tests.shell import Shell
 
 
@@ -126,31 +123,15 @@ def test_the_code_is_untouched_where_nothing_awaits(awaiting: Shell) -> None:
     assert "await get_ipython" not in awaiting.shell.transform_cell(typed)
 
 
-def test_in_a_kernel_the_loop_of_the_kernel_awaits() -> None:
-    cells = [
-        "%load_ext ipyjaxbench\nimport asyncio\nlock = asyncio.Lock()",
-        "async with lock:\n    await asyncio.sleep(0)",
-        "%%fwtime -q -v r -r 3 -n 2\nasync with lock:\n    await asyncio.sleep(0.002)",
-        "print(r.best > 0.002)",
-    ]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    NotebookClient(book, timeout=120, kernel_name="python3").execute()
-    assert book.cells[-1].outputs[0].text == "True\n"
+def test_in_a_kernel_the_loop_of_the_kernel_awaits(kernel: Kernel) -> None:
+    kernel.run("import asyncio\nlock = asyncio.Lock()")
+    kernel.run("async with lock:\n    await asyncio.sleep(0)")
+    kernel.run("%%fwtime -q -v r -r 3 -n 2\nasync with lock:\n    await asyncio.sleep(0.002)")
+    assert kernel.run("print(r.best > 0.002)").text == "True\n"
 
 
-def test_in_a_kernel_an_interrupt_while_it_awaits_keeps_what_was_measured() -> None:
-    manager, client = start_new_kernel(kernel_name="python3")
-    try:
-        client.execute("%load_ext ipyjaxbench\nimport asyncio", reply=True, timeout=60)
-        asked = client.execute("%fwtime -q -v r -n 1 -r 9 await asyncio.sleep(0.5)")
-        with pytest.raises(queue.Empty):
-            client.get_shell_msg(timeout=2)
-        manager.interrupt_kernel()
-        while (reply := client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != asked:
-            pass
-        assert reply["content"]["status"] == "ok"
-        seen = client.execute("assert 1 <= len(r.samples) < 9", reply=True, timeout=60)
-        assert seen["content"]["status"] == "ok"
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+def test_in_a_kernel_an_interrupt_while_it_awaits_keeps_what_was_measured(kernel: Kernel) -> None:
+    kernel.run("import asyncio")
+    line = "r = %fwtime -n 1 -r 99 await asyncio.sleep(0.5)"
+    assert kernel.run(line, interrupt_after="measuring: ").status == "ok"
+    assert kernel.run("print(1 <= len(r.samples) < 90)").text == "True\n"

@@ -73,7 +73,7 @@ def test_a_kept_result_is_not_compared_with_itself(shell: Shell) -> None:
 
 def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> None:
     shell.run("%fwtime -q -b 0.05 --name short sum(range(100))")
-    shell.run("%fwtime -q -b 0.05 --name long sum(range(3000))")
+    shell.run("%fwtime -q -b 0.05 --name long sum(range(99999))")
     shell.run("%fwcompare short long")
     (output,) = shell.shown
     assert Comparison.from_dict(output.data[MIME]).verdict("long") == "SLOWER"

@@ -172,31 +172,6 @@ def test_an_error_in_a_later_call_is_a_note(shell: Shell) -> None:
     assert shell.names["y"] == 0
 
 
-def test_an_interrupt_keeps_what_was_measured(shell: Shell) -> None:
-    calls = iter([None] * 30)
-
-    def f() -> None:
-        sum(range(5000))  # long enough for the clock
-        if next(calls, 1):
-            raise KeyboardInterrupt
-
-    shell.names["f"] = f
-    result = shell.run("%fwtime -o -q -n 1 -r 50 y = f()")
-    assert [note.code for note in result.notes] == ["interrupted"]
-    assert len(result.samples) == 29
-    assert shell.names["y"] is None
-
-
-def test_an_interrupt_in_the_first_call_is_an_interrupt(shell: Shell) -> None:
-    def f() -> None:
-        raise KeyboardInterrupt
-
-    shell.names.update(f=f, y=1)
-    with pytest.raises(KeyboardInterrupt):
-        shell.run("%fwtime y = 2; f()")
-    assert shell.names["y"] == 1
-
-
 def test_what_later_calls_print_and_display_is_not_shown(shell: Shell) -> None:
     shell.run(
         "from IPython.display import display\n%fwtime -n 3 -r 2 print('once'); display('seen')"

@@ -6,25 +6,15 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 
 from ipyjaxbench import Measurement
 from ipyjaxbench.result import MIME
-
-
-def run(*cells: str) -> nbformat.NotebookNode:
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    client = NotebookClient(book, timeout=120, kernel_name="python3")
-    try:
-        client.execute()
-    except CellExecutionError as error:
-        book.metadata["stopped_by"] = error.ename
-    return book
+from tests.behaviour.kernel import run_all
 
 
 @pytest.fixture(scope="module")
 def book() -> nbformat.NotebookNode:
-    return run(
+    return run_all(
         "%load_ext ipyjaxbench\nimport numpy as np\na = np.ones((30, 30))",
         "%fwtime -b 0.05 y = a @ a",
         "%%fwtime -b 0.05\nprint('first')\nz = y.sum()",
@@ -106,6 +96,6 @@ def test_an_error_stops_run_all_at_the_users_line(book: nbformat.NotebookNode) -
 
 
 def test_a_usage_error_stops_run_all_too() -> None:
-    book = run("%load_ext ipyjaxbench", "%fwtime --buget 1 x", "never = 1")
+    book = run_all("%load_ext ipyjaxbench", "%fwtime --buget 1 x", "never = 1")
     assert book.metadata["stopped_by"] == "UsageError"
     assert book.cells[2].execution_count is None
