@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 COLAB = ROOT / "tests" / "behaviour" / "colab.txt"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-NEEDED = ("ipykernel", "nbclient", "nbformat", "papermill", "pexpect", "pytest")
+NEEDED = ("hypothesis", "ipykernel", "nbclient", "nbformat", "papermill", "pexpect", "pytest")
 NAMED = ("ipython", "ipykernel", "traitlets", "jupyter_client", "numpy")
 
 

@@ -37,7 +37,7 @@ class Kernel:
     """A kernel whose cells can be interrupted, and can ask."""
 
     def __init__(self) -> None:
-        self._manager, self._client = start_new_kernel(kernel_name="python3")
+        self._manager, self.client = start_new_kernel(kernel_name="python3")
 
     def run(self, cell: str, *, answers: Sequence[str] = (), interrupt_after: str = "") -> Shown:
         """Run a cell.
@@ -60,9 +60,9 @@ class Kernel:
                 self._manager.interrupt_kernel()
 
         def answer(_: object) -> None:
-            self._client.input(left.pop(0))
+            self.client.input(left.pop(0))
 
-        reply = self._client.execute_interactive(
+        reply = self.client.execute_interactive(
             cell,
             allow_stdin=bool(answers),
             stop_on_error=False,  # else what is sent soon after a failure may not be run
@@ -76,5 +76,5 @@ class Kernel:
 
     def close(self) -> None:
         """End it."""
-        self._client.stop_channels()
+        self.client.stop_channels()
         self._manager.shutdown_kernel(now=True)

@@ -1,31 +1,24 @@
 """What a page asks a real kernel while one types: completions, and help."""
 
-from collections.abc import Iterator
-
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
 
 from ipyjaxbench.commands import COMMANDS
+from tests.behaviour.kernel import Kernel
 
 
 @pytest.fixture(scope="module")
-def kernel() -> Iterator[BlockingKernelClient]:
-    manager, client = start_new_kernel(kernel_name="python3")
-    client.execute_interactive(
-        "%load_ext ipyjaxbench\nimport math\nsome_name = 1\n%fwtime -q -n9 -r9 --name before 1",
-        timeout=60,
-    )
-    yield client
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+def client(kernel: Kernel) -> BlockingKernelClient:
+    """What asks a kernel with some names."""
+    kernel.run("import math\nsome_name = 1\n%fwtime -q -n9 -r9 --name before 1")
+    return kernel.client
 
 
-def completed(kernel: BlockingKernelClient, cell: str) -> set[str]:
+def completed(client: BlockingKernelClient, cell: str) -> set[str]:
     """The cell up to where it changes, and each of the offers."""
     cursor = cell.index("|") if "|" in cell else len(cell)
     text = cell.replace("|", "")
-    reply = kernel.complete(text, cursor, reply=True, timeout=60)["content"]
+    reply = client.complete(text, cursor, reply=True, timeout=60)["content"]
     return {text[: reply["cursor_start"]] + each for each in reply["matches"]}
 
 
@@ -43,14 +36,14 @@ def completed(kernel: BlockingKernelClient, cell: str) -> set[str]:
     ],
 )
 def test_a_page_gets_what_fits(
-    kernel: BlockingKernelClient, typed: str, expected: set[str]
+    client: BlockingKernelClient, typed: str, expected: set[str]
 ) -> None:
-    assert completed(kernel, typed) == expected
+    assert completed(client, typed) == expected
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_a_page_gets_the_help(kernel: BlockingKernelClient, command: object) -> None:
-    reply = kernel.inspect(f"%{command.name}", reply=True, timeout=60)["content"]
+def test_a_page_gets_the_help(client: BlockingKernelClient, command: object) -> None:
+    reply = client.inspect(f"%{command.name}", reply=True, timeout=60)["content"]
     assert reply["found"]
     text = reply["data"]["text/plain"]
     for part in (command.purpose, "usage:", "options:", "examples:", "from Python:"):
@@ -58,10 +51,10 @@ def test_a_page_gets_the_help(kernel: BlockingKernelClient, command: object) -> 
 
 
 def test_what_is_about_comes_in_three_forms_and_names_the_kernel(
-    kernel: BlockingKernelClient,
+    client: BlockingKernelClient,
 ) -> None:
     shown = []
-    kernel.execute_interactive("%ipyjaxbench", timeout=60, output_hook=shown.append)
+    client.execute_interactive("%ipyjaxbench", timeout=60, output_hook=shown.append)
     (data,) = [each["content"]["data"] for each in shown if each["msg_type"] == "display_data"]
     assert len(data) == 3
     assert "Jupyter" in data["text/plain"]
