@@ -20,6 +20,7 @@ _FEWEST_APART = 8
 _WIDEST = 700.0  # a logarithm of about all that floating-point numbers reach
 _LEVEL, _Z95 = 0.05, 1.96
 _DRAWS, _VALUES = (1000, 10_000), 600_000  # resamples, and numbers in all of them together
+_UNKNOWN = 100  # times the lower end: an interval that wide tells nothing
 _DEPENDENT = 0.1  # autocorrelation of neighbours from which on blocks are drawn
 _SEED = 20260101  # the same samples always give the same interval
 
@@ -67,11 +68,17 @@ class Ratio:
 
     def words(self, more: int = 0) -> str:
         """The ratio, with so many decimals as its interval gives reason for, and some more."""
-        return self._digits(self.value, more)
+        return self._digits(self.value, more) if self._is_known else f"{self.value:.1g}"
 
     def interval(self, more: int = 0) -> str:
-        """The interval, with as many decimals as the ratio."""
+        """The interval, with as many decimals as the ratio; ``[?]`` where nothing is known."""
+        if not self._is_known:
+            return "[?]"
         return f"[{self._digits(self.low, more)}, {self._digits(self.high, more)}]"
+
+    @property
+    def _is_known(self) -> bool:
+        return self.high <= _UNKNOWN * self.low
 
     def _digits(self, value: float, more: int) -> str:
         """0.958, or 12; never nothing but zeros."""

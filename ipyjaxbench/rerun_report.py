@@ -1,21 +1,21 @@
 """How two runs of a notebook are told: what differs around them, then each pair."""
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import ratios, units
-from ipyjaxbench.figures import Change, Figure
+from ipyjaxbench.figures import Change
 from ipyjaxbench.report import Block, Facts, Headline, Report, Table
 
 if TYPE_CHECKING:
     from ipyjaxbench.rerun import Pair, Rerun
 
 _MOST = 8
+_NAME = 28  # characters: a row stays on one line
 _RULE = (
     "a ratio whose interval lies beyond 1 %, and one such table in 20 may be wrong · without a"
-    " word: two runs at two times may differ as much by themselves"
+    " word: two runs at two times may differ as much by themselves · [?]: they wandered too much"
 )
 
 
@@ -55,16 +55,12 @@ def _headline(r: "Rerun") -> Headline:
 def _row(pair: "Pair", change: Change) -> tuple[str, ...]:
     ratio = change.ratio
     against = f"{ratio.words()} {ratio.interval()}" if ratio else ""
-    name = f"[{pair.cell}] {pair.name}" + (" (edited)" if pair.edited else "")
+    name = f"[{pair.cell}] {pair.name}"
+    name = f"{name[: _NAME - 1]}…" if len(name) > _NAME else name
+    name += " (edited)" if pair.edited else ""
     word = "" if change.verdict == "CAN'T TELL" else change.verdict  # so that the others stand out
-    return (name, _short(pair.before), _short(pair.after), against, word)
-
-
-def _short(figure: Figure) -> str:
-    shown = units.duration(figure.median)
-    if figure.half_width is None:
-        return shown
-    return f"{shown} ± {math.ceil(100 * figure.half_width):,} %"
+    before, after = (units.duration(figure.median) for figure in (pair.before, pair.after))
+    return (name, before, after, against, word)
 
 
 def _told(r: "Rerun") -> Iterator[tuple[str, str]]:

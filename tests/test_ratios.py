@@ -113,3 +113,9 @@ def test_figures_that_were_measured_apart_are_as_sure_as_both_together() -> None
     assert found.value == 1.5
     assert found.high / found.value == pytest.approx(math.exp(0.05))
     assert found.low * found.high == pytest.approx(found.value**2)
+
+
+def test_an_interval_that_tells_nothing_is_not_spelled_out() -> None:
+    wide = Ratio(0.9966, 1e-12, 3e11, pairs=9)
+    assert (wide.words(), wide.interval()) == ("1", "[?]")
+    assert Ratio(1.0, 0.1, 9.0, pairs=9).interval() == "[0.1, 9.0]"
