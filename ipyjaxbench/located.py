@@ -1,6 +1,5 @@
 """Where values live: array by array, over which devices, in which memory."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from ipyjaxbench import located_report
 from ipyjaxbench.homes import Home
 from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
-from ipyjaxbench.sharding import Region, Sharding
+from ipyjaxbench.sharding import Sharding
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,8 @@ class Located:
         deleted: whether its memory was given away.
         of: the name of the array whose memory it shares; empty where it has its own.
         layout: how its numbers lie in memory, where that is not the usual order.
-        sharding: how it is cut; None where it lies on one device.
+        sharding: how it is cut; None where it lies on one device, and for several arrays.
+        parts: bytes on each of the devices, for several arrays that lie on more than one.
         arrays: how many arrays this stands for.
     """
 
@@ -49,7 +49,21 @@ class Located:
     of: str = ""
     layout: str = ""
     sharding: Sharding | None = None
+    parts: tuple[int, ...] = ()
     arrays: int = 1
+
+    def on_devices(self) -> dict[str, int]:
+        """Bytes on each device; one that has a copy of all has all of them.
+
+        Example:
+            >>> Located("x", "jax", "int8", (4,), 4, ("cpu:0", "cpu:1")).on_devices()
+            {'cpu:0': 4, 'cpu:1': 4}
+        """
+        if self.parts:
+            return dict(zip(self.devices, self.parts, strict=True))
+        if self.sharding is not None:
+            return self.sharding.bytes_on(self.nbytes)
+        return dict.fromkeys(self.devices, self.nbytes)
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,15 +96,8 @@ class Whereabouts(Result):
             is_other = framework and each.framework != framework
             if each.deleted or each.of or not each.framework or is_other:
                 continue
-            itemsize = each.nbytes / max(math.prod(each.shape), 1)
-            for device in each.devices:
-                count[device] += each.arrays
-            if each.sharding is None:
-                for device in each.devices:
-                    nbytes[device] += each.nbytes
-                continue
-            for shard in each.sharding.shards:
-                nbytes[shard.device] += int(_numbers(shard.region) * itemsize)
+            count.update(dict.fromkeys(each.devices, each.arrays))
+            nbytes.update(each.on_devices())
         return {device: (count[device], nbytes[device]) for device in count}
 
     def check(self) -> str | None:
@@ -106,7 +113,3 @@ class Whereabouts(Result):
     def report(self) -> Report:
         """What was found, headline first."""
         return located_report.report(self)
-
-
-def _numbers(region: Region) -> int:
-    return math.prod(stop - start for start, stop in region)

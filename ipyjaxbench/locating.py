@@ -15,6 +15,7 @@ from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.located import Located, Whereabouts
 from ipyjaxbench.paths import arrays_in
 from ipyjaxbench.snippet import Source
+from ipyjaxbench.sharding import Sharding
 
 _MOST_LEAVES = 2000  # of one value that are told one by one
 _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype
@@ -100,18 +101,30 @@ def _rest(
     name: str, found: Iterable[tuple[Framework, Any]], known: Collection[int] = ()
 ) -> Iterator[Located]:
     """One line for many arrays on the same devices; those that are known take nothing more."""
-    count: Counter[tuple[str, tuple[str, ...]]] = Counter()
-    nbytes: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    count: Counter[tuple[str, tuple[str, ...], int]] = Counter()
+    nbytes: Counter[tuple[str, tuple[str, ...], int]] = Counter()
+    cuts: dict[int, Sharding | None] = {}  # by identity, since to compare them takes long
     for framework, array in found:
         place = framework.placement(array)
         if place.dtype == _OBJECTS:
             continue
-        where = framework.name, place.devices
+        cut = framework.located(name, array).sharding if len(place.devices) > 1 else None
+        cuts[id(cut)] = cut
+        where = framework.name, place.devices, id(cut)
         count[where] += 1
-        nbytes[where] += 0 if id(array) in known else place.nbytes
-    for (which, devices), number in count.items():
-        total = nbytes[which, devices]
-        yield Located(name, which, "", (), total, devices, arrays=number)
+        if id(array) not in known and framework.alive(array):
+            nbytes[where] += place.nbytes
+    lines = []
+    for where, number in count.items():
+        which, devices, cut = where[0], where[1], cuts[where[2]]
+        held = cut.bytes_on(nbytes[where]) if cut else dict.fromkeys(devices, nbytes[where])
+        lines.append(Located(name, which, "", (), nbytes[where], tuple(held),
+                             parts=_parts(held), arrays=number))  # fmt: skip
+    yield from _together(name, lines)
+
+
+def _parts(held: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(held.values()) if len(held) > 1 else ()
 
 
 def _told(name: str, framework: Framework, array: object) -> Located:
@@ -130,14 +143,22 @@ def _together(name: str, parts: Sequence[Located]) -> Iterator[Located]:
             yield mine[0]
             continue
         shared = sum(bool(told.of) for told in mine)
+        own = [told for told in mine if not told.of and not told.deleted]
+        held = Counter(dict.fromkeys(devices, 0))
+        for told in own:
+            held.update(told.on_devices())
+        words = [f"{shared} of them share memory with others"] if shared else []
+        gone = sum(told.deleted for told in mine)
+        words += [f"{gone} of them deleted"] if gone else []
         yield Located(
             name=name,
             framework=framework,
             dtype="",
             shape=(),
-            nbytes=sum(told.nbytes for told in mine if not told.of),
+            nbytes=sum(told.nbytes for told in own),
             devices=devices,
-            layout=f"{shared} of them share memory with others" if shared else "",
+            layout=", ".join(words),
+            parts=_parts(held),
             arrays=sum(told.arrays for told in mine),
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 from ipyjaxbench.frameworks import Framework
 
 _MOST_LEVELS = 40
+_ATOMS = bool | int | float | complex | str | bytes | type | None
 
 
 def arrays_in(
@@ -25,25 +26,25 @@ def arrays_in(
     seen: set[int] = set()
     owners: dict[type, Framework | None] = {}
 
-    def owner_of(kind: type) -> Framework | None:
-        if kind not in owners:
-            owners[kind] = next((each for each in frameworks if each.owns(kind)), None)
-        return owners[kind]
-
-    def walk(path: str, node: object, level: int) -> Iterator[tuple[str, Framework, Any]]:
-        if id(node) in seen or level > _MOST_LEVELS or node is None:
-            return
-        owner = owner_of(type(node))
-        if owner is None and isinstance(node, bool | int | float | complex | str | bytes | type):
-            return
-        seen.add(id(node))
-        if owner is not None:
-            yield path, owner, node
-            return
-        for step, part in _inside(node, frameworks):
-            yield from walk(path + step, part, level + 1)
-
-    yield from walk(name, value, 0)
+    # One loop over open containers: a generator in a generator would hand each leaf up the levels.
+    levels: list[tuple[str, Iterator[tuple[str, object]]]] = [("", iter([(name, value)]))]
+    while levels:
+        path, parts = levels[-1]
+        for step, node in parts:
+            kind = type(node)
+            if kind not in owners:
+                owners[kind] = next((each for each in frameworks if each.owns(kind)), None)
+            owner = owners[kind]
+            if id(node) in seen or (owner is None and isinstance(node, _ATOMS)):
+                continue
+            seen.add(id(node))
+            if owner is not None:
+                yield path + step, owner, node
+            elif len(levels) <= _MOST_LEVELS:
+                levels.append((path + step, _inside(node, frameworks)))
+                break
+        else:
+            levels.pop()
 
 
 def _inside(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[str, object]]:

@@ -72,6 +72,15 @@ class Sharding:
         """Bytes on the device that holds most."""
         return max((_size(shard.region) for shard in self.shards), default=0) * itemsize
 
+    def bytes_on(self, nbytes: int) -> dict[str, int]:
+        """Bytes on each device.
+
+        Args:
+            nbytes: of one copy of the whole array.
+        """
+        whole = max(math.prod(self.shape), 1)
+        return {shard.device: nbytes * _size(shard.region) // whole for shard in self.shards}
+
     def cut(self) -> list[int]:
         """Axes of the array that are cut."""
         return [axis for axis in range(len(self.shape)) if self._parts(axis) > 1]

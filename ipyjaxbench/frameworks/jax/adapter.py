@@ -89,17 +89,7 @@ class Jax(Framework):
 
     def placement(self, array: Any) -> Placement:
         """Type, devices and bytes, all of which outlive a donated buffer."""
-        dtype = array.dtype
-        itemsize = getattr(dtype, "itemsize", 0)
-        return Placement(
-            name="",
-            framework=self.name,
-            arrays=1,
-            dtype=str(dtype),
-            shape=tuple(array.shape),
-            devices=tuple(sorted(f"{d.platform}:{d.id}" for d in array.sharding.device_set)),
-            nbytes=int(np.prod(array.shape, dtype=np.int64)) * itemsize,
-        )
+        return places.placed(array)
 
     def free_memory(self) -> int:
         """What devices tell, and the host where it is one of them."""
@@ -233,10 +223,12 @@ class Jax(Framework):
         return places.located(name, array)
 
     def held(self) -> Sequence[Any]:
-        """All that JAX holds and that was not deleted."""
+        """All that JAX holds and that was not deleted, but for the parts of others."""
         if not self.started():
             return ()
-        return [array for array in jax.live_arrays() if not array.is_deleted()]
+        arrays = [array for array in jax.live_arrays() if not array.is_deleted()]
+        parts = places.unnamed_parts(arrays)
+        return [array for array in arrays if id(array) not in parts]
 
     def is_tracing(self, args: object) -> bool:
         """Whether one of them is a tracer."""

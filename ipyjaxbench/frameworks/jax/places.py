@@ -1,17 +1,20 @@
 """Where JAX's arrays live, and what its devices tell."""
 
+import functools
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
 
 import jax
-import numpy as np
 from jax._src import xla_bridge
 
 from ipyjaxbench.homes import Device, Home
 from ipyjaxbench.located import Located
+from ipyjaxbench.placed import Placement
 from ipyjaxbench.sharding import Region, Shard, Sharding
 
+_KEPT = 512  # shardings: the arrays of a model have a few
 _GPUS = ("gpu", "cuda", "rocm")
 
 
@@ -32,26 +35,81 @@ def home(version: str) -> Home:
 
 def located(name: str, array: Any) -> Located:
     """Type, place and sharding of one array."""
-    sharding, dtype = array.sharding, array.dtype
-    deleted = array.is_deleted()
-    kind = sharding.memory_kind or ""
+    sharding, shape, deleted = array.sharding, tuple(array.shape), array.is_deleted()
+    devices, memory = _devices(sharding)
     return Located(
         name=name,
         framework="jax",
-        dtype=str(dtype),
-        shape=tuple(array.shape),
-        nbytes=int(np.prod(array.shape, dtype=np.int64)) * getattr(dtype, "itemsize", 0),
-        devices=tuple(_name(d) for d in sorted(sharding.device_set, key=lambda d: d.id)),
-        memory="" if kind in ("device", "unpinned_host", "") else kind.replace("_", " "),
+        dtype=dtype_of(array.dtype),
+        shape=shape,
+        nbytes=math.prod(shape) * getattr(array.dtype, "itemsize", 0),
+        devices=devices,
+        memory=memory,
         weak=bool(array.weak_type),
         committed=bool(getattr(array, "committed", getattr(array, "_committed", False))),
         deleted=deleted,
-        sharding=_sharding(array) if len(sharding.device_set) > 1 else None,
+        of="" if deleted or len(devices) > 1 else _address(array, devices),
+        sharding=_sharding(sharding, shape) if len(devices) > 1 else None,
     )
 
 
-def _sharding(array: Any) -> Sharding:
-    sharding, shape = array.sharding, tuple(array.shape)
+def placed(array: Any) -> Placement:
+    """Type, devices and bytes, all of which outlive a donated buffer."""
+    shape, dtype = tuple(array.shape), array.dtype
+    return Placement(
+        name="",
+        framework="jax",
+        arrays=1,
+        dtype=dtype_of(dtype),
+        shape=shape,
+        devices=_alphabetical(array.sharding),
+        nbytes=math.prod(shape) * getattr(dtype, "itemsize", 0),
+    )
+
+
+def unnamed_parts(arrays: Sequence[Any]) -> set[int]:
+    """Identities of arrays that are the parts of others, which JAX keeps once it was asked."""
+    whole = [array for array in arrays if len(array.sharding.device_set) > 1]
+    alone = {(a.shape, a.dtype) for a in arrays if len(a.sharding.device_set) == 1}
+    return {
+        id(part)
+        for array in whole
+        # Asking makes the parts of those that have none yet.
+        if (array.sharding.shard_shape(array.shape), array.dtype) in alone
+        for part in getattr(array, "_arrays", ())
+    }
+
+
+@functools.cache
+def dtype_of(dtype: Any) -> str:
+    """Its name, which NumPy puts together anew each time."""
+    return str(dtype)
+
+
+@functools.lru_cache(_KEPT)
+def _devices(sharding: Any) -> tuple[tuple[str, ...], str]:
+    """Devices in their order, and which of their memories."""
+    kind = sharding.memory_kind or ""
+    memory = "" if kind in ("device", "unpinned_host", "") else kind.replace("_", " ")
+    return tuple(_name(d) for d in sorted(sharding.device_set, key=lambda d: d.id)), memory
+
+
+@functools.lru_cache(_KEPT)
+def _alphabetical(sharding: Any) -> tuple[str, ...]:
+    return tuple(sorted(map(_name, sharding.device_set)))
+
+
+def _address(array: Any, devices: Sequence[str]) -> str:
+    """Where its memory begins, which arrays share that JAX made of one another."""
+    try:
+        return f"{devices[0]}@{array.unsafe_buffer_pointer()}" if array.size else ""
+    # Keys of random numbers have none, and neither has what failed to be computed.
+    except Exception:  # noqa: BLE001
+        return ""
+
+
+@functools.lru_cache(_KEPT)
+def _sharding(sharding: Any, shape: tuple[int, ...]) -> Sharding:
     indices = sharding.devices_indices_map(shape)
     mesh = getattr(sharding, "mesh", None)
     spec = getattr(sharding, "spec", ())
