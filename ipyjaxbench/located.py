@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from ipyjaxbench import located_report
 from ipyjaxbench.homes import Home
@@ -64,6 +64,20 @@ class Located:
         if self.sharding is not None:
             return self.sharding.bytes_on(self.nbytes)
         return dict.fromkeys(self.devices, self.nbytes)
+
+
+class Weight(NamedTuple):
+    """What one array takes, of many that are told together.
+
+    Attributes:
+        devices: that hold a part of it.
+        nbytes: that it takes, one copy of it; none where its memory was given away.
+        sharding: how it is cut; None where it lies on one device.
+    """
+
+    devices: tuple[str, ...]
+    nbytes: int
+    sharding: Sharding | None = None
 
 
 @dataclass(frozen=True, repr=False)

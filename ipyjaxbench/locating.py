@@ -11,11 +11,10 @@ from typing import Any
 
 from ipyjaxbench.awaiting import run
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.frameworks import Framework, iterate_arrays, loaded
 from ipyjaxbench.located import Located, Whereabouts
 from ipyjaxbench.paths import arrays_in
 from ipyjaxbench.snippet import Source
-from ipyjaxbench.sharding import Sharding
 
 _MOST_LEAVES = 2000  # of one value that are told one by one
 _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype
@@ -59,25 +58,33 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     for name, value in names.items():
         if name.startswith("_") or isinstance(value, _NO_DATA):
             continue
-        held = find_arrays(value, frameworks)
-        told = [_told(name, each.framework, each.array) for each in held[:_MOST_LEAVES]]
-        parts += [each for each in told if each.dtype != _OBJECTS]
-        parts += _rest(name, held[_MOST_LEAVES:], known)
-        known |= {id(each.array) for each in held}
-        alone |= {name for each in held if each.array is value}
+        found_here = iterate_arrays(value, frameworks)
+        for framework, array in itertools.islice(found_here, _MOST_LEAVES):
+            known.add(id(array))
+            told = _told(name, framework, array)
+            if told.dtype != _OBJECTS:
+                parts.append(told)
+            if array is value:
+                alone.add(name)
+        parts += _rest(name, found_here, known)
     by_name: dict[str, list[Located]] = {}
     for each in _with_shared(parts):
         by_name.setdefault(each.name, []).append(each)
     found: list[Located] = []
     for name, mine in by_name.items():
         found += mine if name in alone else _together(name, mine)
-    unnamed = {
-        each.name: (len(rest), sum(each.placement(array).nbytes for array in rest))
-        for each in frameworks
-        if (rest := [array for array in each.held() if id(array) not in known])
-    }
     homes = tuple(each.home() for each in frameworks if each.has_devices)
-    return Whereabouts((), homes, tuple(found), unnamed)
+    return Whereabouts((), homes, tuple(found), dict(_unnamed(frameworks, known)))
+
+
+def _unnamed(
+    frameworks: Sequence[Framework], known: Collection[int]
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    """How many arrays have no name, and their bytes, by framework."""
+    for framework in frameworks:
+        weights = [framework.weight(array) for array in framework.held() if id(array) not in known]
+        if weights:
+            yield framework.name, (len(weights), sum(each.nbytes for each in weights if each))
 
 
 def _frameworks(*, start: bool) -> list[Framework]:
@@ -94,32 +101,31 @@ def _leaves(name: str, value: object, frameworks: Sequence[Framework]) -> Iterat
         told = _told(path, framework, array)
         if told.dtype != _OBJECTS:
             yield told
-    yield from _rest("...", (each[1:] for each in found))
+    yield from _rest("...", (each[1:] for each in found), set())
 
 
-def _rest(
-    name: str, found: Iterable[tuple[Framework, Any]], known: Collection[int] = ()
-) -> Iterator[Located]:
+def _rest(name: str, found: Iterable[tuple[Framework, Any]], known: set[int]) -> Iterator[Located]:
     """One line for many arrays on the same devices; those that are known take nothing more."""
-    count: Counter[tuple[str, tuple[str, ...], int]] = Counter()
-    nbytes: Counter[tuple[str, tuple[str, ...], int]] = Counter()
-    cuts: dict[int, Sharding | None] = {}  # by identity, since to compare them takes long
+    # By the identity of the sharding, since to compare shardings takes long.
+    sums: dict[tuple[str, tuple[str, ...], int], list[Any]] = {}
     for framework, array in found:
-        place = framework.placement(array)
-        if place.dtype == _OBJECTS:
+        weight = framework.weight(array)
+        if weight is None:
             continue
-        cut = framework.located(name, array).sharding if len(place.devices) > 1 else None
-        cuts[id(cut)] = cut
-        where = framework.name, place.devices, id(cut)
-        count[where] += 1
-        if id(array) not in known and framework.alive(array):
-            nbytes[where] += place.nbytes
+        devices, nbytes, cut = weight
+        where = framework.name, devices, id(cut)
+        if where not in sums:
+            sums[where] = [0, 0, cut]
+        mine = sums[where]
+        mine[0] += 1
+        if id(array) not in known:
+            known.add(id(array))
+            mine[1] += nbytes
     lines = []
-    for where, number in count.items():
-        which, devices, cut = where[0], where[1], cuts[where[2]]
-        held = cut.bytes_on(nbytes[where]) if cut else dict.fromkeys(devices, nbytes[where])
-        lines.append(Located(name, which, "", (), nbytes[where], tuple(held),
-                             parts=_parts(held), arrays=number))  # fmt: skip
+    for (framework_name, devices, _), (count, nbytes, cut) in sums.items():
+        held = cut.bytes_on(nbytes) if cut else dict.fromkeys(devices, nbytes)
+        lines.append(Located(name, framework_name, "", (), nbytes, tuple(held),
+                             parts=_parts(held), arrays=count))  # fmt: skip
     yield from _together(name, lines)
 
 

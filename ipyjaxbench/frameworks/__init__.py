@@ -20,6 +20,7 @@ from ipyjaxbench.frameworks._walk import (
     find_arrays,
     find_reach,
     is_the_users,
+    iterate_arrays,
     package_of,
 )
 
@@ -43,6 +44,7 @@ __all__ = [
     "find_arrays",
     "find_reach",
     "is_the_users",
+    "iterate_arrays",
     "keras_backend",
     "loaded",
     "package_of",

@@ -24,7 +24,7 @@ from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
-from ipyjaxbench.located import Located
+from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -259,6 +259,11 @@ class Framework(ABC):
         """Where one array lives, and in which way; must not fail for a deleted one."""
         place = self.placement(array)
         return Located(name, self.name, place.dtype, place.shape or (), place.nbytes, place.devices)
+
+    def weight(self, array: Any) -> Weight | None:
+        """What one of many arrays takes, told fast; None where it holds no numbers."""
+        told = self.located("", array)
+        return Weight(told.devices, 0 if told.deleted else told.nbytes, told.sharding)
 
     def held(self) -> Sequence[Any]:
         """Its arrays that are in memory, as far as it knows them."""

@@ -51,8 +51,12 @@ def find_arrays(value: object, frameworks: Sequence[Framework]) -> list[Found]:
         >>> find_arrays([1, "a"], [])
         []
     """
+    return list(iterate_arrays(value, frameworks))
+
+
+def iterate_arrays(value: object, frameworks: Sequence[Framework]) -> Iterator[Found]:
+    """The same, one after the other: a list of very many is looked through by the collector."""
     owners: dict[int, Framework | None] = {}  # by identity: a metaclass may define equality
-    found: list[Found] = []
     seen: set[int] = set()
     stack: list[object] = [value]
     while stack and len(seen) < _MAX_NODES:
@@ -65,10 +69,9 @@ def find_arrays(value: object, frameworks: Sequence[Framework]) -> list[Found]:
             owners[id(kind)] = next((f for f in frameworks if f.owns(kind)), None)
         owner = owners[id(kind)]
         if owner is not None:
-            found.append(Found(owner, node))
+            yield Found(owner, node)
         else:
             stack.extend(reversed(_looked_into(node, frameworks)))
-    return found
 
 
 def _looked_into(node: object, frameworks: Sequence[Framework]) -> list[object]:

@@ -15,9 +15,11 @@ from ipyjaxbench.frameworks._base import Restore
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import of_kind
 from ipyjaxbench.frameworks._synchronous import Synchronous
-from ipyjaxbench.located import Located
+from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placed import Placement
+
+_HOST = ("cpu",)
 
 
 class NumPy(Synchronous):
@@ -42,7 +44,7 @@ class NumPy(Synchronous):
             arrays=1,
             dtype=array.dtype.name,
             shape=tuple(array.shape),
-            devices=("cpu",),
+            devices=_HOST,
             nbytes=array.nbytes,
             view=not array.flags.owndata,
         )
@@ -63,11 +65,15 @@ class NumPy(Synchronous):
             dtype=array.dtype.name,
             shape=tuple(array.shape),
             nbytes=nbytes,
-            devices=("cpu",),
+            devices=_HOST,
             memory=f"mapped from {file}" if file else "",
             of=f"cpu@{owner.__array_interface__['data'][0]}" if array.size else "",
             layout=", ".join(filter(None, layout)),
         )
+
+    def weight(self, array: Any) -> Weight | None:
+        """Host memory; arrays of Python's objects hold no numbers."""
+        return None if array.dtype.hasobject else Weight(_HOST, array.nbytes)
 
     def host(self, array: Any) -> Any:
         """As it is."""

@@ -33,7 +33,7 @@ from ipyjaxbench.frameworks.jax.watch import JaxWatch
 from ipyjaxbench.frameworks.jax.work import Works
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
-from ipyjaxbench.located import Located
+from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -221,6 +221,10 @@ class Jax(Framework):
     def located(self, name: str, array: Any) -> Located:
         """With its sharding."""
         return places.located(name, array)
+
+    def weight(self, array: Any) -> Weight:
+        """With its sharding."""
+        return places.weight(array)
 
     def held(self) -> Sequence[Any]:
         """All that JAX holds and that was not deleted, but for the parts of others."""

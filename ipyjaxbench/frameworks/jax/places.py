@@ -10,7 +10,7 @@ import jax
 from jax._src import xla_bridge
 
 from ipyjaxbench.homes import Device, Home
-from ipyjaxbench.located import Located
+from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.sharding import Region, Shard, Sharding
 
@@ -67,9 +67,19 @@ def placed(array: Any) -> Placement:
     )
 
 
+def weight(array: Any) -> Weight:
+    """Devices, bytes and sharding."""
+    sharding, shape = array.sharding, array.shape
+    devices, _ = _devices(sharding)
+    nbytes = 0 if array.is_deleted() else math.prod(shape) * getattr(array.dtype, "itemsize", 0)
+    return Weight(devices, nbytes, _sharding(sharding, shape) if len(devices) > 1 else None)
+
+
 def unnamed_parts(arrays: Sequence[Any]) -> set[int]:
     """Identities of arrays that are the parts of others, which JAX keeps once it was asked."""
     whole = [array for array in arrays if len(array.sharding.device_set) > 1]
+    if not whole:
+        return set()
     alone = {(a.shape, a.dtype) for a in arrays if len(a.sharding.device_set) == 1}
     return {
         id(part)

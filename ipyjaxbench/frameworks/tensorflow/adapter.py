@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
+from tensorflow.python.framework import ops
 from tensorflow.python.ops import stateful_random_ops
 
 from ipyjaxbench.device_time import Profile
@@ -28,7 +29,7 @@ from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing
 from ipyjaxbench.frameworks.tensorflow.transfers import TensorFlowCrossings
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
-from ipyjaxbench.located import Located
+from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -157,6 +158,13 @@ class TensorFlow(Framework):
     def located(self, name: str, array: Any) -> Located:
         """With the replicas of a variable."""
         return places.located(self.placement(array), name, array)
+
+    def weight(self, array: Any) -> Weight | None:
+        """Device and bytes; of variables with their replicas."""
+        if type(array) is not ops.EagerTensor:
+            return super().weight(array)
+        place = self.placement(array)
+        return Weight(place.devices, place.nbytes)
 
     def held(self) -> Sequence[Any]:
         """None: no list of tensors is kept. For GPUs, `home` tells what all of them take."""

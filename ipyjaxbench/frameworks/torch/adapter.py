@@ -26,7 +26,7 @@ from ipyjaxbench.frameworks.torch.profile import profile
 from ipyjaxbench.frameworks.torch.transfers import TorchCrossings
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
-from ipyjaxbench.located import Located
+from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -171,6 +171,10 @@ class Torch(Framework):
     def located(self, name: str, array: Any) -> Located:
         """With its layout, and with its placements where it is a DTensor."""
         return places.located(name, array)
+
+    def weight(self, array: Any) -> Weight:
+        """Device and bytes, and placements where it is a DTensor."""
+        return places.weight(array)
 
     def held(self) -> Sequence[Any]:
         """None: no list is kept, and Python's objects lack what autograd saved.

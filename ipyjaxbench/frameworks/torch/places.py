@@ -1,5 +1,6 @@
 """Where PyTorch's tensors live, and what is inside of its modules and optimisers."""
 
+import functools
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +10,9 @@ import torch
 from ipyjaxbench import units
 from ipyjaxbench.frameworks import _strides
 from ipyjaxbench.frameworks.torch import meshes
-from ipyjaxbench.located import Located
+from ipyjaxbench.located import Located, Weight
 
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _USUAL = ("Tensor", "Parameter", "Buffer", "DTensor")
 #: The parts of a sparse tensor, by layout.
 _SPARSE = {
@@ -47,6 +49,22 @@ def located(name: str, array: Any) -> Located:
             layout=", ".join(_layout(array, storage, nbytes)) if known else _UNBORN,
             sharding=sharding,
         )
+
+
+def weight(array: Any) -> Weight:
+    """Device and bytes; of kinds with more to them, as they are told one by one."""
+    is_plain = type(array) in _PLAIN and array.layout is torch.strided and not array.is_nested
+    if not is_plain:
+        told = located("", array)
+        return Weight(told.devices, told.nbytes, told.sharding)
+    device = array.device
+    nbytes = 0 if device.type == "meta" else array.nbytes
+    return Weight(_name(device), nbytes)
+
+
+@functools.cache
+def _name(device: torch.device) -> tuple[str]:
+    return (str(device),)
 
 
 _UNBORN = "made by the first call of its module"
