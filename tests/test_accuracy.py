@@ -54,6 +54,7 @@ ROWS: dict[str, Row] = {
     "graphs": {"equations": 10_000, "plain": 0.4, "ours": 0.36, "ratio": 0.9, "lines": 64,
                "kilobytes": 8.2},
     "watched": {"bare": 3.8, "watched": 11.6, "added": 7.8, "seconds": 0.078, "lines": 4},
+    "places": {"seconds": 0.24, "bare": 0.1, "bytes": 11_700},
     "loading": {"import": 20.0, "load": 3.0, "heavy": "none"},
     "history": {"append": 5.7, "whole": 77.0, "first": 0.6, "read": 0.24, "size": 2009},
 }  # fmt: skip
@@ -81,6 +82,9 @@ EXPECTED = {
                "- At most 64 lines and 8 kB of HTML; under 200 and 300 wanted: reached."),
     "watched": ("| jax: step | 3.80 | 11.60 | 7.80 | 4 |",
                 "- At most 7.8 µs a call, jax: step; 20 wanted: reached."),
+    "places": ("| jax: step | 0.240 | 0.100 | 2.4 | 11.7 |",
+               "- At most 0.24 s, jax: step, and 12 kB, jax: step; under 1 s and 100 kB wanted:"
+               " reached."),
     "loading": ("| jax: step | 20.0 | 3.0 | none |", "- Together 23.0 ms."),
     "history": ("| jax: step | 5.7 | 77.0 | 0.6 | 0.24 | 2,009 |",
                 "- Reading 10,000: under 1 s wanted, reached."),

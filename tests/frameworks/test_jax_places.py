@@ -22,7 +22,7 @@ import json
 import jax, jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding as NS, PartitionSpec as P
 import numpy as np
-from ipyjaxbench.locating import locate
+from ipyjaxbench.locating import locate, survey
 mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
 ones = jnp.ones((16, 8))
 values = {
@@ -33,11 +33,19 @@ values = {
     "one": jax.device_put(ones, jax.devices()[3]),
 }
 found = locate(values)
+tree = {"tree": [values["rows"], {"both": values["both"]}], "alone": ones}
+surveyed = survey(tree)
+rest = locate({"many": [values["rows"] + i for i in range(2100)]})
+values["rows"].addressable_shards  # JAX keeps the parts from now on
+[shard.data for shard in values["rows"].addressable_shards]
 print(json.dumps([
     {each.name: [list(each.devices), each.sharding and each.sharding.told(), each.committed]
      for each in found.arrays},
     {name: list(held) for name, held in found.by_device().items()},
     str(found),
+    {name: list(held) for name, held in surveyed.by_device().items()},
+    {name: list(held) for name, held in rest.by_device().items()},
+    survey(tree | values).unnamed,
 ]))
 """
 
@@ -68,6 +76,27 @@ def test_bytes_are_counted_on_each_device(eight: Any) -> None:
     each = 4 * 8 * itemsize + 4 * 4 * itemsize + 16 * 1 * itemsize + whole
     assert eight[1]["cpu:0"] == [4, each]
     assert eight[1]["cpu:3"] == [5, each + whole]
+
+
+def test_a_tree_of_arrays_that_are_cut_takes_its_parts_on_each_device(eight: Any) -> None:
+    parts = 4 * 8 * 4 + 4 * 4 * 4
+    assert eight[3] == {
+        "cpu:0": [3, parts + 16 * 8 * 4],
+        **{f"cpu:{i}": [2, parts] for i in range(1, 8)},
+    }
+    assert eight[4] == {f"cpu:{i}": [2100, 2100 * 4 * 8 * 4] for i in range(8)}
+
+
+def test_parts_of_arrays_with_a_name_are_no_arrays_without_one(eight: Any) -> None:
+    assert eight[5] == {}
+
+
+def test_looking_adds_no_array_to_those_that_jax_holds() -> None:
+    put = jax.device_put(np.ones(5))
+    before = len(jax.live_arrays())
+    survey({"put": put})
+    locate({"put": put})
+    assert len(jax.live_arrays()) == before
 
 
 def test_pictures_show_which_device_has_which_part(eight: Any) -> None:

@@ -34,8 +34,11 @@ def home(version: str) -> Home:
 
 
 def located(name: str, array: Any) -> Located:
-    """Type, place and sharding of one array."""
-    sharding, shape, deleted = array.sharding, tuple(array.shape), array.is_deleted()
+    """Type, place and sharding of one array.
+
+    Not the address of its memory: asking for that leaves arrays among the live ones.
+    """
+    sharding, shape = array.sharding, tuple(array.shape)
     devices, memory = _devices(sharding)
     return Located(
         name=name,
@@ -47,8 +50,7 @@ def located(name: str, array: Any) -> Located:
         memory=memory,
         weak=bool(array.weak_type),
         committed=bool(getattr(array, "committed", getattr(array, "_committed", False))),
-        deleted=deleted,
-        of="" if deleted or len(devices) > 1 else _address(array, devices),
+        deleted=array.is_deleted(),
         sharding=_sharding(sharding, shape) if len(devices) > 1 else None,
     )
 
@@ -107,15 +109,6 @@ def _devices(sharding: Any) -> tuple[tuple[str, ...], str]:
 @functools.lru_cache(_KEPT)
 def _alphabetical(sharding: Any) -> tuple[str, ...]:
     return tuple(sorted(map(_name, sharding.device_set)))
-
-
-def _address(array: Any, devices: Sequence[str]) -> str:
-    """Where its memory begins, which arrays share that JAX made of one another."""
-    try:
-        return f"{devices[0]}@{array.unsafe_buffer_pointer()}" if array.size else ""
-    # Keys of random numbers have none, and neither has what failed to be computed.
-    except Exception:  # noqa: BLE001
-        return ""
 
 
 @functools.lru_cache(_KEPT)

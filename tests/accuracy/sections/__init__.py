@@ -7,6 +7,7 @@ from tests.accuracy.sections.history import HISTORY
 from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.overhead import OVERHEAD
 from tests.accuracy.sections.peers import PEERS
+from tests.accuracy.sections.places import PLACES
 from tests.accuracy.sections.precision import PRECISION
 from tests.accuracy.sections.speed import SPEED
 from tests.accuracy.sections.truth import TRUTH
@@ -27,6 +28,7 @@ SECTIONS: dict[str, Section] = {
         OVERHEAD,
         GRAPHS,
         WATCHED,
+        PLACES,
         LOADING,
         HISTORY,
     )
