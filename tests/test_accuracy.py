@@ -83,8 +83,7 @@ EXPECTED = {
     "watched": ("| jax: step | 3.80 | 11.60 | 7.80 | 4 |",
                 "- At most 7.8 µs a call, jax: step; 20 wanted: reached."),
     "places": ("| jax: step | 0.240 | 0.100 | 2.4 | 11.7 |",
-               "- At most 0.24 s, jax: step, and 12 kB, jax: step; under 1 s and 100 kB wanted:"
-               " reached."),
+               "- At most 0.24 s, jax: step, and 12 kB; under 1 s and 100 kB wanted: reached."),
     "loading": ("| jax: step | 20.0 | 3.0 | none |", "- Together 23.0 ms."),
     "history": ("| jax: step | 5.7 | 77.0 | 0.6 | 0.24 | 2,009 |",
                 "- Reading 10,000: under 1 s wanted, reached."),
