@@ -37,6 +37,7 @@ class Gpu:
         reasons: why the clock is not higher, in words.
         ours: whether this process uses it; None where processes are not told, as in containers.
         others: other processes that hold a part of it; None where that is not told.
+        memory: bytes that it has; None where that is not told.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Gpu:
     reasons: tuple[str, ...] = ()
     ours: bool | None = None
     others: int | None = None
+    memory: int | None = None
 
 
 def prepare() -> None:
@@ -79,6 +81,7 @@ def _gpu(nvml: Any, handle: Any, users: set[int], *, known: bool) -> Gpu:
         reasons=tuple(word for bit, word in _REASONS.items() if (reasons or 0) & bit),
         ours=os.getpid() in users if known else None,
         others=len(users - {os.getpid()}) if known else None,
+        memory=getattr(_ask(nvml, "nvmlDeviceGetMemoryInfo", handle), "total", None),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.rules import checked, digits, seconds, whole
+from ipyjaxbench.rules import checked, digits, seconds, share, whole
 
 #: Forms of a program by framework, in the order in which a compiler makes them; the first is what
 #: is shown where none is asked for.
@@ -225,9 +225,23 @@ class PlaceOptions(ShownOptions):
 
     Attributes:
         start: let frameworks that were imported look for devices (``--start``).
+        prealloc: False has frameworks take a GPU's memory as they need it (``--no-prealloc``).
+        fraction: of each GPU's memory that a framework may take (``--mem-fraction``).
     """
 
     start: bool = False
+    prealloc: bool = True
+    fraction: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        if self.fraction is not None:
+            checked("--mem-fraction", str(self.fraction), share)
+
+    @property
+    def sets(self) -> bool:
+        """Whether something is to be set, not told."""
+        return not self.prealloc or self.fraction is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from ipyjaxbench.commands._command import SHOWN, Command, Option
 from ipyjaxbench.options import PlaceOptions
+from ipyjaxbench.rules import share
 
 PLACE = Command(
     name="fwdevices",
@@ -12,12 +13,21 @@ PLACE = Command(
         Option(
             ("--start",), "start", True, "let frameworks that were imported look for devices now"
         ),
+        Option(("--no-prealloc",), "prealloc", False, "have memory of GPUs taken as it is needed"),
+        Option(
+            ("--mem-fraction",),
+            "fraction",
+            share,
+            "share of each GPU's memory that a framework may take",
+            sample="0.5",
+        ),
         *SHOWN,
     ),
     examples="""\
 examples:
   %fwdevices                       devices of frameworks in use; arrays by name
   %fwdevices x params["w"] model   where these live, leaf by leaf, how cut
+  %fwdevices --no-prealloc         before the first use: memory as it is needed
   %%fwdevices                      what a cell copies between host and devices
 
 from Python:

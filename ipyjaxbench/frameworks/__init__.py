@@ -10,6 +10,7 @@ from ipyjaxbench.frameworks._base import Framework, Restore, Wait
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
 from ipyjaxbench.frameworks._crossings import HOST, Crossing, CrossingWatch
 from ipyjaxbench.frameworks._keras import backend_of, refuse
+from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import usable_cpus
 from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
@@ -26,6 +27,7 @@ from ipyjaxbench.frameworks._walk import (
 
 __all__ = [
     "HOST",
+    "MEMORY_VARIABLES",
     "CallWatch",
     "Crossing",
     "CrossingWatch",

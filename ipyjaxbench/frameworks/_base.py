@@ -25,6 +25,7 @@ from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
+from ipyjaxbench.memory_settings import MemorySetting
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -254,6 +255,18 @@ class Framework(ABC):
     def start(self) -> bool:
         """Have it look for devices; whether it has any now."""
         return self.started()
+
+    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterable[MemorySetting]:  # noqa: ARG002
+        """Set what it may take of each GPU's memory, as far as that can be done now.
+
+        Args:
+            prealloc: False has it take memory as it needs it, not all at its start.
+            fraction: that it may take; None leaves that as it is.
+
+        Returns:
+            What was set, or why it was not; nothing for a framework that knows no GPUs.
+        """
+        return ()
 
     def located(self, name: str, array: Any) -> Located:
         """Where one array lives, and in which way; must not fail for a deleted one."""

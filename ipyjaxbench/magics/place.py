@@ -10,12 +10,15 @@ from IPython.core.magic import (
 )
 
 from ipyjaxbench.commands import PLACE
+from ipyjaxbench.errors import OptionError
 from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.locating import evaluated, locate, survey
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
+from ipyjaxbench.memory_settings import MemorySettings
 from ipyjaxbench.options import PlaceOptions
+from ipyjaxbench.setting_memory import set_memory
 from ipyjaxbench.snippet import Namespace
 from ipyjaxbench.transferred import Transfers
 from ipyjaxbench.transferring import transfer_code
@@ -36,7 +39,7 @@ class FwDevices(Verb):
         __tracebackhide__ = True
         return Typed.of(self.shell, line, cell, local_ns).done(PLACE, self._place)
 
-    def _place(self, typed: Typed) -> Whereabouts | Transfers | None:
+    def _place(self, typed: Typed) -> Whereabouts | Transfers | MemorySettings | None:
         __tracebackhide__ = True
         with one_line_errors():
             chosen, rest = self.split(PLACE, typed.line)
@@ -51,9 +54,11 @@ class FwDevices(Verb):
 
 def _found(
     typed: Typed, rest: str, chosen: PlaceOptions
-) -> tuple[Whereabouts | Transfers, BaseException | None]:
+) -> tuple[Whereabouts | Transfers | MemorySettings, BaseException | None]:
     """What was asked for, and what the code raised."""
     __tracebackhide__ = True
+    if chosen.sets:
+        return _set(chosen, typed.body(rest).strip()), None
     if typed.cell is not None:
         return transfer_code(typed.source(typed.body(rest)), typed.names)
     if rest:
@@ -62,3 +67,13 @@ def _found(
     hidden = typed.shell.user_ns_hidden
     mine = {name: value for name, value in typed.names.items() if name not in hidden}
     return survey(mine, start=chosen.start), None
+
+
+def _set(chosen: PlaceOptions, code: str) -> MemorySettings:
+    """What is asked of frameworks alone, best before any of them has looked for devices."""
+    if code:
+        raise OptionError(
+            f"{code.splitlines()[0]!r}: --no-prealloc and --mem-fraction stand alone: type"
+            " %fwdevices with them first, and this after that"
+        )
+    return set_memory(prealloc=chosen.prealloc, fraction=chosen.fraction)

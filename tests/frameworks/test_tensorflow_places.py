@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from ipyjaxbench import nvidia
-from ipyjaxbench.frameworks.tensorflow import devices
+from ipyjaxbench.frameworks.tensorflow import devices, gpu_memory
 from ipyjaxbench.locating import locate, survey
 
 TWO = """
@@ -208,7 +208,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     config = tf.config
     monkeypatch.delenv("TF_FORCE_GPU_ALLOW_GROWTH", raising=False)
     monkeypatch.setattr(config, "list_logical_devices", lambda: [Gpu("/device:GPU:0")])
-    monkeypatch.setattr(config, "get_visible_devices", lambda: [Gpu("/physical_device:GPU:0")])
+    monkeypatch.setattr(config, "get_visible_devices", lambda *_: [Gpu("/physical_device:GPU:0")])
     monkeypatch.setattr(config, "get_logical_device_configuration", lambda _: None)
     monkeypatch.setattr(config.experimental, "get_memory_growth", lambda _: None)
     monkeypatch.setattr(
@@ -266,6 +266,41 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
     assert home().words[0] == (
         "gpu:0 does not answer: ValueError: Failed parsing device name: GPU:0"
     )
+
+
+def told(*, started: bool = False, prealloc: bool = True, fraction: float | None = None) -> Any:
+    (found,) = gpu_memory.set_memory(started=started, prealloc=prealloc, fraction=fraction)
+    return found
+
+
+def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> None:
+    growth: list[bool] = []
+    limits: list[float] = []
+    gpu.setattr(
+        tf.config.experimental, "set_memory_growth", lambda _, enable: growth.append(enable)
+    )
+    gpu.setattr(
+        tf.config, "set_logical_device_configuration",
+        lambda _, cuts: limits.extend(cut.memory_limit for cut in cuts),
+    )  # fmt: skip
+    gpu.setattr(nvidia, "gpus", lambda: (nvidia.Gpu("H100", memory=80 * 2**30),))
+    assert told(prealloc=False).words == "takes memory of GPU:0 as it needs it"
+    assert told(fraction=0.5).words == "may take 40.0 GiB of GPU:0"
+    gpu.setattr(nvidia, "gpus", lambda: ())
+    assert told(fraction=0.5).words.startswith("it is not told how much memory GPU:0 has.")
+    assert told(started=True, prealloc=False).words.startswith("too late")
+    assert (growth, limits) == ([True], [40 * 2**10])
+
+
+def test_gpus_that_were_cut_before_stay_so(gpu: pytest.MonkeyPatch) -> None:
+    part = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
+    gpu.setattr(tf.config, "get_logical_device_configuration", lambda _: [part])
+    assert told(fraction=0.5).words == "GPU:0 was cut into devices before, and stays so"
+    assert told(prealloc=False).undo == ""
+
+
+def test_without_a_gpu_nothing_is_set() -> None:
+    assert told(prealloc=False).words == "sees no GPU here: nothing was set"
 
 
 def test_without_a_gpu_nothing_is_said_of_its_memory() -> None:

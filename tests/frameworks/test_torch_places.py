@@ -15,6 +15,7 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distrib
 
 import ipyjaxbench
 from ipyjaxbench import Whereabouts, nvidia
+from ipyjaxbench.frameworks.torch import devices
 from ipyjaxbench.located import Located
 from ipyjaxbench.locating import locate, survey
 
@@ -385,3 +386,16 @@ def test_the_parts_told_are_those_that_each_of_eight_processes_has() -> None:
 def test_what_is_told_can_be_kept() -> None:
     found = locate({"net": Net(), "x": torch.ones(3)[1:]})
     assert Whereabouts.from_dict(found.to_dict()) == found
+
+
+def test_the_share_of_each_gpu_is_set_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[float, int]] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda _: 0.9, raising=False)
+    monkeypatch.setattr(
+        torch.cuda, "set_per_process_memory_fraction", lambda f, i: calls.append((f, i))
+    )
+    told = [*devices.set_memory(prealloc=True, fraction=0.5)]
+    assert calls == [(0.5, 0), (0.5, 1)]
+    assert told[1].undo == "torch.cuda.set_per_process_memory_fraction(0.9, 1)"

@@ -18,6 +18,7 @@ from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import Framework, Wait
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._crossings import Tell
+from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES, too_late
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, usable_cpus
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
@@ -34,6 +35,7 @@ from ipyjaxbench.frameworks.jax.work import Works
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
+from ipyjaxbench.memory_settings import MemorySetting
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -217,6 +219,14 @@ class Jax(Framework):
     def start(self) -> bool:
         """Asking for devices makes them."""
         return bool(jax.devices())
+
+    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+        """Variables of the environment, which it reads when it first looks for devices."""
+        if not self.started():
+            return MEMORY_VARIABLES[self.name].set(prealloc=prealloc, fraction=fraction)
+        if not places.has_gpus():
+            return iter([MemorySetting(self.name, "has started without a GPU: nothing to set")])
+        return iter([too_late(self.name, prealloc=prealloc, fraction=fraction)])
 
     def located(self, name: str, array: Any) -> Located:
         """With its sharding."""

@@ -169,13 +169,19 @@ def _default() -> tuple[str, str]:
     return _name(device), "the first of the platform that JAX prefers"
 
 
+def has_gpus() -> bool:
+    """Whether it has started any."""
+    return any(platform in _GPUS for platform in xla_bridge.backends())
+
+
 def _words(devices: Sequence[Any]) -> list[str]:
     """What was taken of a GPU's memory at the start, and how to have it otherwise."""
     if not any(device.platform in _GPUS for device in devices):
         return []
-    if os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "true").lower() in ("false", "0"):
+    if os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE") in ("false", "False", "0"):
         return ["JAX takes memory as it needs it, and keeps what it took"]
-    share = os.environ.get("XLA_PYTHON_CLIENT_MEM_FRACTION", ".75")
+    variables = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
+    share = next((os.environ[name] for name in variables if os.environ.get(name)), ".75")
     told = (
         f"JAX took {float(share):.0%} of each GPU when it started. XLA_PYTHON_CLIENT_PREALLOCATE"
         "=false in the environment has it take what it needs: too late in this process"

@@ -19,7 +19,7 @@ from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, of_kind, usable_cpus
 from ipyjaxbench.frameworks._told import Fresh, Watch
-from ipyjaxbench.frameworks.tensorflow import devices, pitfalls, places
+from ipyjaxbench.frameworks.tensorflow import devices, gpu_memory, pitfalls, places
 from ipyjaxbench.frameworks.tensorflow.call_watch import TensorFlowCallWatch
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
 from ipyjaxbench.frameworks.tensorflow.graph import graph
@@ -30,6 +30,7 @@ from ipyjaxbench.frameworks.tensorflow.transfers import TensorFlowCrossings
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
+from ipyjaxbench.memory_settings import MemorySetting
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -154,6 +155,10 @@ class TensorFlow(Framework):
     def start(self) -> bool:
         """Asking for devices makes them."""
         return bool(tf.config.list_logical_devices())
+
+    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+        """Growth or a limit of each GPU, before it has started them."""
+        return gpu_memory.set_memory(started=self.started(), prealloc=prealloc, fraction=fraction)
 
     def located(self, name: str, array: Any) -> Located:
         """With the replicas of a variable."""

@@ -27,6 +27,7 @@ from ipyjaxbench.frameworks.torch.transfers import TorchCrossings
 from ipyjaxbench.graph import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
+from ipyjaxbench.memory_settings import MemorySetting
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.placed import Placement
@@ -167,6 +168,10 @@ class Torch(Framework):
     def start(self) -> bool:
         """Have accelerators looked for; the CPU is there anyway."""
         return devices.start()
+
+    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+        """The share of each GPU, at any time; there is no preallocation."""
+        return devices.set_memory(prealloc=prealloc, fraction=fraction)
 
     def located(self, name: str, array: Any) -> Located:
         """With its layout, and with its placements where it is a DTensor."""

@@ -7,8 +7,10 @@ from typing import Any
 import torch
 
 from ipyjaxbench import nvidia, units
+from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES
 from ipyjaxbench.frameworks._shared import in_words
 from ipyjaxbench.homes import Device, Home
+from ipyjaxbench.memory_settings import MemorySetting
 
 _SETTING = "PYTORCH_CUDA_ALLOC_CONF"
 _MUCH = 0.1  # of what is reserved
@@ -51,6 +53,28 @@ def start() -> bool:
         if kind.is_available():
             kind.init()
     return True
+
+
+def set_memory(*, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+    """What may be taken of each GPU, for as long as the process lives."""
+    if not prealloc:
+        yield from MEMORY_VARIABLES["torch"].set(prealloc=False, fraction=None)
+    if fraction is None:
+        return
+    if not torch.cuda.is_available():
+        yield MemorySetting("torch", "sees no GPU here: nothing was set")
+        return
+    ask: Callable[[int], float] | None = getattr(
+        torch.cuda, "get_per_process_memory_fraction", None
+    )
+    for index in range(torch.cuda.device_count()):
+        before = 1.0 if ask is None else ask(index)
+        torch.cuda.set_per_process_memory_fraction(fraction, index)
+        yield MemorySetting(
+            "torch",
+            f"may take {fraction:.0%} of cuda:{index} from now on; what it took before it keeps",
+            f"torch.cuda.set_per_process_memory_fraction({before:g}, {index})",
+        )
 
 
 def _cuda(index: int, gpus: Sequence[nvidia.Gpu]) -> tuple[Device, list[str]]:
