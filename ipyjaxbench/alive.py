@@ -22,6 +22,7 @@ class Alive:
 
     def __init__(self, frameworks: Sequence[Framework], names: Mapping[str, object]) -> None:
         self._arrays: dict[int, tuple[weakref.ref[Any], Framework, Kept]] = {}
+        self._held: set[int] = set()  # memory of arrays that are told under another identity
         data = {n: v for n, v in names.items() if not isinstance(v, _NO_DATA)}
         shown = {n: v for n, v in data.items() if not n.startswith("_") and n not in _HISTORY}
         parts = {name: find_arrays(value, frameworks) for name, value in shown.items()}
@@ -53,8 +54,11 @@ class Alive:
         )
 
     def _add(self, name: str, framework: Framework, array: Any) -> None:
-        if id(array) in self._arrays or not framework.alive(array):
+        if id(array) in self._arrays or id(array) in self._held or not framework.alive(array):
             return
+        holder = framework.holder(array)
+        if holder is not array:
+            self._held.add(id(holder))
         place = framework.placement(array)
         if place.view:
             return

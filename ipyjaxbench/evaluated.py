@@ -4,7 +4,7 @@ import ast
 import inspect
 import linecache
 from pathlib import Path
-from types import CodeType, FrameType, TracebackType
+from types import FrameType, TracebackType
 
 from ipyjaxbench.copies import called
 
@@ -26,7 +26,7 @@ def evaluated_at(frame: FrameType | None) -> tuple[int, str, str]:
         The line, the text, and the function that it is in, "" outside of functions; 0 and no words
         where no frame is the user's.
     """
-    while frame is not None and not _is_the_users(frame.f_code):
+    while frame is not None and not is_the_users(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return 0, "", ""
@@ -53,8 +53,8 @@ def called_in(text: str) -> str:
         return ""
 
 
-def _is_the_users(code: CodeType) -> bool:
-    file = code.co_filename
+def is_the_users(file: str) -> bool:
+    """Whether code of this file was written by the user, not installed."""
     return not (file.startswith(_MINE) or any(part in file for part in _LIBRARIES))
 
 

@@ -89,6 +89,8 @@ class Whereabouts(Result):
         homes: frameworks with their devices.
         arrays: of what was asked for, or of all names.
         unnamed: arrays that are alive and have no name, by framework: how many, and their bytes.
+        largest: of those of each framework the largest one, with where it was made if that is
+            known.
     """
 
     kind: ClassVar[str] = "whereabouts"
@@ -97,6 +99,7 @@ class Whereabouts(Result):
     homes: tuple[Home, ...]
     arrays: tuple[Located, ...]
     unnamed: Mapping[str, tuple[int, int]]
+    largest: tuple[Located, ...] = ()
 
     def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
         """Arrays and bytes on each device; what shares the memory of another counts once.

@@ -33,10 +33,13 @@ def report(w: "Whereabouts") -> Report:
 
 def _headline(w: "Whereabouts") -> Headline:
     title = " ".join(("%fwdevices", *w.asked))
-    count = sum(each.arrays for each in w.arrays if each.framework)
-    total = sum(each.nbytes for each in w.arrays if not each.deleted and not each.of)
-    devices = {device for each in w.arrays for device in each.devices}
+    alive = [each for each in w.arrays if each.framework and not each.deleted]
+    count = sum(each.arrays for each in alive)
+    total = sum(each.nbytes for each in alive if not each.of)
+    devices = {device for each in alive for device in each.devices}
     detail = f"{units.size(total)} on {units.count(len(devices), 'device')}"
+    deleted = sum(each.arrays for each in w.arrays if each.deleted)
+    detail += f", {deleted:,} deleted" if deleted else ""
     return Headline(
         title, units.count(count, "array"), detail, "PLACED" if count else "NOTHING", ""
     )
@@ -47,7 +50,7 @@ def _rows(arrays: "list[Located]") -> Iterator[tuple[str, ...]]:
         kind = units.array(each.dtype, each.shape) if each.framework else each.dtype
         if each.arrays > 1:
             kind = units.count(each.arrays, "array")
-        size = units.size(each.nbytes) if each.framework else ""
+        size = units.size(0 if each.deleted else each.nbytes) if each.framework else ""
         yield each.name, each.framework, kind, size, ", ".join(_where(each))
     rest = arrays[_MOST:]
     if rest:
@@ -57,7 +60,7 @@ def _rows(arrays: "list[Located]") -> Iterator[tuple[str, ...]]:
 
 def _where(each: "Located") -> Iterator[str]:
     if not each.framework:
-        yield "no array"
+        yield f"no array, but {each.layout}" if each.layout else "no array"
         return
     if each.deleted:
         yield "deleted: its memory was given away"
@@ -104,7 +107,16 @@ def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:
         count, nbytes = w.unnamed.get(home.framework, (0, 0))
         if count:
             which = units.count(count, "array")
-            yield "", f"{which} without a name, {units.size(nbytes)}"
+            yield "", f"{which} without a name, {units.size(nbytes)}{_largest(w, home.framework)}"
+
+
+def _largest(w: "Whereabouts", framework: str) -> str:
+    for each in w.largest:
+        if each.framework == framework:
+            made = f", {each.layout}" if each.layout else ""
+            told = f"{units.array(each.dtype, each.shape)}, {units.size(each.nbytes)}{made}"
+            return f"; the largest: {told}"
+    return ""
 
 
 def _home(home: "Home", held: dict[str, tuple[int, int]]) -> str:

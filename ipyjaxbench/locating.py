@@ -6,11 +6,13 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ipyjaxbench.awaiting import run
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.evaluated import is_the_users
 from ipyjaxbench.frameworks import Framework, iterate_arrays, loaded
 from ipyjaxbench.located import Located, Whereabouts
 from ipyjaxbench.paths import arrays_in
@@ -35,7 +37,7 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     found: list[Located] = []
     for name, value in values.items():
         leaves = list(_leaves(name, value, frameworks))
-        found += leaves or [Located(name, "", type(value).__name__, (), 0, ())]
+        found += leaves or [_no_array(name, value, frameworks)]
     mine = {each.framework for each in found}
     homes = tuple(each.home() for each in frameworks if each.has_devices and each.name in mine)
     return Whereabouts(tuple(values), homes, tuple(_with_shared(found)), {})
@@ -60,7 +62,7 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
             continue
         found_here = iterate_arrays(value, frameworks)
         for framework, array in itertools.islice(found_here, _MOST_LEAVES):
-            known.add(id(array))
+            known.add(id(framework.holder(array)))
             told = _told(name, framework, array)
             if told.dtype != _OBJECTS:
                 parts.append(told)
@@ -74,17 +76,34 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     for name, mine in by_name.items():
         found += mine if name in alone else _together(name, mine)
     homes = tuple(each.home() for each in frameworks if each.has_devices)
-    return Whereabouts((), homes, tuple(found), dict(_unnamed(frameworks, known)))
+    return Whereabouts((), homes, tuple(found), *_unnamed(frameworks, known))
 
 
 def _unnamed(
     frameworks: Sequence[Framework], known: Collection[int]
-) -> Iterator[tuple[str, tuple[int, int]]]:
-    """How many arrays have no name, and their bytes, by framework."""
+) -> tuple[dict[str, tuple[int, int]], tuple[Located, ...]]:
+    """How many arrays have no name, and their bytes, by framework; and the largest of each."""
+    counts, largest = {}, []
     for framework in frameworks:
-        weights = [framework.weight(array) for array in framework.held() if id(array) not in known]
-        if weights:
-            yield framework.name, (len(weights), sum(each.nbytes for each in weights if each))
+        rest = [array for array in framework.held() if id(array) not in known]
+        if not rest:
+            continue
+        sizes = [weight.nbytes if (weight := framework.weight(array)) else 0 for array in rest]
+        counts[framework.name] = len(rest), sum(sizes)
+        array = rest[sizes.index(max(sizes))]
+        largest.append(replace(framework.located("", array), layout=_made(framework, array)))
+    return counts, tuple(largest)
+
+
+def _made(framework: Framework, array: object) -> str:
+    """Where the user's code made it, in words."""
+    frames = (each for each in framework.made_at(array) if is_the_users(each[0]))
+    file, function, line = next(frames, ("", "", 0))
+    if not file:
+        return ""
+    where = f" of {Path(file).name}" if Path(file).is_file() else ""
+    within = f", in {function}" if function != "<module>" else ""
+    return f"made in line {line}{where}{within}"
 
 
 def _frameworks(*, start: bool) -> list[Framework]:
@@ -93,6 +112,12 @@ def _frameworks(*, start: bool) -> list[Framework]:
         for each in frameworks:
             each.start()
     return frameworks
+
+
+def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Located:
+    words = (each.described(value) for each in frameworks)
+    told = next(filter(None, words), "")
+    return Located(name, "", type(value).__name__, (), 0, (), layout=told)
 
 
 def _leaves(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
@@ -118,8 +143,9 @@ def _rest(name: str, found: Iterable[tuple[Framework, Any]], known: set[int]) ->
             sums[where] = [0, 0, cut]
         mine = sums[where]
         mine[0] += 1
-        if id(array) not in known:
-            known.add(id(array))
+        number = id(framework.holder(array))
+        if number not in known:
+            known.add(number)
             mine[1] += nbytes
     lines = []
     for (framework_name, devices, _), (count, nbytes, cut) in sums.items():

@@ -282,6 +282,18 @@ class Framework(ABC):
         """Its arrays that are in memory, as far as it knows them."""
         return ()
 
+    def holder(self, array: Any) -> object:
+        """The array under which `held` names its memory: itself, unless it wraps another one."""
+        return array
+
+    def made_at(self, array: Any) -> Sequence[tuple[str, str, int]]:  # noqa: ARG002
+        """The calls that made it, innermost first: file, function, line; empty if not known."""
+        return ()
+
+    def described(self, value: object) -> str:  # noqa: ARG002
+        """What a value of its own is that holds no array, such as a mesh; empty for others."""
+        return ""
+
     def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:  # noqa: ARG002
         """The parts of a container of its own, such as a module's parameters, by name."""
         return None

@@ -22,7 +22,7 @@ from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES, too_late
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, usable_cpus
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
-from ipyjaxbench.frameworks.jax import fresh, places
+from ipyjaxbench.frameworks.jax import described, fresh, places
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.diagnoses.explaining import explain
@@ -243,6 +243,19 @@ class Jax(Framework):
         arrays = [array for array in jax.live_arrays() if not array.is_deleted()]
         parts = places.unnamed_parts(arrays)
         return [array for array in arrays if id(array) not in parts]
+
+    def holder(self, array: Any) -> object:
+        """The numbers of a key."""
+        return getattr(array, "_base_array", array)
+
+    def made_at(self, array: Any) -> Sequence[tuple[str, str, int]]:
+        """As JAX keeps it with each array."""
+        frames = getattr(getattr(array, "traceback", None), "frames", ())
+        return [(each.file_name, each.function_name, each.line_num) for each in frames]
+
+    def described(self, value: object) -> str:
+        """Meshes, shardings, and shapes without numbers."""
+        return described.described(value)
 
     def is_tracing(self, args: object) -> bool:
         """Whether one of them is a tracer."""

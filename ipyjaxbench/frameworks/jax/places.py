@@ -48,7 +48,7 @@ def located(name: str, array: Any) -> Located:
         nbytes=math.prod(shape) * getattr(array.dtype, "itemsize", 0),
         devices=devices,
         memory=memory,
-        weak=bool(array.weak_type),
+        weak=bool(getattr(array, "weak_type", False)),  # keys of random numbers lack it
         committed=bool(getattr(array, "committed", getattr(array, "_committed", False))),
         deleted=array.is_deleted(),
         sharding=_sharding(sharding, shape) if len(devices) > 1 else None,
@@ -167,6 +167,24 @@ def _default() -> tuple[str, str]:
         if os.environ.get(variable):
             return _name(device), f"{variable}={os.environ[variable]}"
     return _name(device), "the first of the platform that JAX prefers"
+
+
+def has_started() -> bool:
+    """Whether it has looked for devices."""
+    return bool(xla_bridge.backends_are_initialized())
+
+
+def count() -> int:
+    """How many devices it has found of the kind that it prefers; 0 before it has looked."""
+    return jax.device_count() if has_started() else 0
+
+
+def missing(devices: Sequence[Any]) -> int:
+    """How many of these are none that JAX has found here or in other processes, as topologies'."""
+    if not has_started():
+        return 0
+    known = {d for backend in xla_bridge.backends().values() for d in backend.devices()}
+    return sum(device not in known for device in devices)
 
 
 def has_gpus() -> bool:

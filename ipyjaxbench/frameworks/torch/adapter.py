@@ -73,7 +73,8 @@ class Torch(Framework):
 
     def placement(self, array: Any) -> Placement:
         """Type, device and bytes of the elements (a view may hold on to more)."""
-        is_lazy = torch.nn.parameter.is_lazy(array)  # its module has not been called yet
+        # A lazy one's module has not been called yet.
+        is_empty = torch.nn.parameter.is_lazy(array) or array.device.type == "meta"
         return Placement(
             name="",
             framework=self.name,
@@ -81,7 +82,7 @@ class Torch(Framework):
             dtype=str(array.dtype).removeprefix("torch."),
             shape=places.shape_of(array),
             devices=(str(array.device),),
-            nbytes=0 if is_lazy else array.numel() * array.element_size(),
+            nbytes=0 if is_empty else array.numel() * array.element_size(),
             recorded=array.grad_fn is not None,
         )
 
