@@ -1,13 +1,13 @@
 """How devices and arrays are told: a line for each, and pictures of what is cut."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
 from ipyjaxbench.folding import folded
 from ipyjaxbench.report import Block, Calls, Facts, Grid, Headline, Report
-from ipyjaxbench.sharding import short
+from ipyjaxbench.sharding import Sharding, short
 
 if TYPE_CHECKING:
     from ipyjaxbench.homes import Device, Home
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MOST = 40  # arrays that are named one by one
 _MOST_PICTURES = 4
+_MOST_ROWS = 16  # of a picture of several arrays
 
 
 def report(w: "Whereabouts") -> Report:
@@ -25,8 +26,8 @@ def report(w: "Whereabouts") -> Report:
         head = ("name", "of", "type", "size", "where")
         blocks.append(Calls(head, tuple(_rows(folded(ranked, _MOST)))))
     pictured = [each for each in ranked if each.sharding is not None]
-    for each in pictured[:_MOST_PICTURES] if w.asked else ():
-        blocks += list(_pictures(each))
+    if w.asked:
+        blocks += _pictures(pictured[:_MOST_PICTURES])
     blocks.append(Facts(tuple(_facts(w))))
     return Report(tuple(blocks))
 
@@ -78,21 +79,48 @@ def _where(each: "Located") -> Iterator[str]:
     ) if is_so)  # fmt: skip
 
 
-def _pictures(each: "Located") -> Iterator[Block]:
-    assert each.sharding is not None
-    itemsize = each.nbytes // max(math.prod(each.shape), 1)
-    for caption, cells, heads, tops in each.sharding.grids():
-        named = f"{each.name}{', ' if caption else ''}{caption}"
+def _pictures(arrays: "Sequence[Located]") -> Iterator[Block]:
+    """One picture of all where that is small, and what its parts take for each."""
+    together = _together(arrays) if len(arrays) > 1 else None
+    if together is not None:
+        yield together
+    for each in arrays:
+        if each.sharding is not None:
+            if together is None:
+                yield from _grids(each.name, each.sharding)
+            yield Facts(tuple(_parts(each, each.sharding, "parts" if len(arrays) == 1
+                                     else f"parts of {each.name}")))  # fmt: skip
+
+
+def _together(arrays: "Sequence[Located]") -> Grid | None:
+    """Devices down, arrays across; devices with the same parts of all share a row."""
+    cuts = [each.sharding.parts_by_device() for each in arrays if each.sharding is not None]
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for device in dict.fromkeys(device for parts in cuts for device in parts):
+        rows.setdefault(tuple(parts.get(device, "") for parts in cuts), []).append(device)
+    if len(rows) > _MOST_ROWS:
+        return None
+    names = tuple(each.name for each in arrays)
+    return Grid("", names, tuple((short(devices), *cells) for cells, devices in rows.items()))
+
+
+def _grids(name: str, sharding: Sharding) -> Iterator[Block]:
+    for caption, cells, heads, tops in sharding.grids():
+        named = f"{name}{', ' if caption else ''}{caption}"
         yield Grid(
             named, tuple(tops), tuple((h, *row) for h, row in zip(heads, cells, strict=True))
         )
-    largest = units.size(each.sharding.largest(itemsize))
-    copies = units.count(round(each.sharding.copies), "copy", "copies")
-    balance = "balanced" if each.sharding.balance < 1.01 else (
-        f"the fullest device has {each.sharding.balance:.2f} times the mean"
+
+
+def _parts(each: "Located", sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
+    largest = units.size(sharding.largest(each.nbytes // max(math.prod(each.shape), 1)))
+    copies = units.count(round(sharding.copies), "copy", "copies")
+    balance = "balanced" if sharding.balance < 1.01 else (
+        f"the fullest device has {sharding.balance:.2f} times the mean"
     )  # fmt: skip
-    told = f"{largest} on a device, {copies}, {balance}"
-    yield Facts((("parts", told), *([("", each.sharding.words)] if each.sharding.words else [])))
+    yield head, f"{largest} on a device, {copies}, {balance}"
+    if sharding.words:
+        yield "", sharding.words
 
 
 def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:

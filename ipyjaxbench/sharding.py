@@ -151,6 +151,21 @@ class Sharding:
             tops = [self._from_to(across, c) if across is not None and c else "" for c in columns]
             yield caption, table, heads, tops
 
+    def parts_by_device(self) -> dict[str, str]:
+        """Which part each device holds, in words.
+
+        Example:
+            >>> halves = (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))
+            >>> Sharding((4,), halves).parts_by_device()
+            {'cpu:0': 'elements 0-1', 'cpu:1': 'elements 2-3'}
+        """
+        axes = self.cut()
+        return {
+            shard.device: ", ".join(self._from_to(axis, shard.region[axis]) for axis in axes)
+            or "all of it"
+            for shard in self.shards
+        }
+
     def _from_to(self, axis: int, part: tuple[int, int]) -> str:
         start, stop = part
         if start == stop:

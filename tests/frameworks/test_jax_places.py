@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import AbstractMesh, Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 import ipyjaxbench
 from ipyjaxbench import OptionError, Whereabouts
@@ -42,6 +45,7 @@ print(json.dumps([
     {each.name: [list(each.devices), each.sharding and each.sharding.told(), each.committed]
      for each in found.arrays},
     {name: list(held) for name, held in found.by_device().items()},
+    [str(locate({name: values[name]})) for name in ("rows", "both")],
     str(found),
     {name: list(held) for name, held in surveyed.by_device().items()},
     {name: list(held) for name, held in rest.by_device().items()},
@@ -80,15 +84,15 @@ def test_bytes_are_counted_on_each_device(eight: Any) -> None:
 
 def test_a_tree_of_arrays_that_are_cut_takes_its_parts_on_each_device(eight: Any) -> None:
     parts = 4 * 8 * 4 + 4 * 4 * 4
-    assert eight[3] == {
+    assert eight[4] == {
         "cpu:0": [3, parts + 16 * 8 * 4],
         **{f"cpu:{i}": [2, parts] for i in range(1, 8)},
     }
-    assert eight[4] == {f"cpu:{i}": [2100, 2100 * 4 * 8 * 4] for i in range(8)}
+    assert eight[5] == {f"cpu:{i}": [2100, 2100 * 4 * 8 * 4] for i in range(8)}
 
 
 def test_parts_of_arrays_with_a_name_are_no_arrays_without_one(eight: Any) -> None:
-    assert eight[5] == {}
+    assert eight[6] == {}
 
 
 def test_looking_adds_no_array_to_those_that_jax_holds() -> None:
@@ -100,11 +104,55 @@ def test_looking_adds_no_array_to_those_that_jax_holds() -> None:
 
 
 def test_pictures_show_which_device_has_which_part(eight: Any) -> None:
-    text = eight[2]
-    assert "| rows 0-3   | cpu:0,1 |" in text
-    assert "| rows 12-15 | cpu:6       | cpu:7       |" in text
-    assert "128 B on a device, 2 copies, balanced" in text
+    rows, both = eight[2]
+    assert "| rows 0-3   | cpu:0,1 |" in rows
+    assert "128 B on a device, 2 copies, balanced" in rows
+    assert "| rows 12-15 | cpu:6       | cpu:7       |" in both
+
+
+def test_several_arrays_are_in_one_picture_by_device(eight: Any) -> None:
+    text = eight[3]
+    assert "|       | rows       | both                    | joined   | all       |" in text
+    assert "| cpu:7 | rows 12-15 | rows 12-15, columns 4-7 | column 7 | all of it |" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_values_without_arrays_are_told_for_what_they_are() -> None:
+    mesh = AbstractMesh((64,), ("x",))
+    shape = jax.ShapeDtypeStruct((4, 2), jnp.float32, sharding=NamedSharding(mesh, P("x")))
+    values = {"mesh": mesh, "shape": shape, "one": Mesh(np.array(jax.devices()[:1]), ("x",))}
+    told = [each.layout for each in locate(values).arrays]
+    abstract = (
+        f"an abstract mesh, 'x' (64): 64 devices, none named, and JAX has {jax.device_count()} here"
+    )
+    empty = "a shape without numbers: f32[4,2], which would take 32 B"
+    assert told == [
+        abstract, f"{empty}, with a sharding, {P('x')}, by {abstract}", "a mesh, 'x' (1): 1 device"
+    ]  # fmt: skip
+
+
+def test_a_key_of_random_numbers_is_one_array() -> None:
+    before = survey({}).unnamed.get("jax", (0, 0))
+    key = jax.random.key(3)
+    found = survey({"key": key})
+    assert [(each.name, each.dtype, each.nbytes) for each in found.arrays] == [
+        ("key", "key<fry>", 8)
+    ]
+    assert found.unnamed.get("jax", (0, 0)) == before
+
+
+def make() -> list[jax.Array]:
+    return [jnp.ones((700, 700)) * 3]
+
+
+def test_the_largest_array_without_a_name_is_told_with_the_line_that_made_it() -> None:
+    keep = make()
+    found = survey({})
+    (largest,) = (each for each in found.largest if each.framework == "jax")
+    line = make.__code__.co_firstlineno + 1
+    assert largest.shape == keep[0].shape
+    assert largest.layout == f"made in line {line} of {Path(__file__).name}, in make"
+    assert "the largest: f32[700,700], 1.87 MiB, made in line" in " ".join(str(found).split())
 
 
 def test_names_are_leaves_with_their_paths() -> None:
