@@ -50,7 +50,11 @@ class Transfer:
     def direction(self) -> str:
         """One of "to the host", "to devices" and "between devices"."""
         ends = {self.source: "to devices", self.target: "to the host"}
-        return ends.get("host", "between devices")
+        if "host" in ends:
+            return ends["host"]
+        # Some frameworks call the host's memory a device; it is none beside a GPU.
+        on_host = [place for place in (self.source, self.target) if place.startswith("cpu")]
+        return ends[on_host[0]] if len(on_host) == 1 else "between devices"
 
     @property
     def copied(self) -> int:

@@ -1,5 +1,6 @@
 """How copies are told, from Python's own view: frameworks have files of their own."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,6 +47,23 @@ def test_the_report_says_how_much_of_the_time_copies_took() -> None:
         "not seen   copies elsewhere\n"
         "with       jax 0.10.2"
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "direction"),
+    [
+        ("cpu", "cuda:0", "to devices"),
+        ("cuda:0", "cpu pinned", "to the host"),
+        ("gpu:0", "host", "to the host"),
+        ("cpu:0", "host", "to the host"),
+        ("cuda:0", "cuda:1", "between devices"),
+        ("cpu:0", "cpu:1", "between devices"),
+    ],
+)
+def test_the_memory_of_the_cpu_is_the_host_beside_a_gpu(
+    source: str, target: str, direction: str
+) -> None:
+    assert replace(COPY, source=source, target=target).direction == direction
 
 
 def test_where_nothing_is_copied_the_headline_says_so() -> None:

@@ -21,22 +21,6 @@ def truth(call: Callable[[], Any], wait: Callable[[Any], Any]) -> float:
     return statistics.median(figures)
 
 
-@pytest.fixture(scope="module")
-def cuda() -> Any:
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("there is no CUDA device for PyTorch here")
-    return torch
-
-
-@pytest.fixture(scope="module")
-def gpu() -> Any:
-    jax = pytest.importorskip("jax")
-    if jax.default_backend() not in ("gpu", "tpu"):
-        pytest.skip("there is no accelerator for JAX here")
-    return jax
-
-
 @pytest.mark.parametrize("size", [512, 4096])
 def test_a_product_in_torch_is_waited_for(cuda: Any, size: int) -> None:
     a = cuda.randn(size, size, device="cuda")

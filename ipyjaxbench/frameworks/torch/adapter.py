@@ -1,6 +1,5 @@
 """PyTorch: synchronous on the CPU, asynchronous on every accelerator, one wait per device."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -88,18 +87,18 @@ class Torch(Framework):
 
     def free_memory(self) -> int:
         """What CUDA devices in use tell; the host where there are none."""
-        cuda = [device for device in _devices_in_use() if device.type == "cuda"]
+        cuda = [device for device in devices.in_use() if device.type == "cuda"]
         return min((torch.cuda.mem_get_info(d)[0] for d in cuda), default=host_memory())
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
         """Wait for the devices of the tensors, all their streams."""
-        devices = {array.device for array in arrays if array.device.type not in ("cpu", "meta")}
-        if not devices:
+        used = {array.device for array in arrays if array.device.type not in ("cpu", "meta")}
+        if not used:
             return None
 
         def wait(_: object) -> None:
-            for device in devices:
-                _synchronize(device)
+            for device in used:
+                devices.synchronize(device)
 
         return wait
 
@@ -108,12 +107,11 @@ class Torch(Framework):
 
     def drain(self) -> None:
         """Wait for every accelerator that this process uses; each has its own queue."""
-        for device in _devices_in_use():
-            _synchronize(device)
+        devices.drain()
 
     def profile(self, run: Callable[[], object]) -> Profile:
         """Profile with kineto: kernels where an accelerator is used, operators on the CPU else."""
-        return profile(run, {device.type for device in _devices_in_use()})
+        return profile(run, {device.type for device in devices.in_use()})
 
     def watch(self, functions: Sequence[object]) -> Watch:
         """Read dynamo's own record of compilations."""
@@ -253,30 +251,7 @@ class Torch(Framework):
         """Not told."""
 
 
-def _devices_in_use() -> Iterator[torch.device]:
-    """Accelerators with a context in this process: waiting for others would make one."""
-    for kind in (torch.cuda, torch.xpu):
-        if kind.is_initialized():
-            name = kind.__name__.rpartition(".")[2]
-            for index in range(kind.device_count()):
-                if index == kind.current_device() or kind.memory_reserved(index):
-                    yield torch.device(name, index)
-    if torch.backends.mps.is_available():
-        yield torch.device("mps", 0)
-    if "torch_xla" in sys.modules:
-        yield torch.device("xla", 0)
-
-
-def _synchronize(device: torch.device) -> None:
-    if device.type == "xla":
-        sys.modules["torch_xla"].sync(wait=True)
-    elif device.type == "mps":
-        torch.mps.synchronize()
-    else:
-        getattr(torch, device.type).synchronize(device)
-
-
 def _device_generators() -> list[torch.Generator]:
     if not torch.cuda.is_initialized():
         return []
-    return [torch.cuda.default_generators[d.index] for d in _devices_in_use() if d.type == "cuda"]
+    return [torch.cuda.default_generators[d.index] for d in devices.in_use() if d.type == "cuda"]

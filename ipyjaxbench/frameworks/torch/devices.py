@@ -1,6 +1,7 @@
 """PyTorch's devices, what its allocator holds of their memory, and which is the default."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -53,6 +54,36 @@ def start() -> bool:
         if kind.is_available():
             kind.init()
     return True
+
+
+def in_use() -> Iterator[torch.device]:
+    """Accelerators with a context in this process: waiting for others would make one."""
+    for kind in (torch.cuda, torch.xpu):
+        if kind.is_initialized():
+            name = kind.__name__.rpartition(".")[2]
+            for index in range(kind.device_count()):
+                if index == kind.current_device() or kind.memory_reserved(index):
+                    yield torch.device(name, index)
+    if torch.backends.mps.is_available():
+        yield torch.device("mps", 0)
+    if "torch_xla" in sys.modules:
+        yield torch.device("xla", 0)
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait for all that was started on one accelerator."""
+    if device.type == "xla":
+        sys.modules["torch_xla"].sync(wait=True)
+    elif device.type == "mps":
+        torch.mps.synchronize()
+    else:
+        getattr(torch, device.type).synchronize(device)
+
+
+def drain() -> None:
+    """Wait for all that was started on any of them."""
+    for device in in_use():
+        synchronize(device)
 
 
 def set_memory(*, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:

@@ -1,0 +1,32 @@
+"""Frameworks with a GPU; what lacks one is skipped, and counted."""
+
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cuda() -> Any:
+    """PyTorch, where it has a GPU."""
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("there is no CUDA device for PyTorch here")
+    return torch
+
+
+@pytest.fixture(scope="session")
+def gpu() -> Any:
+    """JAX, where it has an accelerator."""
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() not in ("gpu", "tpu"):
+        pytest.skip("there is no accelerator for JAX here")
+    return jax
+
+
+@pytest.fixture(scope="session")
+def tf() -> Any:
+    """TensorFlow, where it has a GPU."""
+    tensorflow = pytest.importorskip("tensorflow")
+    if not tensorflow.config.list_physical_devices("GPU"):
+        pytest.skip("there is no GPU for TensorFlow here")
+    return tensorflow
