@@ -166,6 +166,8 @@ def _memory(device: "Device") -> str:
         parts.append(f"{units.size(device.used)}{limit} in use")
     if device.peak is not None:
         parts.append(f"at most {units.size(device.peak)} so far")
+    if device.process:
+        parts.append(f"of process {device.process}")
     if device.coordinates:
         parts.append(f"at {device.coordinates}")
     if device.users:

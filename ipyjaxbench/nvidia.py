@@ -54,6 +54,12 @@ def prepare() -> None:
     _nvml()
 
 
+def driver() -> str:
+    """The driver's version, such as "570.86.10"; empty where it cannot be asked."""
+    told = _ask(_nvml(), "nvmlSystemGetDriverVersion") or ""
+    return told.decode(errors="replace") if isinstance(told, bytes) else str(told)
+
+
 def gpus() -> tuple[Gpu, ...]:
     """All GPUs that the driver shows, in its order; empty where it cannot be asked."""
     nvml = _nvml()

@@ -187,3 +187,17 @@ def test_the_meter_asks_only_when_told_to(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_meter_without_the_binding_is_none_the_worse() -> None:
     assert Meter(Clock.elapsed(), gpus=True).read().gpus == ()
+
+
+def test_the_driver_and_the_memory_of_a_gpu_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeNvml({"name": "H100"})
+    fake.nvmlSystemGetDriverVersion = lambda: b"570.86.10"  # type: ignore[attr-defined]
+    fake.nvmlDeviceGetMemoryInfo = lambda _: SimpleNamespace(total=2**30)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pynvml", fake)
+    assert nvidia.driver() == "570.86.10"
+    assert [gpu.memory for gpu in gpus()] == [2**30]
+
+
+def test_without_a_driver_its_version_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    assert nvidia.driver() == ""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ from jax.sharding import PartitionSpec as P
 
 import ipyjaxbench
 from ipyjaxbench import OptionError, Whereabouts
+from ipyjaxbench.frameworks.jax import devices
+from ipyjaxbench.homes import Device
 from ipyjaxbench.locating import evaluated, locate, survey
 from ipyjaxbench.render import html
 from tests.test_render_html import Page, assert_survives
@@ -240,4 +243,62 @@ def test_the_default_device_is_told_with_its_reason() -> None:
     assert home.default == "cpu:0"
     with jax.default_device(jax.devices()[0]):
         (home,) = (each for each in survey({}).homes if each.framework == "jax")
+    assert home.why == "with jax.default_device"
+    jax.config.update("jax_default_device", jax.devices()[0])
+    try:
+        (home,) = (each for each in survey({}).homes if each.framework == "jax")
+    finally:
+        jax.config.update("jax_default_device", None)
     assert home.why == "jax_default_device"
+
+
+class Lost:
+    platform, id = "gpu", 1
+
+    def memory_stats(self) -> None:
+        raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS: it is gone\nmore")
+
+
+def test_a_device_that_is_lost_is_told_in_one_line() -> None:
+    device, words = devices._device(Lost(), ())
+    assert device == Device("gpu:1")
+    assert words == "gpu:1 does not answer: RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS: it is gone"
+
+
+HALF = """
+import sys, json
+import jax
+jax.config.update("jax_num_cpu_devices", 2)
+jax.distributed.initialize(f"localhost:{sys.argv[1]}", 2, int(sys.argv[2]))
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from ipyjaxbench.locating import locate
+mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("data", "model"))
+whole = np.ones((8, 4), np.float32)
+cut = NamedSharding(mesh, P("data", "model"))
+x = jax.make_array_from_callback((8, 4), cut, lambda i: whole[i])
+found = locate({"x": x, "mesh": mesh})
+print(json.dumps([found.arrays[0].sharding.hidden, found.arrays[1].layout,
+                  [nbytes for _, nbytes in found.by_device().values()], str(found)]))
+jax.distributed.shutdown()
+"""
+
+
+def test_parts_in_other_processes_are_told_and_not_read() -> None:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = str(free.getsockname()[1])
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", HALF, port, rank],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )
+        for rank in "01"
+    ]  # fmt: skip
+    for run in runs:
+        output, _ = run.communicate(timeout=300)
+        hidden, mesh, nbytes, text = json.loads(output.splitlines()[-1])
+        assert hidden == 2
+        assert mesh == "a mesh, 'data' (2) by 'model' (2): 4 devices, 2 of other processes"
+        assert nbytes == [32] * 4
+        assert "2 parts in other processes" in " ".join(text.split())

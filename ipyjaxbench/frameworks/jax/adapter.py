@@ -22,7 +22,7 @@ from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES, too_late
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, usable_cpus
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
-from ipyjaxbench.frameworks.jax import described, fresh, places
+from ipyjaxbench.frameworks.jax import described, devices, fresh, places
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.diagnoses.explaining import explain
@@ -214,7 +214,7 @@ class Jax(Framework):
         """Its devices; none of them is asked for before it has started."""
         if not self.started():
             return Home(self.name, self.version(), started=False)
-        return places.home(self.version())
+        return devices.home(self.version())
 
     def start(self) -> bool:
         """Asking for devices makes them."""
@@ -224,7 +224,7 @@ class Jax(Framework):
         """Variables of the environment, which it reads when it first looks for devices."""
         if not self.started():
             return MEMORY_VARIABLES[self.name].set(prealloc=prealloc, fraction=fraction)
-        if not places.has_gpus():
+        if not devices.has_gpus():
             return iter([MemorySetting(self.name, "has started without a GPU: nothing to set")])
         return iter([too_late(self.name, prealloc=prealloc, fraction=fraction)])
 

@@ -8,15 +8,15 @@ import jax
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, Sharding
 
 from ipyjaxbench import units
-from ipyjaxbench.frameworks.jax import places
+from ipyjaxbench.frameworks.jax import devices as here
 
 
 def described(value: object) -> str:
     """In words; empty for what is none of these."""
     match value:
         case AbstractMesh():
-            here = places.count()
-            more = f", and JAX has {here} here" if here and value.size > here else ""
+            found = here.count()
+            more = f", and JAX has {found} here" if found and value.size > found else ""
             return f"an abstract mesh, {_axes(value.shape)}: {_count(value)}, none named{more}"
         case Mesh():
             return _mesh(value)
@@ -41,9 +41,9 @@ def _shape(value: Any) -> str:
 
 def _mesh(mesh: Any) -> str:
     devices = mesh.devices.flatten().tolist()
-    mine = jax.process_index() if places.has_started() else 0
+    mine = jax.process_index() if here.has_started() else 0
     others = sum(device.process_index != mine for device in devices)
-    missing = places.missing(devices)
+    missing = here.missing(devices)
     told = f"a mesh, {_axes(mesh.shape)}: {_count(mesh)}"
     if missing:
         return f"{told}, of which this machine lacks {missing}"

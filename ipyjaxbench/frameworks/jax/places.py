@@ -1,36 +1,17 @@
-"""Where JAX's arrays live, and what its devices tell."""
+"""Where JAX's arrays live."""
 
 import functools
 import math
-import os
 from collections.abc import Sequence
 from typing import Any
 
-import jax
-from jax._src import xla_bridge
-
-from ipyjaxbench.homes import Device, Home
+from ipyjaxbench.frameworks.jax.devices import name_of
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.sharding import Region, Shard, Sharding
 
 _KEPT = 512  # shardings: the arrays of a model have a few
 _GPUS = ("gpu", "cuda", "rocm")
-
-
-def home(version: str) -> Home:
-    """The devices of all backends that were started."""
-    devices = [d for backend in xla_bridge.backends().values() for d in backend.local_devices()]
-    default, why = _default()
-    return Home(
-        framework="jax",
-        version=version,
-        started=True,
-        devices=tuple(map(_device, devices)),
-        default=default,
-        why=why,
-        words=tuple(_words(devices)),
-    )
 
 
 def located(name: str, array: Any) -> Located:
@@ -103,12 +84,12 @@ def _devices(sharding: Any) -> tuple[tuple[str, ...], str]:
     """Devices in their order, and which of their memories."""
     kind = sharding.memory_kind or ""
     memory = "" if kind in ("device", "unpinned_host", "") else kind.replace("_", " ")
-    return tuple(_name(d) for d in sorted(sharding.device_set, key=lambda d: d.id)), memory
+    return tuple(name_of(d) for d in sorted(sharding.device_set, key=lambda d: d.id)), memory
 
 
 @functools.lru_cache(_KEPT)
 def _alphabetical(sharding: Any) -> tuple[str, ...]:
-    return tuple(sorted(map(_name, sharding.device_set)))
+    return tuple(sorted(map(name_of, sharding.device_set)))
 
 
 @functools.lru_cache(_KEPT)
@@ -119,7 +100,7 @@ def _sharding(sharding: Any, shape: tuple[int, ...]) -> Sharding:
     local = {device.id for device in sharding.addressable_devices}
     return Sharding(
         shape=shape,
-        shards=tuple(Shard(_name(d), _region(i, shape)) for d, i in indices.items()),
+        shards=tuple(Shard(name_of(d), _region(i, shape)) for d, i in indices.items()),
         mesh=tuple((str(name), int(size)) for name, size in mesh.shape.items()) if mesh else (),
         spec=tuple(_axes(each) for each in spec),
         hidden=sum(device.id not in local for device in indices),
@@ -137,71 +118,3 @@ def _region(indices: Sequence[slice], shape: Sequence[int]) -> Region:
         (cut.start or 0, size if cut.stop is None else cut.stop)
         for cut, size in zip(indices, shape, strict=True)
     )
-
-
-def _name(device: Any) -> str:
-    return f"{device.platform}:{device.id}"
-
-
-def _device(device: Any) -> Device:
-    told = device.memory_stats() or {}
-    kind = "" if device.device_kind == device.platform else str(device.device_kind)
-    return Device(
-        name=_name(device),
-        kind=kind,
-        process=int(device.process_index),
-        coordinates=tuple(getattr(device, "coords", None) or ()),
-        used=told.get("bytes_in_use"),
-        peak=told.get("peak_bytes_in_use"),
-        limit=told.get("bytes_limit"),
-    )
-
-
-def _default() -> tuple[str, str]:
-    chosen = jax.config.jax_default_device
-    if chosen is not None:
-        shown = chosen if isinstance(chosen, str) else _name(chosen)
-        return shown, "jax_default_device"
-    device = jax.local_devices()[0]
-    for variable in ("JAX_PLATFORMS", "JAX_PLATFORM_NAME"):
-        if os.environ.get(variable):
-            return _name(device), f"{variable}={os.environ[variable]}"
-    return _name(device), "the first of the platform that JAX prefers"
-
-
-def has_started() -> bool:
-    """Whether it has looked for devices."""
-    return bool(xla_bridge.backends_are_initialized())
-
-
-def count() -> int:
-    """How many devices it has found of the kind that it prefers; 0 before it has looked."""
-    return jax.device_count() if has_started() else 0
-
-
-def missing(devices: Sequence[Any]) -> int:
-    """How many of these are none that JAX has found here or in other processes, as topologies'."""
-    if not has_started():
-        return 0
-    known = {d for backend in xla_bridge.backends().values() for d in backend.devices()}
-    return sum(device not in known for device in devices)
-
-
-def has_gpus() -> bool:
-    """Whether it has started any."""
-    return any(platform in _GPUS for platform in xla_bridge.backends())
-
-
-def _words(devices: Sequence[Any]) -> list[str]:
-    """What was taken of a GPU's memory at the start, and how to have it otherwise."""
-    if not any(device.platform in _GPUS for device in devices):
-        return []
-    if os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE") in ("false", "False", "0"):
-        return ["JAX takes memory as it needs it, and keeps what it took"]
-    variables = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
-    share = next((os.environ[name] for name in variables if os.environ.get(name)), ".75")
-    told = (
-        f"JAX took {float(share):.0%} of each GPU when it started. XLA_PYTHON_CLIENT_PREALLOCATE"
-        "=false in the environment has it take what it needs: too late in this process"
-    )
-    return [told]
