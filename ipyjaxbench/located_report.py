@@ -61,7 +61,7 @@ def _rows(arrays: "list[Located]") -> Iterator[tuple[str, ...]]:
 
 def _where(each: "Located") -> Iterator[str]:
     if not each.framework:
-        yield f"no array, but {each.layout}" if each.layout else "no array"
+        yield f"no array: {each.layout}" if each.layout else "no array"
         return
     if each.deleted:
         yield "deleted: its memory was given away"
@@ -124,6 +124,8 @@ def _parts(each: "Located", sharding: Sharding, head: str) -> Iterator[tuple[str
 
 
 def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:
+    if not w.homes and not w.asked:
+        yield "devices", "no framework that has any was imported"
     for home in w.homes:
         yield f"{home.framework} {home.version}", _home(home, w.by_device(home.framework))
         for device in home.devices:

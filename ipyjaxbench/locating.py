@@ -36,7 +36,7 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     frameworks = _frameworks(start=start)
     found: list[Located] = []
     for name, value in values.items():
-        leaves = list(_leaves(name, value, frameworks))
+        leaves = list(_leaves(name, value, frameworks)) or list(_hidden(name, value, frameworks))
         found += leaves or [_no_array(name, value, frameworks)]
     mine = {each.framework for each in found}
     homes = tuple(each.home() for each in frameworks if each.has_devices and each.name in mine)
@@ -112,6 +112,13 @@ def _frameworks(*, start: bool) -> list[Framework]:
         for each in frameworks:
             each.start()
     return frameworks
+
+
+def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
+    """Arrays to which no path leads that a person could type, such as those of a set."""
+    found = itertools.islice(iterate_arrays(value, frameworks), _MOST_LEAVES)
+    told = [_told(name, framework, array) for framework, array in found]
+    yield from _together(name, [each for each in told if each.dtype != _OBJECTS])
 
 
 def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Located:

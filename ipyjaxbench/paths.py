@@ -1,12 +1,15 @@
 """The arrays inside a value, each with the path that a person would type to reach it."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks import Framework, keras_parts
 
 _MOST_LEVELS = 40
+_NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
 _ATOMS = bool | int | float | complex | str | bytes | type | None
 
 
@@ -48,19 +51,34 @@ def arrays_in(
 
 
 def _inside(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[str, object]]:
-    for framework in frameworks:
-        named = framework.named_parts(node)
-        if named is not None:
-            yield from ((f".{name}", part) for name, part in named)
-            return
-    if isinstance(node, Mapping):
+    named = _named_parts(node, frameworks)
+    if named is not None:
+        yield from ((f".{name}", part) for name, part in named)
+    elif isinstance(node, Mapping):
         yield from ((f"[{key!r}]", part) for key, part in node.items())
     elif isinstance(node, list | tuple):
         fields = getattr(type(node), "_fields", None)
         for index, part in enumerate(node):
             yield f".{fields[index]}" if fields else f"[{index}]", part
-    elif isinstance(getattr(node, "__dict__", None), dict) and not callable(node):
+    elif isinstance(node, partial):
+        yield from ((".args", node.args), (".keywords", node.keywords))
+    elif isinstance(node, MethodType):
+        yield ".__self__", node.__self__
+    else:
+        yield from _attributes(node)
+
+
+def _attributes(node: object) -> Iterator[tuple[str, object]]:
+    if isinstance(getattr(node, "__dict__", None), dict) and not isinstance(node, _NOT_ENTERED):
         yield from ((f".{name}", part) for name, part in vars(node).items())
     elif dataclasses.is_dataclass(node) and not isinstance(node, type):
         for field in dataclasses.fields(node):  # with slots it has no dictionary
             yield f".{field.name}", getattr(node, field.name, None)
+
+
+def _named_parts(
+    node: object, frameworks: Sequence[Framework]
+) -> Iterable[tuple[str, object]] | None:
+    found = keras_parts(node)
+    every = (framework.named_parts(node) for framework in frameworks)
+    return found if found is not None else next((each for each in every if each is not None), None)

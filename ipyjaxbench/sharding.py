@@ -159,12 +159,12 @@ class Sharding:
             >>> Sharding((4,), halves).parts_by_device()
             {'cpu:0': 'elements 0-1', 'cpu:1': 'elements 2-3'}
         """
-        axes = self.cut()
-        return {
-            shard.device: ", ".join(self._from_to(axis, shard.region[axis]) for axis in axes)
-            or "all of it"
-            for shard in self.shards
-        }
+        term = "a term of " if self.partial else ""
+        return {shard.device: f"{term}{self._part(shard.region)}" for shard in self.shards}
+
+    def _part(self, region: Region) -> str:
+        axes = (self._from_to(axis, region[axis]) for axis in self.cut())
+        return ", ".join(axes) or "all of it"
 
     def _from_to(self, axis: int, part: tuple[int, int]) -> str:
         start, stop = part

@@ -10,6 +10,7 @@ from ipyjaxbench.frameworks._base import Framework, Restore, Wait
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
 from ipyjaxbench.frameworks._crossings import HOST, Crossing, CrossingWatch
 from ipyjaxbench.frameworks._keras import backend_of, refuse
+from ipyjaxbench.frameworks._keras_parts import keras_parts
 from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import usable_cpus
@@ -48,6 +49,7 @@ __all__ = [
     "is_the_users",
     "iterate_arrays",
     "keras_backend",
+    "keras_parts",
     "loaded",
     "package_of",
     "usable_cpus",

@@ -75,6 +75,10 @@ class NumPy(Synchronous):
         """Host memory; arrays of Python's objects hold no numbers."""
         return None if array.dtype.hasobject else Weight(_HOST, array.nbytes)
 
+    def described(self, value: object) -> str:
+        """Arrays of Python's objects."""
+        return "it holds Python's objects, no numbers" if isinstance(value, np.ndarray) else ""
+
     def host(self, array: Any) -> Any:
         """As it is."""
         return array

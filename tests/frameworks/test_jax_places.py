@@ -119,6 +119,8 @@ def test_several_arrays_are_in_one_picture_by_device(eight: Any) -> None:
     assert "|       | rows       | both                    | joined   | all       |" in text
     assert "| cpu:7 | rows 12-15 | rows 12-15, columns 4-7 | column 7 | all of it |" in text
     assert max(map(len, text.splitlines())) <= 80
+    flag = "8 virtual devices on the one CPU, by --xla_force_host_platform_device_count"
+    assert flag in " ".join(text.split())
 
 
 def test_values_without_arrays_are_told_for_what_they_are() -> None:

@@ -90,3 +90,25 @@ print(norm(x, training=True).shape)
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == ["True", "(4, 3)"]
+
+
+_WHERE = """
+import keras
+from ipyjaxbench.locating import locate
+model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3, name="head")])
+for each in locate({"model": model, "bias": model.weights[1]}).arrays:
+    print(each.name, each.framework, each.of)
+"""
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_weights_are_told_by_their_paths_with_every_framework(backend: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _WHERE], capture_output=True, text=True, check=True,
+        env={**os.environ, "KERAS_BACKEND": backend}, timeout=300,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        f"model.head.kernel {backend} ",
+        f"model.head.bias {backend} ",
+        f"bias.value {backend} model.head.bias",
+    ]

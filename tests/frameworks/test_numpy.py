@@ -134,3 +134,8 @@ def test_the_layout_of_an_array_is_told_where_it_is_not_the_usual_one(
 ) -> None:
     (found,) = locate({"a": array}).arrays
     assert (found.layout, found.nbytes) == (layout, nbytes)
+
+
+def test_an_array_of_objects_is_told_to_hold_no_numbers() -> None:
+    (found,) = locate({"x": np.array([object()], dtype=object)}).arrays
+    assert (found.framework, found.layout) == ("", "it holds Python's objects, no numbers")

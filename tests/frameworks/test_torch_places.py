@@ -363,6 +363,7 @@ for rank in range(8):
         summed = DTensor.from_local(torch.ones(3), mesh, [Partial(), Replicate()])
         rows = tensors[str((Shard(0), Replicate()))]
         print(locate({"rows": rows, "w": net[0].weight, "summed": summed}))
+        print(locate({"rows": rows}))
         print(len(expected), "kinds")
     dist.destroy_process_group()
 """
@@ -380,6 +381,7 @@ def test_the_parts_told_are_those_that_each_of_eight_processes_has() -> None:
     assert "rows over 'model' and 'data' (8)" in text  # FSDP after tensor parallelism
     assert "partial sum over 'data' (4), replicated over 'model' (2)" in text
     assert "| rows 0-2 | rank:0,1 |" in text
+    assert "| rank:6,7 | row 9 | no rows | a term of all of it |" in text
     assert "placements=(Shard(dim=0), Replicate())" in text
 
 

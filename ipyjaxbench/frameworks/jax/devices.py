@@ -28,7 +28,11 @@ def home(version: str) -> Home:
         devices=tuple(device for device, _ in found),
         default=default,
         why=why,
-        words=(*filter(None, (told for _, told in found)), *(_words() if has_gpus() else ())),
+        words=(
+            *filter(None, (told for _, told in found)),
+            *_virtual(devices),
+            *(_words() if has_gpus() else ()),
+        ),
     )
 
 
@@ -97,6 +101,14 @@ def _users(device: Any, gpus: Sequence[nvidia.Gpu]) -> int | None:
     if device.platform not in _GPUS or number is None or renumbered or number >= len(gpus):
         return None
     return gpus[number].others
+
+
+def _virtual(devices: Sequence[Any]) -> Iterator[str]:
+    cut = sum(device.platform == "cpu" for device in devices)
+    if cut > 1:
+        flag = "--xla_force_host_platform_device_count"
+        by = flag if flag in os.environ.get("XLA_FLAGS", "") else "jax_num_cpu_devices"
+        yield f"{cut} virtual devices on the one CPU, by {by}"
 
 
 def _default() -> tuple[str, str]:

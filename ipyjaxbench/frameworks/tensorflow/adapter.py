@@ -176,7 +176,7 @@ class TensorFlow(Framework):
         return ()
 
     def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
-        """Of modules, Keras's layers and optimisers, and tensors that are made of several."""
+        """Of modules, and tensors that are made of several."""
         return places.named_parts(value)
 
     def is_tracing(self, args: object) -> bool:  # noqa: ARG002

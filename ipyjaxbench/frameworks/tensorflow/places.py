@@ -1,6 +1,5 @@
 """Where TensorFlow's tensors and variables live, and what is inside of its containers."""
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -76,7 +75,7 @@ def _variable(name: str, array: Any) -> str:
 
 
 def named_parts(value: object) -> Iterator[tuple[str, object]] | None:
-    """Weights of layers and optimisers by their paths, variables of modules by attributes."""
+    """Variables of modules by attributes, parts of tensors that are made of several."""
     if isinstance(value, tf.Module):
         return _in_module(value)
     for kind, names in _PARTS:
@@ -84,23 +83,7 @@ def named_parts(value: object) -> Iterator[tuple[str, object]] | None:
             return ((name, getattr(value, name)) for name in names)
     if isinstance(value, tf.distribute.DistributedValues) and not isinstance(value, tf.Variable):
         return ((f"values[{i}]", each) for i, each in enumerate(getattr(value, "values", ())))
-    keras: Any = sys.modules.get("keras")
-    if keras is None:
-        return None
-    if isinstance(value, keras.Variable):
-        return iter([("value", value.value)])
-    if isinstance(value, keras.layers.Layer):
-        return _by_path(value, value.weights)
-    if isinstance(value, keras.optimizers.Optimizer):
-        return _by_path(value, value.variables)
     return None
-
-
-def _by_path(owner: Any, variables: Any) -> Iterator[tuple[str, object]]:
-    """Paths with dots, from the owner on; it is known by another name here."""
-    for variable in variables:
-        path = str(getattr(variable, "path", variable.name))
-        yield path.removeprefix(f"{owner.name}/").replace("/", "."), variable.value
 
 
 def _in_module(module: tf.Module) -> Iterator[tuple[str, object]]:
