@@ -5,13 +5,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from jax.sharding import SingleDeviceSharding
+
 from ipyjaxbench.frameworks.jax.devices import name_of
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.sharding import Region, Shard, Sharding
 
 _KEPT = 512  # shardings: the arrays of a model have a few
-_GPUS = ("gpu", "cuda", "rocm")
 
 
 def located(name: str, array: Any) -> Located:
@@ -60,7 +61,8 @@ def weight(array: Any) -> Weight:
 
 def unnamed_parts(arrays: Sequence[Any]) -> set[int]:
     """Identities of arrays that are the parts of others, which JAX keeps once it was asked."""
-    whole = [array for array in arrays if len(array.sharding.device_set) > 1]
+    cut = [array for array in arrays if type(array.sharding) is not SingleDeviceSharding]
+    whole = [array for array in cut if len(array.sharding.device_set) > 1]
     if not whole:
         return set()
     alone = {(a.shape, a.dtype) for a in arrays if len(a.sharding.device_set) == 1}
