@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ipyjaxbench import stats
+from ipyjaxbench import stats, units
 
 #: Logarithms of ratios: what is too small to matter, and what counts as the same.
 ZONE, _SAME = math.log(1.01), math.log(1.03)
@@ -68,7 +68,7 @@ class Ratio:
 
     def words(self, more: int = 0) -> str:
         """The ratio, with so many decimals as its interval gives reason for, and some more."""
-        return self._digits(self.value, more) if self._is_known else f"{self.value:.1g}"
+        return self._digits(self.value, more) if self._is_known else units.number(self.value, 1)
 
     def interval(self, more: int = 0) -> str:
         """The interval, with as many decimals as the ratio; ``[?]`` where nothing is known."""

@@ -224,6 +224,13 @@ def test_script_in_names_is_escaped(path: Path) -> None:
         assert "<img src=x" not in page
 
 
+def test_nothing_that_a_terminal_would_obey_is_printed(path: Path) -> None:
+    evil = "\x1b]0;title\x07\x1b[2J\x9b31m"
+    found = read_notebook(notebook(path, cell("%fwtime f(x)", measured(STEADY, code=evil))))
+    for shown in (found, found[0].result):
+        assert not {"\x1b", "\x07", "\x9b"} & set(str(shown))
+
+
 def test_a_notebook_that_jupyter_wrote_is_read(path: Path) -> None:
     shown = nbformat.v4.new_output("display_data", {MIME: M.to_dict()})
     run = nbformat.v4.new_code_cell("%fwtime f(x)", outputs=[shown])

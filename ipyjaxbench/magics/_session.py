@@ -65,9 +65,9 @@ class Session:
             self.kept[name] = result
         if not self.records_history:
             return
-        here, now = where(self.shell), Clock.calendar().now() * 1e-9
-        git = revision(here.directory)
         try:
+            here, now = where(self.shell), Clock.calendar().now() * 1e-9
+            git = revision(here.directory)
             self.journal.append(entries(result, name, when=now, where=here, revision=git))
         except Exception as error:  # noqa: BLE001  a measurement never fails because of its history
             self.journal.trouble = f"{type(error).__name__}: {error}"

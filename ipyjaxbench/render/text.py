@@ -45,6 +45,8 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 _GAP = "  "
 _STYLES = {"": "", "comment": "dim", "string": "green", "type": "cyan", "keyword": "magenta",
            "operation": "bold", "added": "green", "removed": "red"}  # fmt: skip
+#: What a terminal would obey, in names that come from elsewhere.
+_CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13})
 _JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
 
 
@@ -105,7 +107,7 @@ def _lines(report: Report, spell: _Say, *, coloured: bool) -> str:
     )
 
     def say(text: str) -> str:
-        return spell(text).expandtabs(4)
+        return spell(text.translate(_CONTROLS)).expandtabs(4)
 
     labels = _label_width(report)
     for block in report.blocks:
