@@ -7,6 +7,7 @@ What cannot be written is given up: a measurement never fails because of its his
 import os
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _DAY = 86400.0
 _OLDEST = 365 * _DAY
-_MOST_BYTES, _MOST_FILES = 64_000_000, 2_000
+_MOST_BYTES, _MOST_FILES = 64_000_000, 1_000
 _SUFFIX = ".jsonl"
 
 
@@ -58,15 +59,17 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # of a network that is gone
+                file.close()
 
     def _open(self) -> FileIO:
         """The file, made anew where it was removed, and in a process that was forked."""
         if self._file is not None:
-            if self._owner == os.getpid() and os.fstat(self._file.fileno()).st_nlink:
-                return self._file
+            with suppress(OSError):
+                if self._owner == os.getpid() and os.fstat(self._file.fileno()).st_nlink:
+                    return self._file
             self.close()
         place = kept_files.folder("history")
         if place is None:

@@ -238,6 +238,16 @@ def test_a_folder_that_vanishes_is_made_anew(journal: Journal, place: Path) -> N
     assert [entry.label for entry in history_files.read().entries] == ["kept"]
 
 
+def test_a_file_that_is_lost_is_made_anew(journal: Journal, place: Path) -> None:
+    journal.append(past("first"))
+    assert journal._file is not None
+    os.close(journal._file.fileno())  # as a network does that is gone
+    journal.append(past("second"))
+    assert journal.trouble == ""
+    assert len(list(place.iterdir())) == 2
+    assert {entry.label for entry in history_files.read().entries} == {"first", "second"}
+
+
 def test_a_file_that_vanishes_while_it_is_read_is_left_out(
     journal: Journal, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

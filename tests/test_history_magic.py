@@ -14,6 +14,8 @@ from IPython.core.error import UsageError
 
 import ipyjaxbench
 from ipyjaxbench import history_files
+from ipyjaxbench.against import Against
+from ipyjaxbench.figures import Figure
 from ipyjaxbench.history import History
 from ipyjaxbench.magics._session import Session
 from ipyjaxbench.past import Past
@@ -303,8 +305,29 @@ def test_a_name_of_this_session_comes_before_the_history(shell: Shell) -> None:
     assert m.against.base.median == session_of(shell).kept["base"].median
     assert m.against.age is None
     assert "in this session" in rows(m)["against"]
-    assert "SLOWER" in rows(m)["against"]
     assert next(iter(rows(m))) == "against"
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "words"),
+    [
+        (2000, "2.00× [1.93, 2.07] the time of 'base' (1.00 µs ± 2.5 %, 2 hours ago). SLOWER:"),
+        (500, "0.50× [0.48, 0.52] the time of 'base' (1.00 µs ± 2.5 %, 2 hours ago). FASTER:"),
+        (1000, "CAN'T TELL: runs at two times differ as much by themselves"),
+    ],
+)
+def test_how_much_slower_or_faster_it_is_is_told_with_how_sure_that_is(
+    nanoseconds: int, words: str
+) -> None:
+    base = Against("base", Figure.of(measured([1000] * 100)), 7300.0)
+    m = measured([nanoseconds] * 100, against=base)
+    assert words in rows(m)["against"]
+    assert "differs" not in rows(m)
+
+
+def test_an_interval_that_says_nothing_is_not_shown() -> None:
+    base = Against("base", Figure(1e-6, 9.0, 100, "NOISY"), None)
+    assert "about 1.0× the time" in rows(measured([1000] * 100, against=base))["against"]
 
 
 def test_a_name_of_another_session_is_found_with_what_differs(
