@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ipyjaxbench.about import About as About
 from ipyjaxbench.about import about as about
+from ipyjaxbench.api import ceilings as ceilings
 from ipyjaxbench.api import compare as compare
 from ipyjaxbench.api import devices as devices
 from ipyjaxbench.api import graph as graph
@@ -17,6 +18,7 @@ from ipyjaxbench.api import history as history
 from ipyjaxbench.api import measure as measure
 from ipyjaxbench.api import measure_code as measure_code
 from ipyjaxbench.api import placement as placement
+from ipyjaxbench.ceilings import Ceilings as Ceilings
 from ipyjaxbench.comparison import Comparison as Comparison
 from ipyjaxbench.diagnosis import Diagnosis as Diagnosis
 from ipyjaxbench.diagnosis import UntraceableError as UntraceableError

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ipyjaxbench import peaks
+from ipyjaxbench.ceilings import Ceilings
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
@@ -236,6 +238,19 @@ def history(
     oldest = None if since is None else float(str(checked("since", since, age)))
     asked = HistoryOptions(text=text, last=last, since=oldest, framework=framework, here=here)
     return look(asked, Where(directory=os.getcwd()))
+
+
+def ceilings(*, start: bool = False, fresh: bool = False) -> Ceilings:
+    """Show what devices can do at most, as ``%fwdevices --peak`` does.
+
+    Args:
+        start: let frameworks look for devices that have not done so yet.
+        fresh: measure also what was measured before and kept for this machine.
+
+    Returns:
+        For each framework and sort of device the rates of matrix products, memory and copies.
+    """
+    return peaks.ceilings(start=start, fresh=fresh)
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 import linecache
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ipyjaxbench.notes import Note
@@ -174,6 +174,21 @@ class Break:
     because: str
 
 
+@dataclass(frozen=True)
+class Load:
+    """What a program has to do, whichever way it is computed.
+
+    Attributes:
+        products: FLOP of matrix products and convolutions, by the dtype of what they multiply.
+        shortcuts: whether convolutions are among them, for which there are ways to compute less.
+        nbytes: that it has to read and write; None where not all of every array need be.
+    """
+
+    products: Mapping[str, float]
+    shortcuts: bool
+    nbytes: int | None
+
+
 class Live(ABC):
     """What a framework can still tell of a program, as long as it is in memory.
 
@@ -194,6 +209,17 @@ class Live(ABC):
     @abstractmethod
     def compiled(self) -> Compiled | None:
         """What the framework's compiler makes of it; None where it does not tell."""
+
+    @abstractmethod
+    def load(self, nbytes: int) -> Load | None:
+        """What it has to do.
+
+        Args:
+            nbytes: of what goes in, comes out, and is part of it.
+
+        Returns:
+            The load; None where it is not known, as with loops of unknown turns.
+        """
 
     @abstractmethod
     def checks(self) -> tuple[Note, ...]:

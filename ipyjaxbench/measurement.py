@@ -16,6 +16,7 @@ from ipyjaxbench.notes import Note
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
+from ipyjaxbench.roof import Roof
 
 _MANY = 2**63
 _MAX_PRECISION = 15  # significant digits; a floating-point number has no more
@@ -49,6 +50,7 @@ class Measurement(Result):
         fresh: one more call, cold, where it was asked for.
         counterpart: the same function compiled or eager, where it was measured before.
         device: how long devices were busy, where it was asked for.
+        roof: how near it comes to what its device can do, where that was measured before.
         conditions: what the machine did meanwhile.
         against: one that was kept, where it was asked for.
 
@@ -84,6 +86,7 @@ class Measurement(Result):
     fresh: FirstCall | None = None
     counterpart: Counterpart | None = None
     device: DeviceTime | None = None
+    roof: Roof | None = None
     conditions: Conditions | None = None
     against: Against | None = None
 
@@ -215,7 +218,8 @@ class Measurement(Result):
             return "the rounds do not add up to the samples"
         if not (1 <= self.loops < _MANY and 1 <= self.precision <= _MAX_PRECISION):
             return "loops or precision is out of range"
-        parts = [part for part in (self.device, self.conditions, self.against) if part is not None]
+        all_parts = (self.device, self.roof, self.conditions, self.against)
+        parts = [part for part in all_parts if part is not None]
         return next((wrong for part in parts if (wrong := part.check())), None)
 
     def _compile_times(self) -> Iterator[float | None]:

@@ -227,21 +227,39 @@ class PlaceOptions(ShownOptions):
         start: let frameworks that were imported look for devices (``--start``).
         prealloc: False has frameworks take a GPU's memory as they need it (``--no-prealloc``).
         fraction: of each GPU's memory that a framework may take (``--mem-fraction``).
+        peak: say what devices can do at most (``--peak``).
+        fresh: measure that anew (``--fresh``).
     """
 
     start: bool = False
     prealloc: bool = True
     fraction: float | None = None
+    peak: bool = False
+    fresh: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         if self.fraction is not None:
             checked("--mem-fraction", str(self.fraction), share)
+        if self.fresh and not self.peak:
+            raise OptionError("--fresh goes with --peak, which it measures anew: --peak --fresh")
+        if self.peak and self.sets:
+            raise OptionError("--peak goes on a line of its own: %fwdevices --peak")
 
     @property
     def sets(self) -> bool:
         """Whether something is to be set, not told."""
         return not self.prealloc or self.fraction is not None
+
+    def check(self, code: str, cell: str | None) -> None:
+        """Refuse code where there is none to be.
+
+        Args:
+            code: what stands behind the options.
+            cell: what stands below; None where the magic is a line.
+        """
+        if self.peak and (code or cell is not None):
+            raise OptionError("--peak goes on a line of its own: %fwdevices --peak")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,8 @@ _CPU_MAX = re.compile(r"(\d{1,18}) (\d{1,18})\s*")
 _CPU_MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 _NO_LIMIT = 1 << 60  # what version 1 has for "as much as there is" is a little below 2**63
 _MEMORY = re.compile(r"^MemTotal:\s*(\d{1,18}) kB$", re.MULTILINE)
+_CACHE = re.compile(r"(\d{1,9})([KMG]?)\s*")
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _STEAL = 7  # its column in /proc/stat
 
 
@@ -120,6 +122,13 @@ def cpu_model(root: Path) -> str | None:
     """What the CPU calls itself; not told on Arm."""
     found = _CPU_MODEL.search(_text(root / "proc/cpuinfo"))
     return found[1].strip() if found else None
+
+
+def largest_cache(root: Path) -> int | None:
+    """Bytes of the first CPU's largest cache."""
+    found = (root / "sys/devices/system/cpu/cpu0/cache").glob("index*/size")
+    sizes = [_CACHE.fullmatch(_text(path)) for path in found]
+    return max((int(s[1]) * _UNITS[s[2]] for s in sizes if s), default=None)
 
 
 def memory(root: Path) -> int | None:

@@ -5,6 +5,7 @@ what `timeit`'s does and every name means what it means in a cell.
 """
 
 import ast
+import dataclasses
 import dis
 import itertools
 import linecache
@@ -122,6 +123,11 @@ class Snippet:
     def statements(self) -> list[ast.stmt]:
         """The statements, for those who look for what the code does."""
         return self._source.tree.body
+
+    def as_expression(self, node: ast.expr) -> Source:
+        """A part of the code as code of its own, with the same lines and flags."""
+        tree = ast.Module([ast.copy_location(ast.Expr(node), node)], [])
+        return dataclasses.replace(self._source, tree=tree)
 
     def run(self) -> None:
         """Run the statements once."""

@@ -13,9 +13,10 @@ from typing import Any
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.device_time import Interval, Profile
-from ipyjaxbench.frameworks import Framework, Fresh, Restore, Seen, Wait, Watch
+from ipyjaxbench.frameworks import Framework, Fresh, Probe, Restore, Seen, Wait, Watch
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placed import Placement
+from ipyjaxbench.rates import Run
 
 
 class FakeClock(Clock):
@@ -124,6 +125,60 @@ class _FakeWatch(Watch):
         return self._device.programs[self._before[0] :]
 
 
+class FakeProbe(Probe):
+    """Work that takes as long on a `FakeDevice` as rates say.
+
+    Args:
+        device: that works.
+        products: FLOP in a second by dtype; others cannot be multiplied.
+        memory: bytes in a second.
+        copies: the same between host and device; None where they share their memory.
+
+    Example:
+        >>> device = FakeDevice(FakeClock())
+        >>> FakeProbe(device, {"float32": 2e9}).product("float32", 1000)()
+        >>> device.clock.now()
+        1000000000
+    """
+
+    device = "cpu"
+
+    def __init__(
+        self,
+        device: FakeDevice,
+        products: Mapping[str, float],
+        memory: float = 1e11,
+        copies: float | None = None,
+    ) -> None:
+        self._device, self._products = device, products
+        self._memory, self._copies = memory, copies or memory
+        self.on_host = copies is None
+
+    def product(self, dtype: str, n: int) -> Run:
+        """At the rate of the dtype."""
+        return self._taking(2 * n**3 / self._products[dtype])
+
+    def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
+        """Two ways, of which the second is slower."""
+        run = self._taking(2 * nbytes / self._memory)
+        return (run, 2 * nbytes), (run, nbytes)
+
+    def upload(self, nbytes: int) -> Run:
+        """At the rate of copies."""
+        return self._taking(nbytes / self._copies)
+
+    def download(self, nbytes: int) -> Run:
+        """At half of that rate."""
+        return self._taking(2 * nbytes / self._copies)
+
+    def nothing(self) -> Run:
+        """A microsecond."""
+        return self._taking(1e-6)
+
+    def _taking(self, seconds: float) -> Run:
+        return lambda: self._device.clock.advance(round(seconds * 1e9))
+
+
 class FakeFramework(Framework):
     """An adapter for `FakeArray` on one `FakeDevice`."""
 
@@ -133,6 +188,7 @@ class FakeFramework(Framework):
     def __init__(self, device: FakeDevice | None = None) -> None:
         self.device = device or FakeDevice(FakeClock())
         self.random = 0
+        self.probes: dict[str, Probe] = {}
 
     def version(self) -> str:
         """A version."""
@@ -224,6 +280,10 @@ class FakeFramework(Framework):
     def gives_away(self, function: object) -> bool:  # noqa: ARG002
         """Never told."""
         return False
+
+    def probe(self, device: str) -> Probe | None:
+        """The one that a test has put there."""
+        return self.probes.get(device)
 
     def copy(self, value: Any) -> Any | None:
         """A new array like it."""

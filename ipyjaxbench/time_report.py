@@ -123,6 +123,8 @@ def _first_call(m: "Measurement") -> Iterator[tuple[str, str]]:
 
 
 def _device(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if m.roof is not None:
+        yield "reaches", m.roof.words()
     if m.device is not None:
         for seen in m.device.passes:
             yield "device", _busy(m, seen)

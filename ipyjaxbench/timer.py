@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from ipyjaxbench import findings, fresh, notes, payback, profiled
+from ipyjaxbench import findings, fresh, notes, payback, profiled, roofline
 from ipyjaxbench.calls import Calls, First, is_held
 from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.clock import Clock
@@ -65,7 +65,7 @@ def time_snippet(
     with timing.watching:
         timing.learn(timing.first_call())
         timing.later_calls(told)
-    return timing.measurement(compile_time)
+    return roofline.told(snippet, timing.measurement(compile_time), timing.in_play)
 
 
 class Timing:
@@ -75,6 +75,7 @@ class Timing:
         watching: open while calls are made; frameworks tell in it what they compile.
         scene: the code and what it can reach, once the first call is made.
         outputs: where the values live that the first call gave.
+        in_play: the frameworks that the code uses, once the first call is made.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class Timing:
 
         results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
         self.outputs = placements({"": first.value, **results}, self._frameworks)
-        self._in_play = scene.in_play(self._frameworks, self.outputs)
+        self.in_play = scene.in_play(self._frameworks, self.outputs)
         self._changes = Changes(snippet, {**scene.reached, **scene.values}, self._frameworks)
         set_up = self._setup.binds if self._setup else ()
         used_once = {*self._changes.certain, *converted(scene, self._frameworks)}
@@ -171,7 +172,7 @@ class Timing:
     def steady(self, told: Told = nobody) -> Steady:
         """What makes the other calls."""
         calls, plan = self._calls, self._plan
-        room = _room(self._in_play, self.outputs, queued=plan.wait is not None)
+        room = _room(self.in_play, self.outputs, queued=plan.wait is not None)
         on_gpu = any(place.on_gpu for place in (*self.scene.inputs, *self.outputs))
         self._steady = Steady(calls, plan, self._options, room, told, on_gpu)
         return self._steady
@@ -189,11 +190,11 @@ class Timing:
         self._said += steady.said
         self._said += findings.of_state(self._advanced, left, self._calls.made, writes)
         self._said += findings.after_last(scene, self._frameworks, steady, left, self._typical)
-        self._said += findings.cautions(self._snippet, scene, self.outputs, self._in_play)
+        self._said += findings.cautions(self._snippet, scene, self.outputs, self.in_play)
 
     def frameworks(self) -> list[str]:
         """Names of the frameworks in play."""
-        return [framework.name for framework in self._in_play]
+        return [framework.name for framework in self.in_play]
 
     def said(self) -> list[Note]:
         """The Notes so far."""
@@ -205,11 +206,11 @@ class Timing:
         calls, options, early = self._calls, self._options, steady.ended_early
         if options.fresh:
             self._cold = fresh.cold_call(
-                calls, self._snippet, self.scene, self._in_play, ended_early=early
+                calls, self._snippet, self.scene, self.in_play, ended_early=early
             )
         if options.device:
             self._device = profiled.look(
-                calls, self._in_play, options, steady.samples, self._typical, ended_early=early
+                calls, self.in_play, options, steady.samples, self._typical, ended_early=early
             )
         if options.number is None and steady.samples.batches and not early:
             per_call = steady.samples.per_call
@@ -222,7 +223,7 @@ class Timing:
         told = self.scene.compiled or self._compilations
         measured = Measurement(
             code=self._snippet.text,
-            frameworks={f.name: f.version() for f in self._in_play},
+            frameworks={f.name: f.version() for f in self.in_play},
             first_call=self._total * 1e-9,
             phases=self._phases,
             compilations=self._compilations if told else None,
@@ -245,7 +246,7 @@ class Timing:
             device=self._device,
             conditions=steady.conditions,
         )
-        return payback.told(self._snippet, self.scene, measured, self._in_play)
+        return payback.told(self._snippet, self.scene, measured, self.in_play)
 
 
 def _room(in_play: Sequence[Framework], outputs: Sequence[Placement], *, queued: bool) -> float:

@@ -7,6 +7,7 @@ _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _AGES = ((365 * 86400, "year"), (86400, "day"), (3600, "hour"), (60, "minute"))
 _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _FLOPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_RATES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _PLAIN = str.maketrans(
     {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "–": "-", "…": "...", "—": "-", "└": "+"}
@@ -77,6 +78,18 @@ def flops(operations: float, per: str = "") -> str:
         if operations >= scale * 0.9995:
             return f"{number(operations / scale)} {unit}FLOP{per}"
     return f"{round(operations)} FLOP{per}"
+
+
+def bandwidth(rate: float) -> str:
+    """Bytes in a second with a decimal unit, as makers of memory tell it.
+
+    >>> bandwidth(62.2e9), bandwidth(3.35e12)
+    ('62.2 GB/s', '3.35 TB/s')
+    """
+    for scale, unit in _RATES:
+        if rate >= scale * 0.9995:
+            return f"{number(rate / scale)} {unit}B/s"
+    return f"{round(rate)} B/s"
 
 
 def percent(fraction: float) -> str:

@@ -165,7 +165,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         Note(
             "impossible-speed",
             "As written this is 2.70 GFLOP in each call, 5.80 TFLOP/s, where this device does"
-            " 178 GFLOP/s at best (measured): the compiler found a way to do less.",
+            " 178 GFLOP/s at best (measured): a way was found to do less.",
             mark=MEANING,
         ),
     ),

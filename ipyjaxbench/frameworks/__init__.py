@@ -9,9 +9,11 @@ from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import Framework, Restore, Wait
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
 from ipyjaxbench.frameworks._crossings import HOST, Crossing, CrossingWatch
+from ipyjaxbench.frameworks._deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks._keras import backend_of, refuse
 from ipyjaxbench.frameworks._keras_parts import keras_parts
 from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES
+from ipyjaxbench.frameworks._probe import Probe
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import usable_cpus
 from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
@@ -22,6 +24,7 @@ from ipyjaxbench.frameworks._walk import (
     find_arrays,
     find_reach,
     is_the_users,
+    is_the_users_file,
     iterate_arrays,
     package_of,
 )
@@ -36,7 +39,9 @@ __all__ = [
     "Framework",
     "Fresh",
     "NothingCompiled",
+    "OutOfTimeError",
     "Outcome",
+    "Probe",
     "Restore",
     "Seen",
     "Synchronous",
@@ -47,12 +52,14 @@ __all__ = [
     "find_arrays",
     "find_reach",
     "is_the_users",
+    "is_the_users_file",
     "iterate_arrays",
     "keras_backend",
     "keras_parts",
     "loaded",
     "package_of",
     "usable_cpus",
+    "within",
 ]
 
 #: Key of `sys.modules` -> the class that adapts it.

@@ -20,9 +20,11 @@ from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._crossings import CrossingWatch, Tell
+from ipyjaxbench.frameworks._probe import Probe
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.memory_settings import MemorySetting
@@ -245,6 +247,22 @@ class Framework(ABC):
         """
         return None
 
+    def load(self, call: Call) -> Load | None:
+        """What a call that was made before has to do; nothing is computed.
+
+        Args:
+            call: it is not made.
+
+        Returns:
+            The load; None where it is not known.
+
+        Raises:
+            Exception: whatever its tracing raises.
+        """
+        found = self.graph(call, GraphOptions())
+        live = None if found is None else found.live
+        return None if found is None or live is None else live.load(found.bytes)
+
     #: Whether it has devices of its own, beside the host's memory.
     has_devices: bool = False
 
@@ -267,6 +285,17 @@ class Framework(ABC):
             What was set, or why it was not; nothing for a framework that knows no GPUs.
         """
         return ()
+
+    def probe(self, device: str) -> Probe | None:  # noqa: ARG002
+        """The work with which the ceilings of a device are measured.
+
+        Args:
+            device: its name, as `home` tells it; "cpu" where there are no devices.
+
+        Returns:
+            What makes the work; None where it has none, or the device is not for computing.
+        """
+        return None
 
     def located(self, name: str, array: Any) -> Located:
         """Where one array lives, and in which way; must not fail for a deleted one."""

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,8 @@ from ipyjaxbench.frameworks._base import Framework
 _MAX_NODES = 500_000
 _MAX_REACHED = 1000
 _MANY = 1000  # items: as many numbers at the front, and nobody expects an array among the rest
-_STDLIB = str(Path(inspect.__file__).parent)
+_NOT_WRITTEN = ("<frozen", str(Path(inspect.__file__).parent))
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
 _ATOMS = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice))
 )
@@ -214,8 +216,13 @@ def _used_by(value: Any) -> dict[str, object]:
 
 def is_the_users(value: Any) -> bool:
     """Whether a function was written by the user, not installed: libraries keep their own state."""
-    file = value.__code__.co_filename if type(value) is FunctionType else ""
-    return not ("site-packages" in file or "dist-packages" in file or file.startswith(_STDLIB))
+    return is_the_users_file(value.__code__.co_filename if type(value) is FunctionType else "")
+
+
+def is_the_users_file(file: str) -> bool:
+    """Whether code was written by the user: it is no part of Python, a library or this package."""
+    installed = "site-packages" in file or "dist-packages" in file
+    return not (installed or file.startswith((*_NOT_WRITTEN, _OURS)))
 
 
 def _held_by(value: Any) -> list[object]:

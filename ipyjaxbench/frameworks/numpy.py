@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from ipyjaxbench import notes, units
+from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import _strides
 from ipyjaxbench.frameworks._base import Restore
+from ipyjaxbench.frameworks._numpy_probe import NumPyProbe
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import of_kind
 from ipyjaxbench.frameworks._synchronous import Synchronous
+from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placed import Placement
@@ -92,6 +95,25 @@ class NumPy(Synchronous):
         """The linear algebra library's threads."""
         limits: AbstractContextManager[object] = _pools().threadpool_limits(threads, "blas")
         return limits
+
+    def probe(self, device: str) -> NumPyProbe:  # noqa: ARG002
+        """On the host."""
+        return NumPyProbe()
+
+    def load(self, call: Call) -> Load | None:
+        """Of a product of two matrices alone, written as ``a @ b``, `numpy.dot` or `matmul`."""
+        node = call.made_of
+        by_sign = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+        plain = by_sign and all(isinstance(n, ast.Name) for n in (node.left, node.right))  # type: ignore[union-attr]
+        if not plain and call.function not in (np.dot, np.matmul):
+            return None
+        given = call.args * (2 if plain and len(call.args) == 1 else 1)  # ``a @ a``
+        if len(given) != 2 or not all(type(x) is np.ndarray and x.ndim == 2 for x in given):
+            return None
+        left, right = given
+        flops = 2.0 * left.size * right.shape[1]
+        whole = left.nbytes + right.nbytes + left.shape[0] * right.shape[1] * left.itemsize
+        return Load({left.dtype.name: flops}, False, whole) if left.dtype == right.dtype else None  # noqa: FBT003
 
     def cautions(self, seen: Seen) -> Iterator[Note]:
         """Products of which only half is computed."""

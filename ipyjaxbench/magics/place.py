@@ -9,6 +9,7 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
+from ipyjaxbench.ceilings import Ceilings
 from ipyjaxbench.commands import PLACE
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.located import Whereabouts
@@ -18,6 +19,7 @@ from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.memory_settings import MemorySettings
 from ipyjaxbench.options import PlaceOptions
+from ipyjaxbench.peaks import ceilings
 from ipyjaxbench.setting_memory import set_memory
 from ipyjaxbench.snippet import Namespace
 from ipyjaxbench.transferred import Transfers
@@ -39,12 +41,14 @@ class FwDevices(Verb):
         __tracebackhide__ = True
         return Typed.of(self.shell, line, cell, local_ns).done(PLACE, self._place)
 
-    def _place(self, typed: Typed) -> Whereabouts | Transfers | MemorySettings | None:
+    def _place(self, typed: Typed) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
         __tracebackhide__ = True
         with one_line_errors():
             chosen, rest = self.split(PLACE, typed.line)
+            chosen.check(rest, typed.cell)
             screen = self.screen(typed, chosen)
-            with screen, screen.progress("running" if typed.cell else "looking"):
+            doing = "measuring" if chosen.peak else "running" if typed.cell else "looking"
+            with screen, screen.progress(doing):
                 result, raised = _found(typed, rest, chosen)
             returned = hand_over(typed, chosen, result, screen)
             if raised is not None:
@@ -54,11 +58,13 @@ class FwDevices(Verb):
 
 def _found(
     typed: Typed, rest: str, chosen: PlaceOptions
-) -> tuple[Whereabouts | Transfers | MemorySettings, BaseException | None]:
+) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
     """What was asked for, and what the code raised."""
     __tracebackhide__ = True
     if chosen.sets:
         return _set(chosen, typed.body(rest).strip()), None
+    if chosen.peak:
+        return ceilings(start=chosen.start, fresh=chosen.fresh), None
     if typed.cell is not None:
         return transfer_code(typed.source(typed.body(rest)), typed.names)
     if rest:

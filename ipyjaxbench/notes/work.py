@@ -80,13 +80,20 @@ def work_removed(function: str, written: float, compiled: float) -> Note:
     )
 
 
-def impossible_speed(written: float, speed: float, peak: float) -> Note:
-    """More arithmetic per second than the device can do: some of it was not done."""
+def impossible_speed(written: float, speed: float, peak: float, *, memory: bool = False) -> Note:
+    """More arithmetic per second, or bytes, than the device can do: some of it was not done."""
+    if memory:
+        work, rate, best = (
+            f"{units.size(int(written))} that are read and written",
+            units.bandwidth(speed),
+            units.bandwidth(peak),
+        )
+    else:
+        work, rate, best = units.flops(written), *(units.flops(n, "/s") for n in (speed, peak))
     return Note(
         "impossible-speed",
-        f"As written this is {units.flops(written)} in each call, {units.flops(speed, '/s')}, where"
-        f" this device does {units.flops(peak, '/s')} at best (measured):"
-        " the compiler found a way to do less.",
+        f"As written this is {work} in each call, {rate}, where this device does {best} at best"
+        " (measured): a way was found to do less.",
         mark=CHANGES_MEANING,
     )
 

@@ -161,3 +161,46 @@ class Contract:
 
         for value in (array, [array], {"a": array}, Box(), 1, None, "a", len):
             assert framework.named_parts(value) is None
+
+    #: Dtypes in which its probe multiplies here.
+    multiplied: tuple[str, ...] = ()
+
+    def test_its_probe_multiplies_matrices(self, framework: Framework, array: object) -> None:
+        probe = framework.probe(self.devices[0])
+        assert (probe is None) == (not self.multiplied)
+        if probe is None:
+            return
+        assert (probe.device, probe.on_host) == (self.devices[0], True)
+        assert probe.dtypes == self.multiplied
+        for dtype in probe.dtypes:
+            product = probe.product(dtype, 8)()
+            assert framework.placement(product).shape == (8, 8)
+            assert (framework.host(product) == 8).all()
+
+    def test_its_probe_goes_through_all_of_an_array(
+        self, framework: Framework, array: object
+    ) -> None:
+        probe = framework.probe(self.devices[0])
+        if probe is None:
+            return
+        (in_place, moved), (read, length) = probe.streams(4096)
+        assert moved in (2 * 4096, 3 * 4096)
+        assert length == 4096
+        total = float(read())  # type: ignore[arg-type]
+        in_place()
+        assert abs(total) == abs(float(read())) == 1024  # type: ignore[arg-type]
+
+    def test_its_probe_copies_as_much_as_it_is_told(
+        self, framework: Framework, array: object
+    ) -> None:
+        probe = framework.probe(self.devices[0])
+        if probe is None or framework.name == "numpy":
+            return
+        for copied in (probe.upload(100)(), probe.download(100)()):
+            found = next(iter(find_arrays(copied, loaded()[0])))
+            assert found.framework.placement(found.array).nbytes == 100
+
+    def test_its_probe_has_a_smallest_operation(self, framework: Framework, array: object) -> None:
+        probe = framework.probe(self.devices[0])
+        if probe is not None:
+            assert abs(float(probe.nothing()())) == 1  # type: ignore[arg-type]

@@ -35,6 +35,7 @@ def codes(result: ipyjaxbench.Measurement) -> set[str]:
 
 class TestJax(Contract):
     devices = ("cpu:0",)
+    multiplied = ("float32", "bfloat16", "float16", "int8")
 
     @pytest.fixture
     def framework(self) -> Framework:

@@ -302,13 +302,12 @@ def test_the_peak_is_measured_once_and_beats_what_programs_reach(
     x: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured: list[str] = []
-    from ipyjaxbench.frameworks.jax import work as module
 
-    def measure(device: Any, dtype: str) -> float:
-        measured.append(dtype)
-        return 1e12
+    def measure(product: Any, *_: object) -> tuple[float, int]:
+        measured.extend(product.args)
+        return 1e12, 512
 
-    monkeypatch.setattr(module, "_measured_peak", measure)
+    monkeypatch.setattr("ipyjaxbench.rates.of_products", measure)
     monkeypatch.setattr(_adapter()._works, "_peaks", {})
     found = work(jax.jit(lambda x: x @ x + 4), x)
     assert found.peak() == found.peak() == 1e12
@@ -316,9 +315,8 @@ def test_the_peak_is_measured_once_and_beats_what_programs_reach(
 
 
 def test_the_peak_is_that_of_a_large_product() -> None:
-    from ipyjaxbench.frameworks.jax.work import _measured_peak
-
-    assert 1e8 < _measured_peak(jax.devices()[0], "float32") < 1e14
+    found = work(jax.jit(lambda x: x @ x + 6), jnp.ones((8, 8)))
+    assert 1e8 < found.peak() < 1e14
 
 
 def test_looking_logs_nothing(x: Any, caplog: pytest.LogCaptureFixture) -> None:

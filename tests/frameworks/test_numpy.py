@@ -15,6 +15,7 @@ from tests.frameworks.contract import Contract
 
 class TestNumPy(Contract):
     devices = ("cpu",)
+    multiplied = ("float32", "float64")
 
     @pytest.fixture
     def framework(self) -> Framework:

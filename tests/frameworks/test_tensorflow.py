@@ -20,6 +20,7 @@ def _adapter() -> TensorFlow:
 
 class TestTensorFlow(Contract):
     devices = ("cpu:0",)
+    multiplied = ("float32", "bfloat16", "float16", "float64", "int8")
 
     @pytest.fixture
     def framework(self) -> Framework:

@@ -29,6 +29,7 @@ def codes(result: ipyjaxbench.Measurement) -> set[str]:
 
 class TestTorch(Contract):
     devices = ("cpu",)
+    multiplied = ("float32", "bfloat16", "float16", "float64", "int8")
 
     @pytest.fixture
     def framework(self) -> Framework:

@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,3 +67,24 @@ def test_a_copy_to_the_host_is_told_with_its_bytes(gpu: Any) -> None:
     result = ipyjaxbench.measure_code("np.array(step(x))", names, budget=0.2)
     (note,) = [note for note in result.notes if note.code == "copies"]
     assert "(256 KiB)" in note.text
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_ceilings_of_a_gpu_are_told_beside_a_large_product(
+    framework: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: Any
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    library = request.getfixturevalue({"torch": "cuda", "jax": "gpu"}[framework])
+    if framework == "torch":
+        x = library.randn(8192, 8192, device="cuda")
+    else:
+        x = library.numpy.ones((8192, 8192))
+    found = ipyjaxbench.ceilings(fresh=True).found
+    ceiling = next(c for c in found if c.framework == framework and c.upload is not None)
+    assert ceiling.download is not None
+    assert ceiling.bandwidth is not None
+    assert ceiling.bandwidth > ceiling.upload  # its own memory is nearer than the host's
+    assert ceiling.products["bfloat16"] > ceiling.products["float32"]
+    result = ipyjaxbench.measure_code("x @ x", {"x": x})
+    assert result.roof is not None
+    assert 0.5 < result.roof.share < 1.15

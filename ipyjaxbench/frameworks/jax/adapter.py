@@ -28,11 +28,13 @@ from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.diagnoses.explaining import explain
 from ipyjaxbench.frameworks.jax.graph import graph
 from ipyjaxbench.frameworks.jax.learner import Learner
+from ipyjaxbench.frameworks.jax.probe import JaxProbe
 from ipyjaxbench.frameworks.jax.profile import profile
 from ipyjaxbench.frameworks.jax.transfers import JaxCrossings
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 from ipyjaxbench.frameworks.jax.work import Works
 from ipyjaxbench.graph import Graph
+from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.memory_settings import MemorySetting
@@ -208,6 +210,14 @@ class Jax(Framework):
         self._looked_at.update(found.warm)
         return found
 
+    def load(self, call: Call) -> Load | None:
+        """Of a call that was made before: no trace is left that it did not leave itself."""
+        before = set(self._looked_at)
+        try:
+            return super().load(call)
+        finally:
+            self._looked_at.intersection_update(before)
+
     has_devices = True
 
     def home(self) -> Home:
@@ -215,6 +225,11 @@ class Jax(Framework):
         if not self.started():
             return Home(self.name, self.version(), started=False)
         return devices.home(self.version())
+
+    def probe(self, device: str) -> JaxProbe | None:
+        """Any device of this process."""
+        probes = map(JaxProbe, _local_devices())
+        return next((probe for probe in probes if probe.device == device), None)
 
     def start(self) -> bool:
         """Asking for devices makes them."""

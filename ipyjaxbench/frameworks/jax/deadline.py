@@ -1,55 +1,12 @@
-"""A time within which code of the user's has to end."""
+"""A time within which code of the user's has to end, whether it stands in a file or in a fix."""
 
-import contextlib
-import sys
-from collections import Counter
-from collections.abc import Iterator
-from types import CodeType, FrameType
-from typing import Any
+from contextlib import AbstractContextManager
 
-from ipyjaxbench.clock import Clock
+from ipyjaxbench.frameworks import _deadline
+from ipyjaxbench.frameworks._deadline import OutOfTimeError as OutOfTimeError
 from ipyjaxbench.frameworks.jax.users import MADE, is_users
 
-_CLOCK = Clock.elapsed()
 
-
-class OutOfTimeError(BaseException):
-    """The time is over; no `except Exception` of the user's code stops it."""
-
-
-@contextlib.contextmanager
-def within(seconds: float, turns: int = 0) -> Iterator[None]:
-    """Raise at the first line of the user's code that begins too late.
-
-    Where a debugger follows the code, nothing is raised: Python lets only one follow.
-
-    Args:
-        seconds: from now on.
-        turns: how often a line has to have begun besides, as those of a long loop do.
-
-    Raises:
-        OutOfTimeError: the time is over.
-    """
-    if sys.gettrace() is not None:
-        yield
-        return
-    end = _CLOCK.now() + seconds * 1e9
-
-    begun: Counter[tuple[CodeType, int]] = Counter()
-
-    def at_line(frame: FrameType, _event: str, _value: Any) -> Any:
-        line = (frame.f_code, frame.f_lineno)
-        begun[line] += 1
-        if _CLOCK.now() > end and begun[line] > turns:
-            raise OutOfTimeError
-        return at_line
-
-    def at_call(frame: FrameType, _event: str, _value: Any) -> Any:
-        file = frame.f_code.co_filename
-        return at_line if file.startswith(MADE) or is_users(file) else None
-
-    sys.settrace(at_call)
-    try:
-        yield
-    finally:
-        sys.settrace(None)
+def within(seconds: float, turns: int = 0) -> AbstractContextManager[None]:
+    """See `_deadline.within`."""
+    return _deadline.within(seconds, lambda file: file.startswith(MADE) or is_users(file), turns)

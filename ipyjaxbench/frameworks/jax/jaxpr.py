@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 #: One operation for each number that they give.
-_ELEMENTWISE = frozenset(
+ELEMENTWISE = frozenset(
     (
         *("add", "add_any", "sub", "mul", "div", "rem", "max", "min", "neg", "abs", "sign"),
         *("floor", "ceil", "round", "pow", "integer_pow", "square", "sqrt", "rsqrt", "cbrt"),
@@ -16,7 +16,7 @@ _ELEMENTWISE = frozenset(
     )
 )
 #: One operation for each number that they take.
-_REDUCTIONS = frozenset(
+REDUCTIONS = frozenset(
     (
         *("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "argmax", "argmin"),
         *("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"),
@@ -184,9 +184,9 @@ def operations_of(step: Any) -> float:
         kernel = step.invars[1].aval.shape
         taps = math.prod(kernel) / max(kernel[params["dimension_numbers"].rhs_spec[0]], 1)
         return 2 * _size(step.outvars[0]) * float(taps / math.prod(params["lhs_dilation"]))
-    if name in _ELEMENTWISE:
+    if name in ELEMENTWISE:
         return _size(step.outvars[0])
-    return _size(step.invars[0]) if name in _REDUCTIONS else 0.0
+    return _size(step.invars[0]) if name in REDUCTIONS else 0.0
 
 
 def real_operations(step: Any) -> float:

@@ -10,8 +10,9 @@ import jax
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.frameworks import _hlo
 from ipyjaxbench.frameworks.jax import checks, collectives, program, tracing
+from ipyjaxbench.frameworks.jax.load import load_of
 from ipyjaxbench.frameworks.jax.xla_count import difference
-from ipyjaxbench.graph_parts import Compiled, Live, Node
+from ipyjaxbench.graph_parts import Compiled, Live, Load, Node
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import STAGES
 
@@ -61,6 +62,10 @@ class LiveProgram(Live):
             temporary=memory.temp_size_in_bytes,
             collectives=collectives.found_in(text),
         )
+
+    def load(self, nbytes: int) -> Load | None:
+        """From the jaxpr, with every turn of each `scan`."""
+        return load_of(self.program, nbytes)
 
     def checks(self) -> tuple[Note, ...]:
         """What it holds that may not be expected."""

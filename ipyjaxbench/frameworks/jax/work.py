@@ -1,19 +1,20 @@
 """What the programs of a jitted function compute, as written and as compiled."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
-import numpy as np
 
+from ipyjaxbench import rates
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks._told import Work
 from ipyjaxbench.frameworks.jax.jaxpr import Tally, TooLargeError
+from ipyjaxbench.frameworks.jax.probe import JaxProbe
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 
 _CLOCK = Clock.elapsed()
-#: Sides of the matrix whose product shows what a device can do.
-_PEAK_SIZE, _PEAK_SIZE_ELSEWHERE, _PEAK_READINGS = {"cpu": 512}, 4096, 10
+_SECONDS = 0.05  # for the products that show what a device can do in one dtype
 
 
 class Works:
@@ -57,7 +58,10 @@ class Works:
         dtypes = {dtype for dtype, flops in products.items() if flops > least} or {"float32"}
         for dtype in dtypes:
             if (device, dtype) not in self._peaks:
-                self._peaks[device, dtype] = _measured_peak(device, dtype)
+                probe = JaxProbe(device)
+                with probe.usual():
+                    rate, _ = rates.of_products(partial(probe.product, dtype), _CLOCK, _SECONDS)
+                self._peaks[device, dtype] = rate
         return max(self._peaks[device, dtype] for dtype in dtypes)
 
 
@@ -72,16 +76,3 @@ def _known_program(
         if "lower" in watch.phases():
             return None
         return traced.jaxpr, lowered.compile()
-
-
-def _measured_peak(device: Any, dtype: str) -> float:
-    n = _PEAK_SIZE.get(device.platform, _PEAK_SIZE_ELSEWHERE)
-    times = []
-    with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
-        x = jax.device_put(np.ones((n, n), dtype), device)
-        product = jax.jit(jax.numpy.matmul).lower(x, x).compile()
-        for _ in range(_PEAK_READINGS):
-            start = _CLOCK.now()
-            product(x, x).block_until_ready()
-            times.append(_CLOCK.now() - start)
-    return 2 * n**3 / min(times) * 1e9

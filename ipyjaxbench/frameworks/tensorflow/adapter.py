@@ -24,6 +24,7 @@ from ipyjaxbench.frameworks.tensorflow.call_watch import TensorFlowCallWatch
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
 from ipyjaxbench.frameworks.tensorflow.graph import graph
 from ipyjaxbench.frameworks.tensorflow.learner import Learner
+from ipyjaxbench.frameworks.tensorflow.probe import TensorFlowProbe
 from ipyjaxbench.frameworks.tensorflow.profile import profile
 from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing_seconds
 from ipyjaxbench.frameworks.tensorflow.transfers import TensorFlowCrossings
@@ -151,6 +152,12 @@ class TensorFlow(Framework):
     def home(self) -> Home:
         """Its devices; none of them is asked for before it has started."""
         return devices.home(self.version(), started=self.started())
+
+    def probe(self, device: str) -> TensorFlowProbe | None:
+        """Any device, where operations run as they are written."""
+        if not tf.executing_eagerly():
+            return None
+        return TensorFlowProbe(device, tf.test.experimental.sync_devices if _runs_ahead() else None)
 
     def start(self) -> bool:
         """Asking for devices makes them."""

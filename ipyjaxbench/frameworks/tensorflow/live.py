@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipyjaxbench.frameworks.tensorflow import program, stages
+from ipyjaxbench.frameworks.tensorflow.load import load_of
 from ipyjaxbench.frameworks.tensorflow.tracing import Traced
-from ipyjaxbench.graph_parts import Live, Node
+from ipyjaxbench.graph_parts import Live, Load, Node
 from ipyjaxbench.notes import Note
 
 
@@ -38,6 +39,10 @@ class LiveGraph(Live):
     def compiled(self) -> None:
         """Nothing: TensorFlow gives the text that XLA makes, and not what it plans or counts."""
         return
+
+    def load(self, nbytes: int) -> Load | None:
+        """From the graph and the functions in it."""
+        return load_of(self.program, nbytes)
 
     def checks(self) -> tuple[Note, ...]:
         """None are made."""

@@ -12,7 +12,7 @@ from tensorflow.python.util import deprecation
 REGISTRY = flops_registry
 
 #: One operation for each number that they give.
-_ELEMENTWISE = frozenset(
+ELEMENTWISE = frozenset(
     (
         *("Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "FloorDiv", "FloorMod", "Mod", "Maximum"),
         *("Minimum", "Neg", "Abs", "Sign", "Floor", "Ceil", "Round", "Rint", "Pow", "Square"),
@@ -28,7 +28,7 @@ _ELEMENTWISE = frozenset(
 _SEVERAL = {"TanhGrad": 3, "SigmoidGrad": 3, "SqrtGrad": 2, "EluGrad": 2, "SoftplusGrad": 3,
             "LogSoftmax": 5, "XlaRemat": 0}  # fmt: skip
 #: One operation for each number that they take.
-_REDUCTIONS = frozenset(
+REDUCTIONS = frozenset(
     ("Sum", "Mean", "Max", "Min", "Prod", "ArgMax", "ArgMin", "Cumsum", "Cumprod", "EuclideanNorm",
      "SegmentSum", "UnsortedSegmentSum")
 )  # fmt: skip
@@ -67,10 +67,10 @@ def flops_of(op: Any) -> float | None:
 
 def _by_size(op: Any) -> float | None:
     kind = op.type
-    if kind in _ELEMENTWISE or kind in _SEVERAL:
+    if kind in ELEMENTWISE or kind in _SEVERAL:
         given = op.outputs or op.inputs[-1:]
         return float(_size(given[0]) * _SEVERAL.get(kind, 1))
-    if kind in _REDUCTIONS:
+    if kind in REDUCTIONS:
         return float(_size(op.inputs[0]))
     if kind == "Einsum":
         return _einsum(op)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from ipyjaxbench.frameworks.torch.call_watch import TorchCallWatch
 from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
 from ipyjaxbench.frameworks.torch.pitfalls import explain
+from ipyjaxbench.frameworks.torch.probe import TorchProbe
 from ipyjaxbench.frameworks.torch.profile import profile
 from ipyjaxbench.frameworks.torch.transfers import TorchCrossings
 from ipyjaxbench.graph import Graph
@@ -163,6 +165,12 @@ class Torch(Framework):
     def home(self) -> Home:
         """The CPU, and accelerators in use."""
         return devices.home(self.version())
+
+    def probe(self, device: str) -> TorchProbe:
+        """Any device that it has."""
+        where = torch.device(device)
+        wait = None if where.type == "cpu" else partial(devices.synchronize, where)
+        return TorchProbe(where, wait)
 
     def start(self) -> bool:
         """Have accelerators looked for; the CPU is there anyway."""

@@ -9,7 +9,8 @@ from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.torch import aten, dynamo, exported
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.kept import as_before
-from ipyjaxbench.graph_parts import Live, Node
+from ipyjaxbench.frameworks.torch.load import load_of
+from ipyjaxbench.graph_parts import Live, Load, Node
 from ipyjaxbench.notes import Note
 
 VERSION = str(torch.__version__)
@@ -71,6 +72,10 @@ class LiveProgram(Live):
 
     def compiled(self) -> None:
         """PyTorch's compiler does not tell how much memory or work a program takes."""
+
+    def load(self, nbytes: int) -> Load | None:
+        """From the operations that were traced."""
+        return load_of(self._traced[self._stage], nbytes)
 
     def checks(self) -> tuple[Note, ...]:
         """Nothing is looked for."""

@@ -32,6 +32,12 @@ class Program:
         module: it holds the graph.
         names: what its inputs are called.
         constants: tensors that go in and are none of its inputs, but part of it.
+
+    Attributes:
+        module: as given.
+        operations: the nodes that compute, in their order.
+        results: what comes out: nodes, or numbers and the like.
+        names: of all nodes.
     """
 
     def __init__(
@@ -46,7 +52,7 @@ class Program:
         self._held = [n for n in nodes if n.op == "get_attr"]
         self._held += [n for n in self._constants if n.users]
         ends = [node.args[0] for node in nodes if node.op == "output"]
-        self._results = pytree.tree_leaves(ends)
+        self.results = pytree.tree_leaves(ends)
         self.names = {**_told_apart(self.operations, set(names.values())), **names}
 
     @property
@@ -58,7 +64,7 @@ class Program:
     @property
     def outputs(self) -> tuple[Value, ...]:
         """The tensors that come out."""
-        known = (value_of(n) for n in self._results if isinstance(n, torch.fx.Node))
+        known = (value_of(n) for n in self.results if isinstance(n, torch.fx.Node))
         return tuple(told("", tensor) for tensor in known if tensor is not None)
 
     @property
@@ -94,7 +100,7 @@ class Program:
         if not whole and len(lines) > _FIRST + _LAST:
             hidden = len(lines) - _FIRST - _LAST
             lines[_FIRST:-_LAST] = [f"... {hidden:,} more operations ..."]
-        result = f"return {', '.join(map(self._spelled, self._results))}"
+        result = f"return {', '.join(map(self._spelled, self.results))}"
         return "\n".join([*lines, result.rstrip()])
 
     def nodes(self, prefix: str = "") -> Iterator[Node]:
@@ -111,8 +117,13 @@ class Program:
         for node in self.operations:
             takes = tuple(prefix + source.name for source in node.all_input_nodes)
             yield Node(prefix + node.name, f"{operation(node)} {_typed(node)}".strip(), takes)
-        last = (prefix + n.name for n in self._results if isinstance(n, torch.fx.Node))
+        last = (prefix + n.name for n in self.results if isinstance(n, torch.fx.Node))
         yield Node(f"{prefix}out", "result", tuple(dict.fromkeys(last)))
+
+    def tensor_of(self, node: Any) -> Any:
+        """The tensor that stands for a node's result; None where it is none."""
+        found = self._result_of(node)
+        return found if isinstance(found, torch.Tensor) else None
 
     def _result_of(self, node: Any) -> Any:
         known = self._constants.get(node)

@@ -1,6 +1,7 @@
 """The parts of the benchmark, in the order in which they run."""
 
 from tests.accuracy.section import Section
+from tests.accuracy.sections.ceilings import CEILINGS
 from tests.accuracy.sections.coverage import COVERAGE
 from tests.accuracy.sections.graphs import GRAPHS
 from tests.accuracy.sections.history import HISTORY
@@ -25,6 +26,7 @@ SECTIONS: dict[str, Section] = {
         COVERAGE,
         VERDICTS,
         TURNS,
+        CEILINGS,
         OVERHEAD,
         GRAPHS,
         WATCHED,

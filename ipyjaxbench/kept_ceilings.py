@@ -1,0 +1,84 @@
+"""Ceilings that were measured before: a file for each machine, device, framework and version."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ipyjaxbench import kept_files
+from ipyjaxbench.ceilings import Ceiling, Ceilings
+from ipyjaxbench.errors import RecordError
+from ipyjaxbench.machine import environment
+
+_MOST = 100_000  # bytes of a file; a larger one is none of ours
+
+
+class Key(NamedTuple):
+    """What a ceiling depends on, beside the machine."""
+
+    framework: str
+    version: str
+    kind: str
+    threads: int | None
+    settings: str
+
+
+def read(key: Key) -> tuple[Ceiling | None, str]:
+    """The ceiling that was kept, and what is wrong with its file, in words."""
+    import msgspec
+
+    path = kept_files.place("ceilings") / _name(key)
+    try:
+        if not path.exists():
+            return None, ""
+        if path.stat().st_size > _MOST:
+            raise RecordError("it is too large")
+        kept = Ceilings.from_dict(msgspec.json.decode(path.read_bytes()))
+        (found,) = kept.found
+        if key != Key(found.framework, found.version, found.kind, found.threads, found.settings):
+            raise RecordError("it is of another device")
+    except (OSError, ValueError, RecursionError, RecordError) as error:
+        return None, f"{path.name} cannot be read and was left out: {error}"
+    return found, ""
+
+
+def write(key: Key, ceiling: Ceiling) -> str:
+    """Keep a ceiling; why it could not be kept, in words."""
+    folder = kept_files.folder("ceilings")
+    if folder is None:
+        return "the ceilings could not be kept: Jupyter's data directory cannot be written"
+    path = folder / _name(key)
+    text = json.dumps(Ceilings((ceiling,), ceiling.taken, ceiling.seconds).to_dict())
+    scratch = ""
+    try:
+        # A reader sees the old file or the new one, and never a part of it.
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8"
+        ) as file:
+            scratch = file.name
+            file.write(text)
+        os.replace(scratch, path)
+    except OSError as error:
+        if scratch:
+            Path(scratch).unlink(missing_ok=True)
+        return f"the ceilings could not be kept: {error.strerror or error}"
+    return ""
+
+
+def any_of(framework: str) -> bool:
+    """Whether ceilings of a framework were kept, of whichever device."""
+    try:
+        return any(kept_files.place("ceilings").glob(f"{framework}-*.json"))
+    except OSError:
+        return False
+
+
+def _name(key: Key) -> str:
+    """It tells the framework, and the rest as a number that names no machine."""
+    facts = environment()
+    machine: Sequence[object] = [facts[name] for name in ("cpu", "usable_cpus", "cpu_quota")]
+    number = hashlib.sha256(json.dumps([*machine, *key]).encode()).hexdigest()[:16]
+    return f"{key.framework}-{number}.json"

@@ -1,0 +1,49 @@
+"""How near a call comes to what its device can do at most."""
+
+import math
+from dataclasses import dataclass
+
+from ipyjaxbench import units
+
+
+@dataclass(frozen=True)
+class Roof:
+    """The ceiling that binds a call, and how much of it is reached.
+
+    Attributes:
+        of: "matmul peak" or "memory bandwidth".
+        speed: FLOP or bytes in a second that the call does, as it is written.
+        ceiling: that the device does at most, as it was measured.
+    """
+
+    of: str
+    speed: float
+    ceiling: float
+
+    def words(self) -> str:
+        """The row of a report.
+
+        Example:
+            >>> Roof("matmul peak", 310e9, 500e9).words()
+            "62 % of this device's measured matmul peak (310 of 500 GFLOP/s)"
+        """
+        said = units.flops if self.of == "matmul peak" else units.bandwidth
+        speed, ceiling = (
+            units.flops(n, "/s") if said is units.flops else units.bandwidth(n)
+            for n in (self.speed, self.ceiling)
+        )
+        number, unit = speed.split()
+        same = ceiling.endswith(f" {unit}")
+        both = f"{number if same else speed} of {ceiling}"
+        return f"{self.share:.0%} of this device's measured {self.of} ({both})".replace("%", " %")
+
+    @property
+    def share(self) -> float:
+        """Of the ceiling."""
+        return self.speed / self.ceiling
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        if not (0 < self.speed < math.inf and 0 < self.ceiling < math.inf):
+            return "a speed or a ceiling is not above nothing"
+        return None
