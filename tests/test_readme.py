@@ -166,7 +166,7 @@ def test_every_label_that_the_shown_reports_have_is_explained() -> None:
     }
     assert {"fastest", "with"} <= labels
     titles = ("What the lines of a report mean", "Comparing", "Seeing the program",
-              "Traced or cached", "Where everything lives")  # fmt: skip
+              "Traced or cached", "Where everything lives", "What was measured before")  # fmt: skip
     rows = "".join(map(section, titles))
     assert [label for label in labels if f"`{label}`" not in rows] == []
 
