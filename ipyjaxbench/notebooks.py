@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from ipyjaxbench import notebooks_report
 from ipyjaxbench.about import About
+from ipyjaxbench.ceilings import Ceilings
 from ipyjaxbench.commands import COMMANDS, TIME
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.diagnosis import Diagnosis
@@ -17,6 +18,7 @@ from ipyjaxbench.graph import Graph
 from ipyjaxbench.history import History
 from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.memory_settings import MemorySettings
 from ipyjaxbench.report import Headline, Report
 from ipyjaxbench.rerun import Rerun
 from ipyjaxbench.result import MIME, Reported, Result
@@ -30,7 +32,7 @@ KINDS: dict[str, type[Result]] = {
     each.kind: each
     for each in (
         *(Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures),
-        *(Whereabouts, Transfers, History, Rerun, About),
+        *(Whereabouts, Transfers, MemorySettings, Ceilings, History, Rerun, About),
     )
 }
 _MOST_BYTES = 256_000_000

@@ -151,7 +151,7 @@ def test_a_key_of_random_numbers_is_one_array() -> None:
 
 
 def make() -> list[jax.Array]:
-    return [jnp.ones((700, 700)) * 3]
+    return [jnp.ones((2000, 2000)) * 3]
 
 
 def test_the_largest_array_without_a_name_is_told_with_the_line_that_made_it() -> None:
@@ -161,7 +161,7 @@ def test_the_largest_array_without_a_name_is_told_with_the_line_that_made_it() -
     line = make.__code__.co_firstlineno + 1
     assert largest.shape == keep[0].shape
     assert largest.layout == f"made in line {line} of {Path(__file__).name}, in make"
-    assert "the largest: f32[700,700], 1.87 MiB, made in line" in " ".join(str(found).split())
+    assert "the largest: f32[2000,2000], 15.3 MiB, made in line" in " ".join(str(found).split())
 
 
 def test_names_are_leaves_with_their_paths() -> None:
