@@ -54,7 +54,6 @@ class Environment:
 
 
 ENVIRONMENTS = (
-    Environment("Colab", "3.12", "==7.34.0", colab=True),
     Environment("Colab", "3.13", "==7.34.0", colab=True),
     Environment("Colab", HERE, "==7.34.0", colab=True),
     Environment("IPython 8", HERE, "<9"),
