@@ -26,9 +26,9 @@ class Screen:
     def __init__(self, shell: InteractiveShell, *, active: bool) -> None:
         self._publisher = shell.display_pub  # the real one: while calls are made it is muted
         self._stream = sys.stdout
-        in_notebook = getattr(shell, "kernel", None) is not None
-        self._by_display = active and in_notebook
-        self._by_line = active and not in_notebook and self._stream.isatty()
+        in_kernel = getattr(shell, "kernel", None) is not None
+        self._by_display = active and in_kernel and not _is_console(shell)
+        self._by_line = active and not in_kernel and self._stream.isatty()
         self._handle: str | None = None
         self._written = self._replaced = False
 
@@ -75,6 +75,16 @@ class Screen:
             self._publisher.publish(
                 {"text/plain": line}, transient={"display_id": self._handle}, update=update
             )
+
+
+def _is_console(shell: InteractiveShell) -> bool:
+    """Whether a console asks the kernel, such as ``jupyter console``: it shows no updates.
+
+    A result in the place of a line of progress would not be seen there. Consoles can be asked for
+    input, which those that run notebooks cannot, and name no cell, which pages do.
+    """
+    request = shell.get_parent()
+    return bool(request.get("content", {}).get("allow_stdin")) and not request.get("metadata")
 
 
 class MutedShell(Muted):

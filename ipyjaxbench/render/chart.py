@@ -13,9 +13,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _BESIDE, _LINES = 22, 12
-_WIDE, _HIGH, _LEFT, _BELOW, _RIGHT = 560, 240, 70, 34, 110  # pixels
+_WIDE, _HIGH, _EDGE, _SAMPLE = 640, 240, 8, 36  # pixels
 #: Mid-tones that can be told apart on white and on black, by most who see colours differently too.
-_COLOURS = ("#3b82c4", "#d9822b", "#3a9d6a", "#c2559b", "#8a6fd1", "#9a8b2f", "#c0504d", "#5f8f9f")
+COLOURS = ("#3b82c4", "#c8701a", "#3a9d6a", "#c2559b", "#8a6fd1", "#9a8b2f", "#c0504d", "#5f8f9f")
+_SHAPES = {
+    "circles": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",
+    "squares": "M-3.5 -3.5h7v7h-7z",
+    "triangles": "M0 -4.5L4.5 3.5H-4.5z",
+    "diamonds": "M0 -5L5 0L0 5L-5 0z",
+    "crosses": "M-1.5 -5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
+}
 _LEAST = 2.0  # times as high as the lower end
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 
@@ -58,64 +65,80 @@ def draw(console: "Console", chart: Chart, say: Callable[[str], str]) -> None:
 
 
 def picture(chart: Chart) -> str:
-    """The address of an image that holds itself."""
+    """The address of an image that holds itself; it has no words, since those need a theme."""
     across, up = _scales(chart)
+    least, most = _heights(chart)
 
-    def at(x: float, y: float) -> str:
-        return f"{_LEFT + across(x) * _WIDE:.1f},{8 + (1 - up(y)) * _HIGH:.1f}"
+    def at(x: float, y: float) -> tuple[float, float]:
+        return _EDGE + across(x) * _WIDE, _EDGE + (1 - up(y)) * _HIGH
 
     parts = []
     for number, each in enumerate(chart.series):
-        colour = _COLOURS[number % len(_COLOURS)]
-        dashes = _DASHES[number // len(_COLOURS) % len(_DASHES)]
-        line = " ".join(at(x, y) for x, y, *_ in each.points)
-        parts.append(
-            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"'
-            f' stroke-dasharray="{dashes}"/>'
-        )
+        parts.append(_line([at(x, y) for x, y, *_ in each.points], number))
         for x, y, low, high in each.points:
-            least, most = _heights(chart)
-            ends = f"{at(x, max(low, least))} {at(x, min(high, most))}"
-            parts.append(f'<polyline points="{ends}" stroke="{colour}" stroke-width="1.5"/>')
-            cx, cy = at(x, y).split(",")
-            parts.append(f'<circle cx="{cx}" cy="{cy}" r="3" fill="{colour}"/>')
-    parts += _names(chart, at)
-    wide, high = _LEFT + _WIDE + _RIGHT, 8 + _HIGH + _BELOW
+            ends = [at(x, max(low, least)), at(x, min(high, most))]
+            parts.append(_polyline(ends, f'stroke="{_colour(number)}" stroke-width="1.5"'))
+            parts.append(_mark(at(x, y), number))
+    frame = (
+        f'<rect x="{_EDGE}" y="{_EDGE}" width="{_WIDE}" height="{_HIGH}" fill="none"'
+        ' stroke="#888888" stroke-opacity="0.5"/>'
+    )
+    return _image(_WIDE + 2 * _EDGE, _HIGH + 2 * _EDGE, [frame, *parts])
+
+
+def legend(chart: Chart) -> list[tuple[str, str, str]]:
+    """An image, its words and a name for each line, from the highest end to the lowest."""
+    order = sorted(enumerate(chart.series), key=lambda each: -each[1].points[-1][1])
+    return [(_sample(number), _shape(number), each.label) for number, each in order]
+
+
+def scales(chart: Chart) -> str:
+    """Where both scales begin and end, in words."""
+    first, last = _across(chart)
+    low, high = (units.duration(height, 2) for height in _heights(chart))
+    kind = "both logarithmic" if chart.ends is None else "upwards logarithmic"
+    return (
+        f"to the right {chart.across} from {first} to {last},"
+        f" upwards {chart.up} from {low} to {high}; {kind}"
+    )
+
+
+def _sample(number: int) -> str:
+    middle = (_SAMPLE / 2, _EDGE)
+    line = _line([(0, _EDGE), (_SAMPLE, _EDGE)], number)
+    return _image(_SAMPLE, 2 * _EDGE, [line, _mark(middle, number)])
+
+
+def _image(wide: int, high: int, parts: Sequence[str]) -> str:
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
-        f' font-family="sans-serif" font-size="12" fill="#888888">'
-        f'<rect x="{_LEFT}" y="8" width="{_WIDE}" height="{_HIGH}" fill="none" stroke="#888888"'
-        f' stroke-opacity="0.5"/>{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}">'
+        f"{''.join(parts)}</svg>"
     )
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
-def _names(chart: Chart, at: Callable[[float, float], str]) -> list[str]:
-    """Names of lines at their ends, pushed apart where they meet, and of both scales' ends."""
-    ends: list[tuple[float, str, str]] = []
-    for number, each in enumerate(chart.series):
-        x, y, *_ = each.points[-1]
-        height = float(at(x, y).split(",")[1]) + 4
-        ends.append((height, _COLOURS[number % len(_COLOURS)], _escaped(each.label)))
-    placed, below = [], -math.inf
-    for height, colour, label in sorted(ends):
-        below = max(height, below + 13)
-        where = f'x="{_LEFT + _WIDE + 6}" y="{below:.1f}"'
-        placed.append(f'<text {where} fill="{colour}">{label}</text>')
-    (left, right), (low, high) = _across(chart), _heights(chart)
-    foot, middle = 8 + _HIGH + 16, _LEFT + _WIDE / 2
-    return [
-        *placed,
-        f'<text x="{_LEFT}" y="{foot}">{_escaped(left)}</text>',
-        f'<text x="{_LEFT + _WIDE}" y="{foot}" text-anchor="end">{_escaped(right)}</text>',
-        f'<text x="{middle}" y="{foot + 12}" text-anchor="middle">{_escaped(chart.across)}</text>',
-        f'<text x="{_LEFT - 6}" y="18" text-anchor="end">{units.duration(high, 2)}</text>',
-        f'<text x="{_LEFT - 6}" y="{8 + _HIGH}" text-anchor="end">{units.duration(low, 2)}</text>',
-    ]
+def _line(points: Sequence[tuple[float, float]], number: int) -> str:
+    dashes = _DASHES[number // len(COLOURS) % len(_DASHES)]
+    style = f'fill="none" stroke="{_colour(number)}" stroke-width="2" stroke-dasharray="{dashes}"'
+    return _polyline(points, style)
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _polyline(points: Sequence[tuple[float, float]], style: str) -> str:
+    return f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" {style}/>'
+
+
+def _mark(at: tuple[float, float], number: int) -> str:
+    """A shape of its own for each of neighbouring lines, for those who see no difference."""
+    where = f"translate({at[0]:.1f} {at[1]:.1f})"
+    return f'<path transform="{where}" d="{_SHAPES[_shape(number)]}" fill="{_colour(number)}"/>'
+
+
+def _shape(number: int) -> str:
+    return list(_SHAPES)[number % len(_SHAPES)]
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
 
 
 def described(chart: Chart) -> str:

@@ -6,8 +6,10 @@ the rest. What JupyterLab's sanitiser drops is not used.
 
 import base64
 import math
+import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ipyjaxbench.render import chart, highlight
@@ -15,15 +17,19 @@ from ipyjaxbench.report import Grid, Report
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from markupsafe import Markup
 
 #: Notes shown open; the rest fold.
 _OPEN_NOTES = 3
 _BAR, _HIGH = 8, 32  # pixels
 _TINTS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
 #: Untrusted notebooks drop colours of text.
-_STYLES = {"": "", "comment": "opacity:0.6", "string": "opacity:0.6", "type": "opacity:0.6",
-           "keyword": "opacity:0.6", "operation": "font-weight:600",
-           "added": "background:#2ea04355", "removed": "background:#f8514955"}  # fmt: skip
+_STYLES = {"": "", "comment": "opacity:0.7", "string": "opacity:0.7", "type": "opacity:0.7",
+           "keyword": "opacity:0.7", "operation": "font-weight:600",
+           "added": "background-color:#2ea04355",
+           "removed": "background-color:#f8514955"}  # fmt: skip
+_SHORT = 14  # letters of a text that stays on one line
+_LONG_WORD = re.compile(r"\S{24}(?=\S)")
 
 
 def render(report: Report) -> str:
@@ -43,10 +49,22 @@ def render(report: Report) -> str:
         longest=_longest,
         chart=chart.picture,
         described=chart.described,
+        legend=chart.legend,
+        scales=chart.scales,
         pieces=highlight.pieces,
         styles=_STYLES,
         tint=_tint,
+        short=_SHORT,
     )
+
+
+def _breakable(text: str) -> "Markup":
+    """With places at which a long word may be broken: elsewhere a table would leave the page."""
+    from markupsafe import Markup
+
+    starts = [0, *(found.end() for found in _LONG_WORD.finditer(text)), len(text)]
+    parts = (text[start:end] for start, end in pairwise(starts))
+    return Markup("<wbr>").join(parts)
 
 
 def _tint(grid: Grid, cell: str) -> str:
@@ -85,4 +103,5 @@ def _template() -> "Template":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breakable"] = _breakable
     return environment.get_template("report.html")

@@ -15,7 +15,7 @@ from ipyjaxbench.inspecting import inspect_code
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.render import html
 from ipyjaxbench.snippet import Source
-from tests.test_render_html import Page, assert_survives
+from tests.sanitiser import Page, assert_survives
 
 X = jnp.ones((3, 4))
 

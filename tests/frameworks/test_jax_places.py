@@ -22,7 +22,7 @@ from ipyjaxbench.frameworks.jax import devices
 from ipyjaxbench.homes import Device
 from ipyjaxbench.locating import evaluated, locate, survey
 from ipyjaxbench.render import html
-from tests.test_render_html import Page, assert_survives
+from tests.sanitiser import Page, assert_survives
 
 EIGHT = """
 import json

@@ -18,7 +18,7 @@ from ipyjaxbench import Transfers
 from ipyjaxbench.render import html
 from ipyjaxbench.snippet import Source
 from ipyjaxbench.transferring import transfer_code
-from tests.test_render_html import Page, assert_survives
+from tests.sanitiser import Page, assert_survives
 
 FOUR = """
 import json

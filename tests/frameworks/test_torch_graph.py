@@ -12,7 +12,7 @@ from ipyjaxbench.inspecting import inspect_code
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.render import html
 from ipyjaxbench.snippet import Source
-from tests.test_render_html import Page, assert_survives
+from tests.sanitiser import Page, assert_survives
 
 
 def scaled(x: Any, w: Any, flag: bool = True) -> Any:

@@ -1,0 +1,88 @@
+"""A sample of everything that can be shown: each kind of result, and each block of a report."""
+
+import importlib
+import json
+import pkgutil
+import typing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import ipyjaxbench
+from ipyjaxbench.about import About
+from ipyjaxbench.notes import Note
+from ipyjaxbench.report import (
+    Bars,
+    Block,
+    Calls,
+    Chart,
+    Code,
+    Distribution,
+    Facts,
+    Grid,
+    Headline,
+    Notes,
+    Series,
+    Table,
+)
+from ipyjaxbench.result import MIME, Result
+from ipyjaxbench.transferred import Transfer, Transfers
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+_LINES = {
+    name: tuple((10.0**x, 1e-6 * 10 ** (k * x), 0.9e-6 * 10 ** (k * x), 1.1e-6 * 10 ** (k * x))
+                for x in range(1, 5))
+    for name, k in (("numpy", 0.2), ("jax", 0.4), ("torch", 0.7), ("tensorflow", 1.0))
+}  # fmt: skip
+_PROGRAM = "{ lambda ; a:f32[3]. let\n    b:f32[3] = tanh a\n  in (b,) }\n+ new\n- old"
+_CALLS = (("3", "f(x)", "first call"), ("4", "f(y)", "as it\nis"))
+_DEVICES = (("0-7", "cpu:0", "cpu:1"), ("8-15", "cpu:2", "cpu:3"))
+_SAMPLES: tuple[Block, ...] = (
+    Headline("f(x)", "2.12 ms", "± 1.1 % per call, waited for", "QUIET", "steady"),
+    Facts((("where", "x f32[3,4] cpu:0 → f32[3]"), ("with", "jax 0.10.2"))),
+    Distribution("spread", "2.05 ms", "2.31 ms", (1, 7, 3, 0, 1), " and 2 slower"),
+    Notes(tuple(Note(f"n{i}", f"note {i}", "write  g(x)", "!") for i in range(5))),
+    Table("operations", ("operation", "runs", "time"), (("dot", "4", "9 ms"),) * 3),
+    Bars((("numpy", 0.3, "300 ms"), ("jax", 0.1, "100 ms"))),
+    Chart("n", "time of a call", tuple(Series(name, line) for name, line in _LINES.items())),
+    Code("jaxpr", _PROGRAM),
+    Calls(("line", "call", "why"), _CALLS),
+    Grid("w f32[16,8]", ("0-3", "4-7"), _DEVICES),
+)
+BLOCKS: dict[str, Block] = {type(block).__name__: block for block in _SAMPLES}
+_COPY = Transfer("jax", 2, "np.array(x)", "", "gpu:0", "host", "float32", (512, 512), 2**20, True,
+                 seconds=6.3e-3, waited=2e-3)  # fmt: skip
+#: Results of kinds that no example has.
+_OTHERS: tuple[Result, ...] = (
+    Transfers("np.array(x)", 8e-3, {"jax": "0.10.2"}, (_COPY,)),
+    About((("ipyjaxbench", "0.1.0"), ("front end", "JupyterLab"), ("jax", "0.10.2, cpu:0"))),
+)
+
+
+def block_kinds() -> set[str]:
+    """The names of all blocks that a report can have."""
+    return {kind.__name__ for kind in typing.get_args(Block)}
+
+
+def result_kinds() -> dict[str, type[Result]]:
+    """All kinds of results that the package has."""
+    for module in pkgutil.iter_modules(ipyjaxbench.__path__):
+        importlib.import_module(f"ipyjaxbench.{module.name}")
+    return {each.kind: each for each in Result.__subclasses__()
+            if each.__module__.startswith("ipyjaxbench.")}  # fmt: skip
+
+
+@cache
+def results() -> dict[str, Result]:
+    """Results of real runs, read from the example notebooks, and what those do not have."""
+    kinds = result_kinds()
+    found: dict[str, Result] = {}
+    for path in sorted(EXAMPLES.glob("*.ipynb")):
+        for number, record in enumerate(_records(json.loads(path.read_text("utf-8")))):
+            found[f"{path.stem}-{number}"] = kinds[record["kind"]].from_dict(record)
+    return found | {each.kind: each for each in _OTHERS}
+
+
+def _records(notebook: Any) -> list[Any]:
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+    return [output["data"][MIME] for output in outputs if MIME in output.get("data", {})]
