@@ -10,7 +10,12 @@ from typing import Any
 
 import ipyjaxbench
 from ipyjaxbench.about import About
+from ipyjaxbench.ceilings import Ceiling, Ceilings
+from ipyjaxbench.figures import Figure
+from ipyjaxbench.history import History
+from ipyjaxbench.memory_settings import MemorySetting, MemorySettings
 from ipyjaxbench.notes import Note
+from ipyjaxbench.past import Past
 from ipyjaxbench.report import (
     Bars,
     Block,
@@ -25,6 +30,7 @@ from ipyjaxbench.report import (
     Series,
     Table,
 )
+from ipyjaxbench.rerun import Pair, Rerun
 from ipyjaxbench.result import MIME, Result
 from ipyjaxbench.transferred import Transfer, Transfers
 
@@ -52,9 +58,21 @@ _SAMPLES: tuple[Block, ...] = (
 BLOCKS: dict[str, Block] = {type(block).__name__: block for block in _SAMPLES}
 _COPY = Transfer("jax", 2, "np.array(x)", "", "gpu:0", "host", "float32", (512, 512), 2**20, True,
                  seconds=6.3e-3, waited=2e-3)  # fmt: skip
+_CEILING = Ceiling(
+    framework="jax", version="0.10.2", device="cpu:0", kind="cpu", threads=2, settings="",
+    products={"float32": 100e9}, bandwidth=20e9, beyond=2**26, upload=None, download=None,
+    latency=1e-6, spread=0.01, others=0.0, seconds=1.5, taken=1000.0,
+)  # fmt: skip
+_SOUND = Figure(1e-3, 0.02, 40, "QUIET")
+_PAST = tuple(Past(1, day * 86400.0, "fwtime", "f", "f(x)", _SOUND, 1e-3) for day in (3, 2, 1))
+_PAIR = Pair("f(x)", 3, _SOUND, Figure(2e-3, 0.03, 40, "QUIET"))
 #: Results of kinds that no example has.
 _OTHERS: tuple[Result, ...] = (
     Transfers("np.array(x)", 8e-3, {"jax": "0.10.2"}, (_COPY,)),
+    Ceilings((_CEILING,), 2000.0, 1.5, ("nothing else ran",)),
+    MemorySettings("--no-prealloc", (MemorySetting("jax", "set", "unset"),), "there is no GPU"),
+    Rerun("a.ipynb", "b.ipynb", (_PAIR,), ("jax 0.10.1 → 0.10.2",), refused=1),
+    History(_PAST, 3, 5, 4 * 86400.0, {"a.jsonl": 1}, "the disk is full", plotted=True),
     About((("ipyjaxbench", "0.1.0"), ("front end", "JupyterLab"), ("jax", "0.10.2, cpu:0"))),
 )
 

@@ -14,10 +14,19 @@ OVER_TIME = Chart(
 
 def test_a_scale_of_time_is_even() -> None:
     svg = base64.b64decode(chart.picture(OVER_TIME).partition(",")[2]).decode()
-    first, middle, last = (float(x) for x in re.findall(r'<circle cx="([\d.]+)"', svg))
+    first, middle, last = (float(x) for x in re.findall(r"translate\(([\d.]+) ", svg))
     assert middle - first == last - middle > 0
-    assert "May 01 10:00" in svg
-    assert "May 21 10:00" in svg
+    told = chart.scales(OVER_TIME)
+    assert told.startswith("to the right time from May 01 10:00 to May 21 10:00, upwards time of a")
+    assert told.endswith("; upwards logarithmic")
+
+
+def test_each_line_has_a_sample_with_its_name_the_highest_end_first() -> None:
+    lower = tuple((x, y / 5, low / 5, high / 5) for x, y, low, high in POINTS)
+    both = Chart("n", "time", (Series("low", lower), Series("high", POINTS)))
+    (_, squares, first), (_, circles, second) = chart.legend(both)
+    assert (first, squares) == ("high", "squares")
+    assert (second, circles) == ("low", "circles")
 
 
 def test_it_is_told_in_words() -> None:
