@@ -26,6 +26,7 @@ from ipyjaxbench.report import (
     Series,
     Table,
 )
+from ipyjaxbench.swept import Sweep
 from tests import samples
 from tests.sanitiser import Page, assert_survives, dropped
 
@@ -101,6 +102,8 @@ def test_words_of_a_block_are_shown_as_they_are_and_add_no_tag(name: str, words:
 def test_forged_records_are_refused_or_escaped(kind: str) -> None:
     same = [each for each in samples.results().values() if each.kind == kind]
     sample = min(same, key=lambda each: len(str(each.to_dict())))
+    if isinstance(sample, Sweep):
+        sample = replace(sample, points=sample.points[:1])  # all others are alike
     words = _HOSTILE[1]
     seen = 0
     for facts in _forged(sample.to_dict()["facts"], words):

@@ -1,5 +1,6 @@
 """Notebooks to open: the example without its outputs, and one of each report there is."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,5 +55,15 @@ def gallery() -> Any:
         )
         for number, (name, bundle) in enumerate(bundles().items())
     ]
+    return empty(cells)
+
+
+def empty(cells: list[Any]) -> Any:
+    """A notebook of these cells."""
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def without_colours(text: str) -> str:
+    """The text that a terminal would show."""
+    return re.sub(r"\x1b\[[\d;]*m", "", text)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-_SCREENSHOTS = Path(__file__).parents[2] / ".screenshots"
-_LOOKS = Path(__file__).with_name("looks.js").read_text("utf-8")
+SCREENSHOTS = Path(__file__).parents[2] / ".screenshots"
+LOOKS = Path(__file__).with_name("looks.js").read_text("utf-8")
 #: What Notebook 7.6.5 says of itself with any notebook.
 _OWN = ("Cannot read properties of undefined (reading 'schema')",
         "Command 'filebrowser:open-path' not registered.")  # fmt: skip
@@ -37,7 +37,7 @@ class Opened:
 
     def looks(self, call: str, *args: Any) -> Any:
         """What is seen of the reports: see looks.js."""
-        return self.page.evaluate(f"args => {_LOOKS.rstrip()}.{call}(...args)", list(args))
+        return self.page.evaluate(f"args => {LOOKS.rstrip()}.{call}(...args)", list(args))
 
     def wait_for_cards(self, count: int) -> None:
         """Until so many reports are shown."""
@@ -76,10 +76,10 @@ class Opened:
 
     def screenshot(self, name: str) -> None:
         """Write pictures of all of it, one below the other, to be looked at."""
-        _SCREENSHOTS.mkdir(exist_ok=True)
+        SCREENSHOTS.mkdir(exist_ok=True)
         high = self.show_all()
         wide = self.page.evaluate("window.innerWidth")
         for number, top in enumerate(range(0, high, 1600)):
-            path = _SCREENSHOTS / f"{name}-{number:02}.png"
+            path = SCREENSHOTS / f"{name}-{number:02}.png"
             clip = {"x": 0, "y": top, "width": wide, "height": min(1600, high - top)}
             self.page.screenshot(path=path, clip=clip)  # type: ignore[arg-type]

@@ -1,0 +1,123 @@
+"""What converters, runners and terminals make of the examples, each as people start it."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+
+from ipyjaxbench.result import MIME
+from tests import samples
+from tests.behaviour.uses import FAILS
+from tests.pages import notebooks
+from tests.pages.opened import LOOKS, SCREENSHOTS
+from tests.pages.server import environment
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+FIRST = samples.EXAMPLES / "first.ipy"
+A4 = 718  # pixels between the margins
+
+
+def run(folder: Path, *command: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """A program of this environment; what it needs and is not there skips the test."""
+    module = command[0].replace("-", "_")
+    if find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+    return subprocess.run(
+        [sys.executable, "-m", module, *command[1:]], input=typed, cwd=folder,
+        env=environment(folder), capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def test_papermill_runs_the_example(folder: Path) -> None:
+    done = run(folder, "papermill", "lab.ipynb", "milled.ipynb", "--no-progress-bar")
+    assert done.returncode == 0, done.stderr
+    notebook = nbformat.read(folder / "milled.ipynb", as_version=4)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    reports = [output for output in outputs if MIME in output.get("data", {})]
+    assert len(reports) >= 13
+    assert all("measuring" not in output.data["text/plain"] for output in reports)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("papermill", "failing.ipynb", "failed.ipynb", "--no-progress-bar"),
+        ("nbconvert", "--execute", "--to", "html", "failing.ipynb"),
+        ("jupyter", "execute", "failing.ipynb"),
+    ],
+    ids=" ".join,
+)
+def test_an_error_in_a_magic_stops_with_a_status_and_the_line(
+    folder: Path, command: tuple[str, ...]
+) -> None:
+    cells = ["%load_ext ipyjaxbench", FAILS, "x = 1\n\n%fwtime g(x)", "print('never')"]
+    book = notebooks.empty([nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbformat.write(book, folder / "failing.ipynb")
+    done = run(folder, *command)
+    assert done.returncode != 0
+    plain = notebooks.without_colours(done.stderr)
+    assert "----> 3 g(x)" in plain
+    assert "ZeroDivisionError" in plain
+    assert "never" not in done.stdout
+
+
+def test_a_script_that_is_piped_into_ipython_gives_plain_lines(folder: Path) -> None:
+    done = run(folder, "IPython", "--no-banner", typed=FIRST.read_text("utf-8"))
+    assert done.returncode == 0
+    _assert_plain(done.stdout)
+
+
+def test_a_script_that_is_piped_into_a_console_gives_plain_lines(folder: Path) -> None:
+    """A console shows no updates: a line of progress would stay, and the result not be seen."""
+    noisy = "import time, random\n%fwtime -b 3 time.sleep(random.random() / 50)\n"
+    script = FIRST.read_text("utf-8") + noisy
+    done = run(folder, "jupyter_console", "--simple-prompt", "--no-confirm-exit", typed=script)
+    assert done.returncode == 0
+    _assert_plain(done.stdout)
+    assert "time.sleep(random.random() / 50)" in done.stdout
+
+
+def _assert_plain(shown: str) -> None:
+    assert "x @ x.T" in shown
+    assert "jax 0." in shown
+    assert "\x1b" not in shown
+    assert "\r" not in shown
+    assert "measuring" not in shown
+
+
+@pytest.fixture(scope="module")
+def converted(folder: Path) -> Path:
+    """The gallery as a page that stands alone."""
+    done = run(folder, "nbconvert", "--to", "html", "gallery.ipynb")
+    assert done.returncode == 0, done.stderr
+    return folder / "gallery.html"
+
+
+def test_on_paper_nothing_is_cut_off(converted: Path, browser: "Browser") -> None:
+    page = browser.new_page(viewport={"width": A4, "height": 1000})
+    # Scripts for formulas and widgets are the page's own, and come from elsewhere.
+    page.route("**/*", lambda route: route.continue_() if _is_here(route) else route.abort())
+    page.goto(converted.as_uri())
+    page.emulate_media(media="print")
+    names = list(notebooks.bundles())
+    cards = page.evaluate(f"() => {LOOKS.rstrip()}.cards()")
+    for name, card in zip(names, cards, strict=True):
+        assert (name, card["wide"] <= 0) == (name, True)
+        assert (name, [text for text, ratio in card["texts"] if ratio < 4.5]) == (name, [])
+        assert (name, card["overlaps"]) == (name, [])
+        assert all(image["wide"] > 0 for image in card["images"])
+    SCREENSHOTS.mkdir(exist_ok=True)
+    printed = page.pdf(path=SCREENSHOTS / "gallery.pdf", format="A4")
+    page.screenshot(path=SCREENSHOTS / "gallery-print.png", full_page=True)
+    page.close()
+    assert printed.startswith(b"%PDF")
+
+
+def _is_here(route: Any) -> bool:
+    return str(route.request.url).startswith(("file:", "data:"))
