@@ -112,6 +112,10 @@ def test_on_paper_nothing_is_cut_off(converted: Path, browser: "Browser") -> Non
         assert (name, [text for text, ratio in card["texts"] if ratio < 4.5]) == (name, [])
         assert (name, card["overlaps"]) == (name, [])
         assert all(image["wide"] > 0 for image in card["images"])
+    programs = "[...document.querySelectorAll('.jp-RenderedHTML pre')]"
+    fonts = page.evaluate(f"{programs}.map(each => getComputedStyle(each).fontFamily)")
+    assert len(fonts) > 10
+    assert [font for font in fonts if "mono" not in font] == []
     SCREENSHOTS.mkdir(exist_ok=True)
     printed = page.pdf(path=SCREENSHOTS / "gallery.pdf", format="A4")
     page.screenshot(path=SCREENSHOTS / "gallery-print.png", full_page=True)
