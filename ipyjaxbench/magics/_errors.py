@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 from IPython.core.error import UsageError
 
-from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError
 from ipyjaxbench.magics._screen import Screen
 
@@ -30,6 +29,8 @@ def one_line_errors() -> Iterator[None]:
 def diagnosis_shown(screen: Screen, *, whole: bool) -> Iterator[None]:
     """Where a call does not trace, why; the notebook still stops, with one line or all of them."""
     __tracebackhide__ = True
+    from ipyjaxbench.diagnosis import UntraceableError
+
     try:
         yield
     except UntraceableError as failed:

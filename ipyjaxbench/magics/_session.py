@@ -1,21 +1,25 @@
 """What the magics of one shell share."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.graph import Graph
-from ipyjaxbench.history_files import Journal
 from ipyjaxbench.magics._await import Awaiter
 from ipyjaxbench.magics._settings import IpyJaxBench
 from ipyjaxbench.magics._watcher import Watcher
 from ipyjaxbench.magics._where import where
-from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.past import entries
-from ipyjaxbench.result import Result
-from ipyjaxbench.revision import revision
+
+if TYPE_CHECKING:
+    from ipyjaxbench.graph import Graph
+    from ipyjaxbench.history_files import Journal
+    from ipyjaxbench.measurement import Measurement
+    from ipyjaxbench.result import Result
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,6 @@ class Session:
         awaiter: puts ``await`` before magics.
         kept: measurements by the name under which they were kept.
         looked_at: programs by what was looked at, and in which form.
-        journal: keeps measurements beside the notebook.
     """
 
     shell: InteractiveShell
@@ -38,7 +41,13 @@ class Session:
     awaiter: Awaiter
     kept: dict[str, Measurement] = field(default_factory=dict)
     looked_at: dict[tuple[str, str], Graph] = field(default_factory=dict)
-    journal: Journal = field(default_factory=Journal)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """Keeps measurements beside the notebook."""
+        from ipyjaxbench.history_files import Journal
+
+        return Journal()
 
     @property
     def records_history(self) -> bool:
@@ -47,10 +56,11 @@ class Session:
         return history and os.environ.get("IPYJAXBENCH_HISTORY") != "0"
 
     @classmethod
-    def of(cls, shell: InteractiveShell) -> "Session":
+    def of(cls, shell: InteractiveShell) -> Session:
         """A new one for a shell, with what its configuration says."""
         settings, watcher = IpyJaxBench(config=shell.config), Watcher(shell)
-        watcher.switch(on=settings.watch)
+        if settings.watch:
+            watcher.switch(on=True)
         settings.observe(lambda change: watcher.switch(on=change["new"]), "watch")
         return cls(shell, settings, watcher, Awaiter(shell))
 
@@ -61,6 +71,10 @@ class Session:
             result: of a magic.
             name: that it was given; empty for none.
         """
+        from ipyjaxbench.measurement import Measurement
+        from ipyjaxbench.past import entries
+        from ipyjaxbench.revision import revision
+
         if name and isinstance(result, Measurement):
             self.kept[name] = result
         if not self.records_history:

@@ -1,14 +1,20 @@
 """One line below each cell that traced something; nothing below the others."""
 
-from typing import Any
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench import units
-from ipyjaxbench.ledger import LEDGER, News
 from ipyjaxbench.magics._display import show
-from ipyjaxbench.observing import keep_learning
 
+if TYPE_CHECKING:
+    from ipyjaxbench.ledger import News
+
+#: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
+_LEARNED_FROM = ("jax", "torch", "tensorflow", "ipyjaxbench.observing")
 _MOST = 3  # functions that are named
 
 
@@ -33,6 +39,8 @@ class Watcher:
 
     def switch(self, *, on: bool) -> None:
         """Tell of traces from now on, or no longer."""
+        from ipyjaxbench.ledger import LEDGER
+
         self.is_on = on
         self._told = LEDGER.learned
 
@@ -41,6 +49,11 @@ class Watcher:
         self._shell.events.unregister("post_run_cell", self._after)
 
     def _after(self, *_: Any) -> None:
+        if sys.modules.keys().isdisjoint(_LEARNED_FROM):
+            return
+        from ipyjaxbench.ledger import LEDGER
+        from ipyjaxbench.observing import keep_learning
+
         keep_learning()  # the cell may have imported a framework
         news = LEDGER.since(self._told)
         self._told = LEDGER.learned

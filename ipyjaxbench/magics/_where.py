@@ -1,11 +1,15 @@
 """Which notebook and cell a magic stands in, as far as the front end tells."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipyjaxbench.past import Where
+if TYPE_CHECKING:
+    from ipyjaxbench.past import Where
 
 
 def where(shell: InteractiveShell) -> Where:
@@ -14,6 +18,8 @@ def where(shell: InteractiveShell) -> Where:
     Jupyter's server tells a kernel the notebook's path in its environment, VS Code in a name, and
     JupyterLab the cell's identifier in what it sends; others tell neither.
     """
+    from ipyjaxbench.past import Where
+
     try:
         directory = os.getcwd()
     except OSError:  # it was removed

@@ -1,13 +1,19 @@
 """``%ipyjaxbench``."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from IPython.core.magic import line_magic, magics_class
 
-from ipyjaxbench.about import About, about
 from ipyjaxbench.commands import ABOUT
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
+
+if TYPE_CHECKING:
+    from ipyjaxbench.about import About
 
 
 @magics_class
@@ -24,5 +30,7 @@ class Overview(Verb):
             chosen, rest = self.split(ABOUT, line)
             if rest:
                 raise OptionError(f"{rest!r}: %ipyjaxbench takes nothing but options")
+        from ipyjaxbench.about import about
+
         result = about()
         return hand_over(typed, chosen, result, self.screen(typed, chosen))  # type: ignore[no-any-return]

@@ -1,8 +1,10 @@
 """``%%fwcompare``."""
 
+from __future__ import annotations
+
 import ast
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -13,19 +15,19 @@ from IPython.core.magic import (
 
 from ipyjaxbench import arms
 from ipyjaxbench.commands import COMPARE
-from ipyjaxbench.comparison import Comparison, Side
-from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._screen import MutedShell, Screen
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
-from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.snippet import Namespace, Snippet, restored
-from ipyjaxbench.sweep import sweep_snippets, values_of
-from ipyjaxbench.swept import Sweep
-from ipyjaxbench.turns import compare_snippets
+
+if TYPE_CHECKING:
+    from ipyjaxbench.comparison import Comparison
+    from ipyjaxbench.contender import Entry
+    from ipyjaxbench.measurement import Measurement
+    from ipyjaxbench.swept import Sweep
 
 
 @magics_class
@@ -61,6 +63,8 @@ class FwCompare(Verb):
 
 def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:
     """Measurements that ``%fwtime --name`` kept, one against the others."""
+    from ipyjaxbench.comparison import Comparison, Side
+
     if chosen.sweep or chosen.align or chosen.budget is not None:
         raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
     labels = shlex.split(text)
@@ -78,6 +82,9 @@ def _in_turns(
 ) -> Comparison | Sweep:
     """The arms of a cell, at each value of what is swept."""
     __tracebackhide__ = True
+    from ipyjaxbench.sweep import sweep_snippets, values_of
+    from ipyjaxbench.turns import compare_snippets
+
     shell, names = typed.shell, typed.names
     with one_line_errors():
         setup, entries = _entries(typed, cell)
@@ -100,6 +107,8 @@ def _in_turns(
 
 def _entries(typed: Typed, cell: str) -> tuple[Snippet | None, list[Entry]]:
     """What a comparison's cell holds: what runs before all, and the arms."""
+    from ipyjaxbench.contender import Entry
+
     shell, above = typed.shell, "\n" * typed.above
     text = typed.transformed(arms.transformed(cell, shell.transform_cell))
     filename = typed.filename(above + text)

@@ -1,9 +1,11 @@
 """``%jaxpr``, ``%fxgraph``, ``%tfgraph`` and ``%explain``."""
 
+from __future__ import annotations
+
 import dataclasses
 import sys
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -13,18 +15,18 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
-from ipyjaxbench import mermaid
 from ipyjaxbench.commands import EXPLAIN, FXGRAPH, GRAPH, TFGRAPH, Command
-from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import OptionError, SnippetError
-from ipyjaxbench.graph import Graph, difference
-from ipyjaxbench.inspecting import explain, inspect_code
 from ipyjaxbench.magics._display import show
 from ipyjaxbench.magics._errors import diagnosis_shown, one_line_errors
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over, is_shown
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.snippet import Namespace
+
+if TYPE_CHECKING:
+    from ipyjaxbench.diagnosis import Diagnosis
+    from ipyjaxbench.graph import Graph
 
 
 @magics_class
@@ -64,6 +66,8 @@ class Programs(Verb):
             chosen, rest = self.split(EXPLAIN, line)
             if rest:
                 raise OptionError(f"{rest!r}: %explain takes nothing: it looks at the last error")
+            from ipyjaxbench.inspecting import explain
+
             error = getattr(sys, "last_value", None)
             if error is None:
                 raise SnippetError("no cell has failed yet")
@@ -75,6 +79,10 @@ class Programs(Verb):
     ) -> Graph | None:
         """The program of a line or a cell, shown and returned as the options say."""
         __tracebackhide__ = True
+        from ipyjaxbench import mermaid
+        from ipyjaxbench.graph import difference
+        from ipyjaxbench.inspecting import inspect_code
+
         with one_line_errors():
             chosen, rest = self.split(command, typed.line)
             source = typed.source(typed.body(rest))
@@ -98,6 +106,8 @@ class Programs(Verb):
     def _before(self, typed: Typed, chosen: GraphOptions, now: Graph) -> Graph | None:
         """The program that another one is held against; None where that was not asked for."""
         __tracebackhide__ = True
+        from ipyjaxbench.inspecting import inspect_code
+
         if chosen.diff is None:
             return None
         if chosen.diff != "last":

@@ -1,17 +1,21 @@
 """``%fwhistory``."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
+from typing import TYPE_CHECKING
 
 from IPython.core.magic import line_magic, magics_class, no_var_expand
 
-from ipyjaxbench import history_files, units
 from ipyjaxbench.commands import HISTORY
-from ipyjaxbench.history import History, look
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.magics._where import where
+
+if TYPE_CHECKING:
+    from ipyjaxbench.history import History
 
 
 @magics_class
@@ -24,6 +28,9 @@ class FwHistory(Verb):
     @line_magic
     def fwhistory(self, line: str) -> History | None:
         __tracebackhide__ = True
+        from ipyjaxbench import history_files, units
+        from ipyjaxbench.history import look
+
         typed = Typed.of(self.shell, line, None, None)
         with one_line_errors():
             chosen, text = self.split(HISTORY, line)

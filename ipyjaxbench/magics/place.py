@@ -1,6 +1,8 @@
 """``%fwdevices``."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -9,21 +11,19 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
-from ipyjaxbench.ceilings import Ceilings
 from ipyjaxbench.commands import PLACE
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.located import Whereabouts
-from ipyjaxbench.locating import evaluated, locate, survey
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
-from ipyjaxbench.memory_settings import MemorySettings
 from ipyjaxbench.options import PlaceOptions
-from ipyjaxbench.peaks import ceilings
-from ipyjaxbench.setting_memory import set_memory
 from ipyjaxbench.snippet import Namespace
-from ipyjaxbench.transferred import Transfers
-from ipyjaxbench.transferring import transfer_code
+
+if TYPE_CHECKING:
+    from ipyjaxbench.ceilings import Ceilings
+    from ipyjaxbench.located import Whereabouts
+    from ipyjaxbench.memory_settings import MemorySettings
+    from ipyjaxbench.transferred import Transfers
 
 
 @magics_class
@@ -61,6 +61,10 @@ def _found(
 ) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
     """What was asked for, and what the code raised."""
     __tracebackhide__ = True
+    from ipyjaxbench.locating import evaluated, locate, survey
+    from ipyjaxbench.peaks import ceilings
+    from ipyjaxbench.transferring import transfer_code
+
     if chosen.sets:
         return _set(chosen, typed.body(rest).strip()), None
     if chosen.peak:
@@ -77,6 +81,8 @@ def _found(
 
 def _set(chosen: PlaceOptions, code: str) -> MemorySettings:
     """What is asked of frameworks alone, best before any of them has looked for devices."""
+    from ipyjaxbench.setting_memory import set_memory
+
     if code:
         raise OptionError(
             f"{code.splitlines()[0]!r}: --no-prealloc and --mem-fraction stand alone: type"

@@ -1,8 +1,10 @@
 """``%fwtime``."""
 
+from __future__ import annotations
+
 import dataclasses
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -11,19 +13,17 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
-from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.commands import TIME
-from ipyjaxbench.magics import _against
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._screen import MutedShell
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.magics._where import where
-from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.revision import revision
 from ipyjaxbench.snippet import Namespace, Snippet
-from ipyjaxbench.timer import time_snippet
+
+if TYPE_CHECKING:
+    from ipyjaxbench.measurement import Measurement
 
 
 @magics_class
@@ -41,6 +41,10 @@ class FwTime(Verb):
 
     def _time(self, typed: Typed) -> Measurement | None:
         __tracebackhide__ = True
+        from ipyjaxbench.magics import _against
+        from ipyjaxbench.revision import revision
+        from ipyjaxbench.timer import time_snippet
+
         with one_line_errors():
             chosen, code = self.split(TIME, typed.line)
             start = Clock.elapsed().now()
@@ -79,6 +83,8 @@ def _kept_in_function(
     result: Measurement, snippet: Snippet, names: Namespace, local_ns: Namespace
 ) -> Measurement:
     """Bind the names in the calling function, where Python gives a way to, or say so."""
+    from ipyjaxbench import notes
+
     local_ns.update({name: names[name] for name in snippet.binds if name in names})
     if sys.version_info >= (3, 13) or not snippet.binds:
         return result

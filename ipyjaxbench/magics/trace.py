@@ -1,7 +1,9 @@
 """``%trace_cached``."""
 
+from __future__ import annotations
+
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
     line_cell_magic,
@@ -11,15 +13,15 @@ from IPython.core.magic import (
 )
 
 from ipyjaxbench.commands import TRACE
-from ipyjaxbench.ledger import LEDGER
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
-from ipyjaxbench.observing import observe_code, predict_code
 from ipyjaxbench.options import TraceOptions
-from ipyjaxbench.signatures import Signatures
 from ipyjaxbench.snippet import Namespace
-from ipyjaxbench.traces import Traces
+
+if TYPE_CHECKING:
+    from ipyjaxbench.signatures import Signatures
+    from ipyjaxbench.traces import Traces
 
 
 @magics_class
@@ -60,6 +62,10 @@ def _looked(
 ) -> tuple[Traces | Signatures, BaseException | None]:
     """What was asked for, and what the code raised."""
     __tracebackhide__ = True
+    from ipyjaxbench.ledger import LEDGER
+    from ipyjaxbench.observing import observe_code, predict_code
+    from ipyjaxbench.signatures import Signatures
+
     if chosen.history:
         return Signatures.of(LEDGER, rest), None
     source = typed.source(typed.body(rest))
