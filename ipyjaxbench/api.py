@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ipyjaxbench import peaks
-from ipyjaxbench.ceilings import Ceilings
+from ipyjaxbench.ceiling import Ceilings
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.expression import Call
-from ipyjaxbench.graph import Graph
-from ipyjaxbench.history import History, look
+from ipyjaxbench.graphs import Graph
+from ipyjaxbench.histories import History, look
 from ipyjaxbench.inspecting import inspect_call
 from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.locating import locate, survey

@@ -7,7 +7,7 @@ from ipyjaxbench import units
 from ipyjaxbench.report import Facts, Headline, Report, Table
 
 if TYPE_CHECKING:
-    from ipyjaxbench.ceilings import Ceiling, Ceilings
+    from ipyjaxbench.ceiling import Ceiling, Ceilings
 
 _NOT_TOLD = "-"
 _TOLD = 0.1  # share of the CPUs: from then on it matters

@@ -9,7 +9,7 @@ from ipyjaxbench.notes import CHANGES_MEANING
 from ipyjaxbench.report import Block, Code, Facts, Headline, Notes, Report, Table
 
 if TYPE_CHECKING:
-    from ipyjaxbench.graph import Graph
+    from ipyjaxbench.graphs import Graph
 
 _MOST_NAMED = 6  # inputs that are named one by one
 _PRINTED = 10  # lines

@@ -10,7 +10,7 @@ from ipyjaxbench.past import Past
 from ipyjaxbench.report import Block, Chart, Facts, Headline, Report, Series, Table
 
 if TYPE_CHECKING:
-    from ipyjaxbench.history import History
+    from ipyjaxbench.histories import History
 
 _LINES = 8  # of a picture
 _LONGEST_NAME, _LONGEST_WITH = 16, 20

@@ -13,7 +13,7 @@ from ipyjaxbench.frameworks import (
     loaded,
     package_of,
 )
-from ipyjaxbench.graph import Graph
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.snippet import Namespace, Source
 

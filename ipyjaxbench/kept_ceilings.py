@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ipyjaxbench import kept_files
-from ipyjaxbench.ceilings import Ceiling, Ceilings
+from ipyjaxbench.ceiling import Ceiling, Ceilings
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.machine import environment
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any, overload
 
 from ipyjaxbench import notebooks_report
-from ipyjaxbench.about import About
-from ipyjaxbench.ceilings import Ceilings
+from ipyjaxbench.ceiling import Ceilings
 from ipyjaxbench.commands import COMMANDS, TIME
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import OptionError, RecordError
-from ipyjaxbench.graph import Graph
-from ipyjaxbench.history import History
+from ipyjaxbench.graphs import Graph
+from ipyjaxbench.histories import History
 from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.memory_settings import MemorySettings
+from ipyjaxbench.overview import About
 from ipyjaxbench.report import Headline, Report
 from ipyjaxbench.rerun import Rerun
 from ipyjaxbench.result import MIME, Reported, Result

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from ipyjaxbench import kept_ceilings, procfs, rates
-from ipyjaxbench.ceilings import Ceiling, Ceilings
+from ipyjaxbench.ceiling import Ceiling, Ceilings
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks import Framework, Probe, loaded
 from ipyjaxbench.homes import Device

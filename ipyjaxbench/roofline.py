@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ipyjaxbench import expression, notes, peaks
-from ipyjaxbench.ceilings import Ceiling
+from ipyjaxbench.ceiling import Ceiling
 from ipyjaxbench.frameworks import Framework, OutOfTimeError, find_arrays, is_the_users_file, within
 from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.kept_ceilings import any_of

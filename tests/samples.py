@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import ipyjaxbench
-from ipyjaxbench.about import About
-from ipyjaxbench.ceilings import Ceiling, Ceilings
+from ipyjaxbench.ceiling import Ceiling, Ceilings
 from ipyjaxbench.figures import Figure
-from ipyjaxbench.history import History
+from ipyjaxbench.histories import History
 from ipyjaxbench.memory_settings import MemorySetting, MemorySettings
 from ipyjaxbench.notes import Note
+from ipyjaxbench.overview import About
 from ipyjaxbench.past import Past
 from ipyjaxbench.report import (
     Bars,

@@ -11,7 +11,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from ipyjaxbench import Ceilings, Measurement, OptionError, kept_ceilings, peaks, roofline
-from ipyjaxbench.ceilings import Ceiling
+from ipyjaxbench.ceiling import Ceiling
 from ipyjaxbench.ceilings_report import age
 from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.kept_ceilings import Key

@@ -16,7 +16,7 @@ import ipyjaxbench
 from ipyjaxbench import history_files
 from ipyjaxbench.against import Against
 from ipyjaxbench.figures import Figure
-from ipyjaxbench.history import History
+from ipyjaxbench.histories import History
 from ipyjaxbench.magics._session import Session
 from ipyjaxbench.past import Past
 from ipyjaxbench.report import Chart, Facts, Headline, Table

@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import ipyjaxbench
 
 HEAVY = ("numpy", "rich", "jinja2", "msgspec", "psutil", "jax", "torch", "tensorflow")
 LOADED = f"import sys; print([m for m in {HEAVY} if m in sys.modules])"
@@ -36,3 +39,17 @@ def test_importing_the_package_does_not_import_ipython() -> None:
 def test_timing_plain_python_imports_no_framework() -> None:
     code = "import ipyjaxbench; str(ipyjaxbench.measure_code('1 + 1', {}, number=2, repeat=2))"
     assert loaded_by(code) == "['rich']"
+
+
+def test_the_engine_is_loaded_when_it_is_first_used() -> None:
+    code = SHELL + "s.run_cell('%load_ext ipyjaxbench'); import sys; seen = set(sys.modules); "
+    code += "s.run_cell('r = %fwtime -q -n 1 -r 2 1 + 1'); timer = 'ipyjaxbench.timer'; "
+    code += "assert timer not in seen and timer in sys.modules, seen"
+    loaded_by(code)
+
+
+def test_no_module_takes_the_place_of_a_public_name() -> None:
+    here = Path(ipyjaxbench.__file__).parent
+    modules = {path.stem for path in (*here.glob("*.py"), *here.glob("*/__init__.py"))}
+    assert modules.isdisjoint(ipyjaxbench.__all__)
+    assert {"measure", "Measurement", "graph"} <= set(ipyjaxbench.__all__)

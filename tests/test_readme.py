@@ -37,8 +37,8 @@ def section(title: str) -> str:
 
 
 def public_names() -> list[str]:
-    """What `ipyjaxbench/__init__.py` exports: ``import X as X``, and functions of its own."""
-    tree = ast.parse(Path(ipyjaxbench.__file__).read_text("utf-8"))
+    """What `ipyjaxbench/__init__.pyi` exports: ``import X as X``, and functions of its own."""
+    tree = ast.parse(Path(ipyjaxbench.__file__).with_suffix(".pyi").read_text("utf-8"))
     imported = [
         alias.name
         for node in tree.body

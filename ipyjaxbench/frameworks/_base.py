@@ -23,8 +23,8 @@ from ipyjaxbench.frameworks._crossings import CrossingWatch, Tell
 from ipyjaxbench.frameworks._probe import Probe
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
-from ipyjaxbench.graph import Graph
 from ipyjaxbench.graph_parts import Load
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.memory_settings import MemorySetting

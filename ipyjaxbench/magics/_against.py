@@ -9,7 +9,7 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.environment import Environment
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.figures import Figure
-from ipyjaxbench.history import candidates, chosen_of
+from ipyjaxbench.histories import candidates, chosen_of
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.past import Past

@@ -16,7 +16,7 @@ from ipyjaxbench.magics._watcher import Watcher
 from ipyjaxbench.magics._where import where
 
 if TYPE_CHECKING:
-    from ipyjaxbench.graph import Graph
+    from ipyjaxbench.graphs import Graph
     from ipyjaxbench.history_files import Journal
     from ipyjaxbench.measurement import Measurement
     from ipyjaxbench.result import Result

@@ -13,7 +13,7 @@ from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._verb import Verb, hand_over
 
 if TYPE_CHECKING:
-    from ipyjaxbench.about import About
+    from ipyjaxbench.overview import About
 
 
 @magics_class
@@ -30,7 +30,7 @@ class Overview(Verb):
             chosen, rest = self.split(ABOUT, line)
             if rest:
                 raise OptionError(f"{rest!r}: %ipyjaxbench takes nothing but options")
-        from ipyjaxbench.about import about
+        from ipyjaxbench.overview import about
 
         result = about()
         return hand_over(typed, chosen, result, self.screen(typed, chosen))  # type: ignore[no-any-return]

@@ -26,7 +26,7 @@ from ipyjaxbench.snippet import Namespace
 
 if TYPE_CHECKING:
     from ipyjaxbench.diagnosis import Diagnosis
-    from ipyjaxbench.graph import Graph
+    from ipyjaxbench.graphs import Graph
 
 
 @magics_class
@@ -80,7 +80,7 @@ class Programs(Verb):
         """The program of a line or a cell, shown and returned as the options say."""
         __tracebackhide__ = True
         from ipyjaxbench import mermaid
-        from ipyjaxbench.graph import difference
+        from ipyjaxbench.graphs import difference
         from ipyjaxbench.inspecting import inspect_code
 
         with one_line_errors():

@@ -15,7 +15,7 @@ from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.magics._where import where
 
 if TYPE_CHECKING:
-    from ipyjaxbench.history import History
+    from ipyjaxbench.histories import History
 
 
 @magics_class
@@ -29,7 +29,7 @@ class FwHistory(Verb):
     def fwhistory(self, line: str) -> History | None:
         __tracebackhide__ = True
         from ipyjaxbench import history_files, units
-        from ipyjaxbench.history import look
+        from ipyjaxbench.histories import look
 
         typed = Typed.of(self.shell, line, None, None)
         with one_line_errors():

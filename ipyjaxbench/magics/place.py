@@ -20,7 +20,7 @@ from ipyjaxbench.options import PlaceOptions
 from ipyjaxbench.snippet import Namespace
 
 if TYPE_CHECKING:
-    from ipyjaxbench.ceilings import Ceilings
+    from ipyjaxbench.ceiling import Ceilings
     from ipyjaxbench.located import Whereabouts
     from ipyjaxbench.memory_settings import MemorySettings
     from ipyjaxbench.transferred import Transfers

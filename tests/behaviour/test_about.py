@@ -16,7 +16,7 @@ from ipyjaxbench.result import MIME
 from ipyjaxbench.testing import FakeFramework
 from tests.shell import Shell
 
-about_module = sys.modules["ipyjaxbench.about"]
+about_module = sys.modules["ipyjaxbench.overview"]
 
 
 def facts(monkeypatch: pytest.MonkeyPatch | None = None, **variables: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ import pytest
 from ipyjaxbench import MissingLibraryError, OptionError
 from ipyjaxbench.frameworks.jax import chips, compilers
 from ipyjaxbench.frameworks.jax.topologies import Topology
-from ipyjaxbench.graph import Graph
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.inspecting import inspect_code
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.snippet import Source

@@ -33,8 +33,8 @@ from ipyjaxbench.frameworks.jax.profile import profile
 from ipyjaxbench.frameworks.jax.transfers import JaxCrossings
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 from ipyjaxbench.frameworks.jax.work import Works
-from ipyjaxbench.graph import Graph
 from ipyjaxbench.graph_parts import Load
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.memory_settings import MemorySetting

@@ -21,7 +21,7 @@ from ipyjaxbench.frameworks.jax.kept import Left
 from ipyjaxbench.frameworks.jax.live import LiveProgram
 from ipyjaxbench.frameworks.jax.numpy_names import with_jax_numpy
 from ipyjaxbench.frameworks.jax.parts import holds_itself
-from ipyjaxbench.graph import Graph
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 

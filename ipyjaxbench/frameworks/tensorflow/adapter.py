@@ -28,7 +28,7 @@ from ipyjaxbench.frameworks.tensorflow.probe import TensorFlowProbe
 from ipyjaxbench.frameworks.tensorflow.profile import profile
 from ipyjaxbench.frameworks.tensorflow.traces import TraceWatch, clones, tracing_seconds
 from ipyjaxbench.frameworks.tensorflow.transfers import TensorFlowCrossings
-from ipyjaxbench.graph import Graph
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.memory_settings import MemorySetting

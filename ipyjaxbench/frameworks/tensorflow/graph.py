@@ -12,8 +12,8 @@ from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks.tensorflow import built, expressions, pitfalls, program, reach, tracing
 from ipyjaxbench.frameworks.tensorflow.live import LiveGraph
-from ipyjaxbench.graph import Graph
 from ipyjaxbench.graph_parts import Value
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 

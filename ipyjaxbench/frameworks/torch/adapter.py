@@ -25,7 +25,7 @@ from ipyjaxbench.frameworks.torch.pitfalls import explain
 from ipyjaxbench.frameworks.torch.probe import TorchProbe
 from ipyjaxbench.frameworks.torch.profile import profile
 from ipyjaxbench.frameworks.torch.transfers import TorchCrossings
-from ipyjaxbench.graph import Graph
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.memory_settings import MemorySetting

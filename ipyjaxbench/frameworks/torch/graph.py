@@ -13,8 +13,8 @@ from ipyjaxbench.frameworks.torch import given, live, pitfalls
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import operation, ranked
-from ipyjaxbench.graph import Graph
 from ipyjaxbench.graph_parts import by_line
+from ipyjaxbench.graphs import Graph
 from ipyjaxbench.options import GraphOptions
 
 _CLOCK = Clock.elapsed()
