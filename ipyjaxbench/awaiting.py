@@ -5,7 +5,6 @@ to finish it hands that to the stack of the event loop, which awaits it there. N
 is patched. SQLAlchemy bridges its plain code and asyncio in the same way.
 """
 
-import asyncio
 import inspect
 import signal
 import threading
@@ -108,6 +107,8 @@ def complete(work: Callable[..., T], *args: Any) -> T:
         BaseException: whatever it raises.
     """
     __tracebackhide__ = True
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -123,6 +124,8 @@ class _Interrupts:
     """
 
     def __init__(self) -> None:
+        import asyncio
+
         self._waiting: Coroutine[Any, Any, Any] | None = None
         self._came = False
         self._before: Any = None
@@ -142,10 +145,12 @@ class _Interrupts:
     async def passed_on(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Await a coroutine."""
         __tracebackhide__ = True
+        from asyncio import CancelledError
+
         self._waiting = coroutine
         try:
             return await coroutine
-        except asyncio.CancelledError:
+        except CancelledError:
             if not self._came:
                 raise
             self._came = False

@@ -5,7 +5,6 @@ What cannot be written is given up: a measurement never fails because of its his
 """
 
 import os
-import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -76,7 +75,7 @@ class Journal:
             raise OSError(0, "Jupyter's data directory cannot be written to")
         _keep_small(place)
         now = datetime.now().strftime("%Y-%m-%d")
-        path = place / f"{now}-{os.getpid()}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
+        path = place / f"{now}-{os.getpid()}-{os.urandom(4).hex()}{_SUFFIX}"
         self._file, self._owner, self._torn = FileIO(path, "ab"), os.getpid(), False
         return self._file
 

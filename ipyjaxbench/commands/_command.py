@@ -4,7 +4,6 @@ What follows the options is code and is kept byte for byte, so that ``-x + 1`` a
 mean what they say.
 """
 
-import difflib
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -183,6 +182,8 @@ class Command(Generic[T]):
                 raise OptionError(f"{word}: {name} takes no value; type {name} alone")
             return [(name, value if equals else None)]
         if word.startswith("--"):
+            import difflib
+
             near = difflib.get_close_matches(name, rows, 1, 0.7)
             hint = f"did you mean {near[0]}?" if near else f"{self.typed}? lists the options."
             if self.takes_code:

@@ -1,7 +1,7 @@
 """What a shell shows while and after code runs: one line of progress, then the result."""
 
+import os
 import sys
-import uuid
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
@@ -70,7 +70,7 @@ class Screen:
 
     def _publish(self, line: str) -> None:
         update = self._handle is not None
-        self._handle = self._handle or uuid.uuid4().hex
+        self._handle = self._handle or os.urandom(16).hex()
         with suppress(Exception):  # a display that fails must not stop a measurement
             self._publisher.publish(
                 {"text/plain": line}, transient={"display_id": self._handle}, update=update
