@@ -1,0 +1,44 @@
+"""What calls have to do, and ceilings that are measured in a moment."""
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import expression, peaks
+from ipyjaxbench.ceiling import Ceilings
+from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.graph_parts import Load
+from ipyjaxbench.snippet import Source
+
+N = 16
+PRODUCT = 2.0 * N**3
+BYTES = 4 * N * N
+
+
+def named(framework: str) -> Framework:
+    return next(each for each in loaded()[0] if each.name == framework)
+
+
+def load(framework: str, code: str, **names: Any) -> Load | None:
+    def is_data(value: object) -> bool:
+        return bool(find_arrays(value, loaded()[0]))
+
+    return named(framework).load(expression.read(Source.plain(code), names, is_data))
+
+
+def in_float32(nbytes: int | None, *, shortcuts: bool = False, flops: float = PRODUCT) -> Load:
+    return Load({"float32": flops}, shortcuts, nbytes)
+
+
+def left_as_it_was(state: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Ceilings:
+    """Ceilings that were measured anew, after which a state is what it was before."""
+    monkeypatch.setattr(peaks, "_SECONDS", 0.0)
+    gc.collect()
+    before = state()
+    found = ipyjaxbench.ceilings(fresh=True)
+    gc.collect()
+    assert state() == before
+    return found
