@@ -29,7 +29,7 @@ _CACHE = type(functools.lru_cache(len))
 _INSIDE = (map, zip, filter, enumerate)
 _MOST_ITEMS, _MOST_INSIDE, _DEPTH = 100, 10_000, 2
 #: A first call slower so many times, and by so many nanoseconds, did what later ones did not.
-_SLOWER, _SLOWER_NS = 5, 20_000
+_SLOWER, _SLOWER_NS = 5, 40_000
 #: Nanoseconds in which something that can be changed in place may still be computed anew.
 _LOOKED_UP_NS = 3000
 #: Of a series of samples: how ordered it is, and by how much its end is above its beginning.
