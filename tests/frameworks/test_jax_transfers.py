@@ -120,6 +120,18 @@ def test_data_that_is_put_is_asked_for(n: Any) -> None:
     ]  # fmt: skip
 
 
+def test_numbers_that_change_their_type_on_the_way_are_told_once_as_what_arrives() -> None:
+    wide = np.ones((100, 10))
+    assert wide.dtype == np.float64
+    f = jax.jit(lambda a, b: a + b)
+    code = "jax.device_put(wide)\njnp.asarray(wide)\nf(wide, wide.T.copy().T)\nf(wide, wide)"
+    found = ran(code, wide=wide, f=f)
+    assert {t.dtype for t in found.transfers} == {"float32"}
+    assert [(t.line, t.nbytes) for t in found.transfers] == [
+        (1, 4000), (2, 4000), (3, 8000), (4, 8000),
+    ]  # fmt: skip
+
+
 def test_calls_in_a_loop_are_told_together(x: Any) -> None:
     found = ran("for i in range(5):\n    if x[0, 0] > i:\n        pass", x=x)
     (only,) = found.transfers

@@ -44,7 +44,10 @@ class JaxCrossings(CrossingWatch):
 
     def __init__(self, tell: Tell) -> None:
         super().__init__(tell)
-        self._put: set[int] = set()  # addresses of what was put since the call began
+        # Addresses and shapes of what was put since the call began.
+        self._put: list[tuple[set[int], tuple[int, ...]]] = []
+        # Addresses of what the call was given; None where calls are not seen.
+        self._given: set[int] | None = None
         self._read: set[int] = set()  # identities of what was read since then
         self._own = False  # whether a copy is made to measure another one
 
@@ -99,8 +102,10 @@ class JaxCrossings(CrossingWatch):
                     self._told(source, target, moved[0][0], spent, waited, nbytes=nbytes)
             elif parts and np.ndim(parts[0]):  # numbers alone are what programs are made of
                 host = [np.asarray(part) for part in parts]
-                self._put.update(each.ctypes.data for each in host)
-                free = SHARES if len(parts) == 1 and _shares(made, host[0]) else ""
+                self._put.append(({each.ctypes.data for each in host}, tuple(aval.shape)))
+                # JAX's own copy, such as one of another type, may be shared: it is a copy still.
+                known = self._given is None or host[0].ctypes.data in self._given
+                free = SHARES if len(parts) == 1 and known and _shares(made, host[0]) else ""
                 nbytes = sum(each.nbytes for each in host)
                 self._told(HOST, _names(devices), host[0], spent, 0, free, nbytes)
             return made
@@ -122,9 +127,13 @@ class JaxCrossings(CrossingWatch):
         if mine and (is_of_numpy(function) or name_of(function) in _READS):
             return self._to_host(function, mine, make)
         jaxs = _is_of_jax(function) or (mine and is_operator(function))
-        if theirs and jaxs and not name_of(function).endswith("_like"):
-            return self._to_device(function, mine, theirs, make)
-        return make()
+        if not jaxs or name_of(function).endswith("_like"):
+            return make()
+        before, self._given = self._given, {each.ctypes.data for each in theirs}
+        try:
+            return self._to_device(function, mine, theirs, make) if theirs else make()
+        finally:
+            self._given = before
 
     def _to_host(self, function: Any, mine: Sequence[Any], make: Callable[[], Any]) -> Any:
         __tracebackhide__ = True
@@ -156,16 +165,31 @@ class JaxCrossings(CrossingWatch):
             return result
         jax.block_until_ready([each for each in made if not each.is_deleted()])
         spent = _now() - start
-        for each in theirs:
-            if each.ctypes.data in self._put or not each.size:
-                continue
+        for each in self._not_put(theirs):
             took: int | None = spent
             if name_of(function) in _PUTS and len(made) == 1:
                 free = SHARES if _shares(made[0], each) else ""
             else:
                 free, took = self._once_more(each)
-            self._told(HOST, _devices(made[:1]), each, took, 0, free)
+            taken = jax.ShapeDtypeStruct(each.shape, jax.dtypes.canonicalize_dtype(each.dtype))
+            nbytes = each.size * taken.dtype.itemsize
+            self._told(HOST, _devices(made[:1]), taken, took, 0, free, nbytes)
         return result
+
+    def _not_put(self, given: Sequence[Any]) -> list[Any]:
+        """Those that were not told when they were put: as they are, or changed to another type."""
+        addresses = {each.ctypes.data for each in given}
+        as_they_are = {address for put, _ in self._put for address in put & addresses}
+        changed = [shape for put, shape in self._put if not put & addresses]
+        rest = []
+        for each in given:
+            if each.ctypes.data in as_they_are or not each.size:
+                continue
+            if each.shape in changed:
+                changed.remove(each.shape)
+            else:
+                rest.append(each)
+        return rest
 
     def _once_more(self, host: Any) -> tuple[str, int | None]:
         """What the same copy takes when it is made alone; nothing is told where room is short."""
