@@ -23,7 +23,7 @@ class Alive:
     def __init__(self, frameworks: Sequence[Framework], names: Mapping[str, object]) -> None:
         self._arrays: dict[int, tuple[weakref.ref[Any], Framework, Kept]] = {}
         self._held: set[int] = set()  # memory of arrays that are told under another identity
-        data = {n: v for n, v in names.items() if not isinstance(v, _NO_DATA)}
+        data = {n: v for n, v in names.items() if not issubclass(type(v), _NO_DATA)}
         shown = {n: v for n, v in data.items() if not n.startswith("_") and n not in _HISTORY}
         parts = {name: find_arrays(value, frameworks) for name, value in shown.items()}
         for prefix, is_whole in (("", True), ("in ", False)):

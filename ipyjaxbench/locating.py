@@ -58,7 +58,7 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     alone: set[str] = set()
     known: set[int] = set()
     for name, value in names.items():
-        if name.startswith("_") or isinstance(value, _NO_DATA):
+        if name.startswith("_") or issubclass(type(value), _NO_DATA):
             continue
         found_here = iterate_arrays(value, frameworks)
         for framework, array in itertools.islice(found_here, _MOST_LEAVES):
@@ -123,7 +123,11 @@ def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterat
 
 def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Located:
     words = (each.described(value) for each in frameworks)
-    told = next(filter(None, words), "")
+    try:
+        told = next(filter(None, words), "")
+    # A proxy may raise whatever it likes when it is asked for its class.
+    except Exception:  # noqa: BLE001
+        told = ""
     return Located(name, "", type(value).__name__, (), 0, (), layout=told)
 
 

@@ -1,7 +1,8 @@
 """The arrays inside a value, each with the path that a person would type to reach it."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -10,7 +11,7 @@ from ipyjaxbench.frameworks import Framework, keras_parts
 
 _MOST_LEVELS = 40
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
-_ATOMS = bool | int | float | complex | str | bytes | type | None
+_ATOMS = (bool, int, float, complex, str, bytes, type, type(None))
 
 
 def arrays_in(
@@ -27,7 +28,7 @@ def arrays_in(
         The path, such as ``model.layers[0]['w']``, the framework, and the array, each once.
     """
     seen: set[int] = set()
-    owners: dict[type, Framework | None] = {}
+    owners: dict[int, Framework | None] = {}  # by identity: a metaclass may define equality
 
     # One loop over open containers: a generator in a generator would hand each leaf up the levels.
     levels: list[tuple[str, Iterator[tuple[str, object]]]] = [("", iter([(name, value)]))]
@@ -35,19 +36,27 @@ def arrays_in(
         path, parts = levels[-1]
         for step, node in parts:
             kind = type(node)
-            if kind not in owners:
-                owners[kind] = next((each for each in frameworks if each.owns(kind)), None)
-            owner = owners[kind]
-            if id(node) in seen or (owner is None and isinstance(node, _ATOMS)):
+            if id(kind) not in owners:
+                owners[id(kind)] = next((each for each in frameworks if each.owns(kind)), None)
+            owner = owners[id(kind)]
+            if id(node) in seen or (owner is None and issubclass(kind, _ATOMS)):
                 continue
             seen.add(id(node))
             if owner is not None:
                 yield path + step, owner, node
             elif len(levels) <= _MOST_LEVELS:
-                levels.append((path + step, _inside(node, frameworks)))
+                levels.append((path + step, _looked_into(node, frameworks)))
                 break
         else:
             levels.pop()
+
+
+def _looked_into(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[str, object]]:
+    try:
+        yield from _inside(node, frameworks)
+    # A user's object may raise whatever it likes when it is looked into: no more is in it then.
+    except Exception:  # noqa: BLE001
+        return
 
 
 def _inside(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[str, object]]:
@@ -56,10 +65,12 @@ def _inside(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[str
         yield from ((f".{name}", part) for name, part in named)
     elif isinstance(node, Mapping):
         yield from ((f"[{key!r}]", part) for key, part in node.items())
-    elif isinstance(node, list | tuple):
+    elif isinstance(node, list | tuple | deque):
         fields = getattr(type(node), "_fields", None)
         for index, part in enumerate(node):
             yield f".{fields[index]}" if fields else f"[{index}]", part
+    elif isinstance(node, ValuesView):
+        yield from ((f"[{index}]", part) for index, part in enumerate(node))
     elif isinstance(node, partial):
         yield from ((".args", node.args), (".keywords", node.keywords))
     elif isinstance(node, MethodType):

@@ -1,11 +1,14 @@
 """Paths to arrays as a person would type them, from Python's own view."""
 
 import functools
+from collections import deque
 from typing import Any
 
 import numpy as np
 
-from ipyjaxbench.locating import locate
+from ipyjaxbench.locating import locate, survey
+from ipyjaxbench.snippet import Source
+from ipyjaxbench.transferring import transfer_code
 
 
 class Net:
@@ -54,3 +57,64 @@ def test_a_list_that_holds_itself_ends() -> None:
     values: list[Any] = [np.array([1.0])]
     values.append(values)
     assert paths(values) == ["x[0]"]
+
+
+def test_queues_and_views_of_values_are_looked_into() -> None:
+    one, other = np.array([1.0]), np.array([2.0])
+    assert paths(deque([one, other])) == ["x[0]", "x[1]"]
+    assert paths({"a": one}.values()) == ["x[0]"]
+    (told,) = survey({"buffer": deque([one, other])}).arrays
+    assert (told.name, told.arrays) == ("buffer", 2)
+
+
+def _refuse(*_: object) -> Any:
+    raise RuntimeError("there is nothing here")
+
+
+class Unbound:
+    """A proxy of nothing: to ask what it is raises, as with werkzeug's outside of a request."""
+
+    __class__ = property(_refuse)  # type: ignore[assignment]
+    __getattr__ = _refuse
+
+
+class Odd(type):
+    """Its classes are equal to all others."""
+
+    __eq__ = lambda *_: True  # noqa: E731
+    __hash__ = type.__hash__
+
+
+class OfOdd(metaclass=Odd):
+    """An object of such a class."""
+
+    def __init__(self) -> None:
+        self.w = np.array([1.0])
+
+
+class Closed(dict[str, Any]):
+    """A mapping that cannot be read."""
+
+    items = values = _refuse
+
+
+def test_objects_that_raise_when_they_are_looked_into_hide_nothing_else() -> None:
+    names = {"proxy": Unbound(), "closed": Closed(a=1), "odd": OfOdd(), "w": np.array([2.0])}
+    assert [each.name for each in survey(names).arrays] == ["odd", "w"]
+    told = locate(names).arrays
+    assert [each.name for each in told] == ["proxy", "closed", "odd.w", "w"]
+    assert [each.framework for each in told] == ["", "", "numpy", "numpy"]
+
+
+def test_such_objects_do_not_end_a_look_at_what_code_copies() -> None:
+    names: dict[str, Any] = {"proxy": Unbound(), "closed": Closed(a=1), "odd": OfOdd()}
+    found, raised = transfer_code(Source.plain("made = odd.w + 1"), names)
+    assert raised is None
+    assert [each.name for each in found.created] == ["made"]
+
+
+def test_what_looking_would_use_up_is_left_alone_and_said() -> None:
+    arrays = (np.array([n]) for n in (1.0, 2.0))
+    (told,) = locate({"arrays": arrays}).arrays
+    assert (told.framework, told.layout) == ("", "looking into it would use it up")
+    assert len(list(arrays)) == 2

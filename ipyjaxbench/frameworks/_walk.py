@@ -3,7 +3,16 @@
 import inspect
 import itertools
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from functools import partial
 from pathlib import Path
 from types import (
@@ -102,7 +111,7 @@ def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:
     match node:
         case Mapping():
             return _but_plain(node.values())
-        case list() | tuple() | set() | frozenset():
+        case list() | tuple() | set() | frozenset() | deque() | ValuesView():
             return _but_plain(node)
         case MethodType():
             return (node.__self__,)
@@ -194,7 +203,7 @@ def package_of(value: Any) -> str:
     kind = type(value)
     if issubclass(kind, ModuleType):
         name = value.__name__
-    elif kind in (FunctionType, BuiltinFunctionType):
+    elif kind is FunctionType or kind is BuiltinFunctionType:  # a metaclass may define equality
         name = value.__module__
     else:  # asking an object itself might run code
         name = inspect.getattr_static(value, "__module__", "")
@@ -232,7 +241,7 @@ def _held_by(value: Any) -> list[object]:
         return [value.__func__, value.__self__]
     if issubclass(kind, partial):
         return [value.func]
-    if kind in (dict, list, tuple):
+    if any(kind is each for each in (dict, list, tuple)):
         return list(value.values() if kind is dict else value)[:_MAX_REACHED]
     if issubclass(kind, _NOT_ENTERED) or kind.__module__ == "builtins":
         return []

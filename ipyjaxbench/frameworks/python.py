@@ -2,7 +2,7 @@
 
 import platform
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ipyjaxbench.frameworks._base import Restore
@@ -28,6 +28,10 @@ class Python(Synchronous):
     def placement(self, array: Any) -> Placement:
         """Never asked, since it owns no arrays."""
         raise NotImplementedError(type(array))
+
+    def described(self, value: object) -> str:
+        """What gives its values one after the other, and each of them once."""
+        return "looking into it would use it up" if isinstance(value, Iterator) else ""
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The state of `random`, and of `random.Random` objects among the values."""
