@@ -74,18 +74,18 @@ class Torch(Framework):
 
     def placement(self, array: Any) -> Placement:
         """Type, device and bytes of the elements (a view may hold on to more)."""
-        # A lazy one's module has not been called yet.
-        is_empty = torch.nn.parameter.is_lazy(array) or array.device.type == "meta"
-        return Placement(
-            name="",
-            framework=self.name,
-            arrays=1,
-            dtype=str(array.dtype).removeprefix("torch."),
-            shape=places.shape_of(array),
-            devices=(str(array.device),),
-            nbytes=0 if is_empty else array.numel() * array.element_size(),
-            recorded=array.grad_fn is not None,
-        )
+        with torch._C.DisableTorchFunctionSubclass():  # no code of a subclass is run
+            is_empty = places.has_no_numbers(array)
+            return Placement(
+                name="",
+                framework=self.name,
+                arrays=1,
+                dtype=str(array.dtype).removeprefix("torch."),
+                shape=places.shape_of(array),
+                devices=(str(array.device),),
+                nbytes=0 if is_empty else array.numel() * array.element_size(),
+                recorded=array.grad_fn is not None,
+            )
 
     def free_memory(self) -> int:
         """What CUDA devices in use tell; the host where there are none."""
@@ -94,7 +94,8 @@ class Torch(Framework):
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
         """Wait for the devices of the tensors, all their streams."""
-        used = {array.device for array in arrays if array.device.type not in ("cpu", "meta")}
+        with torch._C.DisableTorchFunctionSubclass():
+            used = {a.device for a in arrays if a.device.type not in ("cpu", "meta")}
         if not used:
             return None
 
@@ -244,11 +245,12 @@ class Torch(Framework):
 
     def changes(self, array: Any) -> int | None:
         """Autograd's version counters of the tensor and its gradient, raised by in-place work."""
-        if array.is_inference():
-            return None
-        gradient = array.grad if array.is_leaf else None
-        version: int = array._version
-        return version if gradient is None else version + 1 + gradient._version
+        with torch._C.DisableTorchFunctionSubclass():
+            if array.is_inference():
+                return None
+            gradient = array.grad if array.is_leaf else None
+            version: int = array._version
+            return version if gradient is None else version + 1 + gradient._version
 
     def work(
         self,

@@ -31,7 +31,7 @@ def located(name: str, array: Any) -> Located:
     with torch._C.DisableTorchFunctionSubclass():
         cut = meshes.is_cut(array)
         shape, known = shape_of(array), not torch.nn.parameter.is_lazy(array)
-        nbytes = _nbytes(array) if known and array.device.type != "meta" else 0
+        nbytes = 0 if has_no_numbers(array) else _nbytes(array)
         sharding = meshes.sharding(array) if cut else None
         storage = next(map(_storage, meshes.local(array)), None) if cut else _storage(array)
         device = str(array.device)
@@ -70,6 +70,16 @@ def _name(device: torch.device) -> tuple[str]:
 _UNBORN = "made by the first call of its module"
 
 
+def has_no_numbers(array: Any) -> bool:
+    """Whether there is a shape alone, on the meta device or for a tracer, or not even that yet."""
+    return torch.nn.parameter.is_lazy(array) or _is_shape(array)
+
+
+def _is_shape(array: Any) -> bool:
+    fake: Any = sys.modules.get("torch._subclasses.fake_tensor")
+    return array.device.type == "meta" or (fake is not None and isinstance(array, fake.FakeTensor))
+
+
 def shape_of(array: Any) -> tuple[int, ...]:
     """What is not known yet, or differs from row to row, is -1."""
     if torch.nn.parameter.is_lazy(array):
@@ -93,8 +103,7 @@ def _nbytes(array: Any) -> int:
 
 def _storage(array: Any) -> Any:
     """The memory that it is a part of; None where it has none of its own to tell."""
-    fake: Any = sys.modules.get("torch._subclasses.fake_tensor")
-    if array.device.type == "meta" or (fake is not None and isinstance(array, fake.FakeTensor)):
+    if _is_shape(array):
         return None
     try:
         storage = array.untyped_storage()
@@ -117,7 +126,7 @@ def _layout(array: Any, storage: Any, nbytes: int) -> Iterator[str]:
     kind = type(array).__name__
     if kind not in _USUAL:
         yield kind
-    if array.device.type == "meta":
+    if _is_shape(array):
         yield f"a shape without numbers, which would take {units.size(array.nbytes)}"
     if meshes.is_cut(array):
         if meshes.sharding(array) is None:
