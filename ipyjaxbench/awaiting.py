@@ -5,6 +5,7 @@ to finish it hands that to the stack of the event loop, which awaits it there. N
 is patched. SQLAlchemy bridges its plain code and asyncio in the same way.
 """
 
+import contextlib
 import inspect
 import signal
 import threading
@@ -109,11 +110,10 @@ def complete(work: Callable[..., T], *args: Any) -> T:
     __tracebackhide__ = True
     import asyncio
 
-    try:
+    with contextlib.suppress(RuntimeError):  # there is none, which no error in the work is about
         asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(spawned(work, *args))
-    raise SnippetError(_NOBODY)
+        raise SnippetError(_NOBODY)
+    return asyncio.run(spawned(work, *args))
 
 
 class _Interrupts:

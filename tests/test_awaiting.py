@@ -86,6 +86,15 @@ def test_without_a_loop_it_gets_one_for_all_that_it_awaits() -> None:
     assert first is second
 
 
+def test_without_a_loop_an_error_comes_out_as_the_only_one() -> None:
+    def work() -> None:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine") as caught:
+        complete(work)
+    assert caught.value.__context__ is None
+
+
 def test_where_nobody_can_await_it_is_said_before_anything_runs() -> None:
     ran: list[int] = []
 
