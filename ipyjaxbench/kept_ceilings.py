@@ -32,7 +32,7 @@ def read(key: Key) -> tuple[Ceiling | None, str]:
 
     path = kept_files.place("ceilings") / _name(key)
     try:
-        if not path.exists():
+        if not path.is_file():
             return None, ""
         if path.stat().st_size > _MOST:
             raise RecordError("it is too large")

@@ -61,7 +61,7 @@ def told(snippet: Snippet, measured: Measurement, frameworks: Sequence[Framework
     if ceiling is None or load is None or bound is None or not measured.median:
         return measured
     roof = Roof(bound.of, bound.work / measured.median, bound.work / bound.seconds)
-    if _TOLD <= roof.share <= _BEYOND:
+    if _TOLD <= roof.share <= (_BEYOND if ceiling.others <= _QUIET else 1.0):
         return dataclasses.replace(measured, roof=roof)
     most = _SHORTCUTS if load.shortcuts else _BEYOND + ceiling.spread
     if roof.share > most and ceiling.others <= _QUIET:

@@ -184,6 +184,15 @@ def test_facts_that_make_no_sense_are_left_out(wrong: dict[str, Any]) -> None:
     assert kept_ceilings.read(KEY)[0] is None
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="it has no pipes among its files")
+def test_what_is_no_file_is_not_read(data_dir: Path) -> None:
+    kept_ceilings.write(KEY, CEILING)
+    (file,) = data_dir.iterdir()
+    file.unlink()
+    os.mkfifo(file)  # nobody writes to it: to read it would take forever
+    assert kept_ceilings.read(KEY) == (None, "")
+
+
 def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_dir: Path) -> None:
     data_dir.parents[1].write_text("a file stands where the directory would")
     found = look(fake)
@@ -354,6 +363,7 @@ def test_products_of_several_dtypes_take_the_time_of_each(timed: Timed) -> None:
         (Load({}, shortcuts=False, nbytes=None), {}),
         (PRODUCTS, {"version": "0.9"}),
         (Load({"float32": 200e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
+        (Load({"float32": 105e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
         (Load({"float32": 115e6}, shortcuts=False, nbytes=None), {"spread": 0.2}),
         (Load({"float32": 200e6}, shortcuts=True, nbytes=None), {}),  # as convolutions may
     ],

@@ -1,5 +1,6 @@
 """How the numbers of an array lie in memory, in words; for all frameworks that tell strides."""
 
+import math
 from collections.abc import Sequence
 
 
@@ -40,6 +41,22 @@ def order(shape: Sequence[int], strides: Sequence[int], unit: int = 1) -> str:
             break
         unit *= shape[axis]
     return ", ".join(parts)
+
+
+def overlaps(shape: Sequence[int], strides: Sequence[int], unit: int = 1) -> bool:
+    """Whether there are more numbers than places for them, as where windows slide over others.
+
+    Args:
+        shape: of the array.
+        strides: from one index to the next along each axis.
+        unit: the stride from one number to the next.
+
+    Example:
+        >>> overlaps((8, 3), (1, 1)), overlaps((8, 3), (3, 1))
+        (True, False)
+    """
+    last = sum((size - 1) * abs(stride) for size, stride in zip(shape, strides, strict=True))
+    return math.prod(shape) > last // unit + 1
 
 
 def _named(axes: Sequence[int]) -> str:

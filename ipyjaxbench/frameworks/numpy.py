@@ -112,8 +112,11 @@ class NumPy(Synchronous):
             return None
         left, right = given
         flops = 2.0 * left.size * right.shape[1]
+        if left.dtype != right.dtype:
+            return None
         whole = left.nbytes + right.nbytes + left.shape[0] * right.shape[1] * left.itemsize
-        return Load({left.dtype.name: flops}, False, whole) if left.dtype == right.dtype else None  # noqa: FBT003
+        repeated = any(_strides.overlaps(x.shape, x.strides, x.itemsize) for x in given)
+        return Load({left.dtype.name: flops}, shortcuts=False, nbytes=None if repeated else whole)
 
     def cautions(self, seen: Seen) -> Iterator[Note]:
         """Products of which only half is computed."""

@@ -16,3 +16,10 @@ def test_a_plain_product_in_numpy_is_counted(code: str) -> None:
 def test_other_work_in_numpy_is_not(code: str) -> None:
     m = np.ones((N, N), np.float32)
     assert load("numpy", code, np=np, m=m, v=m[0], d=m.astype("float64")) is None
+
+
+def test_windows_that_slide_over_numbers_read_each_of_them_once() -> None:
+    windows = np.lib.stride_tricks.sliding_window_view(np.ones(1000, np.float32), N)
+    found = load("numpy", "w @ k", w=windows, k=np.ones((N, 1), np.float32))
+    assert found is not None
+    assert found.nbytes is None

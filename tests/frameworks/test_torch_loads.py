@@ -34,13 +34,15 @@ def test_elementwise_work_in_torch_moves_all(a: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["a[:2] + 1", "a.t()", "a[0]", "b + 1", "f(a)", "torch.gather(a, 0, a.long())"]
+    "code",
+    ["a[:2] + 1", "a.t()", "a[0]", "b + 1", "w + 1", "f(a)", "torch.gather(a, 0, a.long())"],
 )
 def test_where_not_all_of_every_tensor_is_moved_in_torch_bytes_are_not_told(
     a: Any, code: str
 ) -> None:
     repeated = torch.ones(1).expand(N * N)
-    found = load("torch", code, torch=torch, a=a, b=repeated, f=lambda a: (a + 1).t())
+    names = {"b": repeated, "w": a.flatten().unfold(0, 8, 1), "f": lambda a: (a + 1).t()}
+    found = load("torch", code, torch=torch, a=a, **names)
     assert found is not None
     assert found.nbytes is None
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench.frameworks import _strides
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.program import Program, operation, value_of
 from ipyjaxbench.graph_parts import Load
@@ -42,7 +43,7 @@ def _is_whole(program: Program) -> bool:
         return False
     given = [node for node in program.module.graph.nodes if node.op in ("placeholder", "get_attr")]
     tensors = [tensor for node in given if (tensor := program.tensor_of(node)) is not None]
-    repeated = any(0 in tensor.stride() for tensor in tensors if tensor.numel() > 1)
+    repeated = any(_strides.overlaps(tensor.shape, tensor.stride()) for tensor in tensors)
     results = [node for node in program.results if isinstance(node, torch.fx.Node)]
     unused = any(not node.users for node in given if value_of(node) is not None)
     return not (repeated or unused) and all(map(_reads_all, results))
