@@ -13,7 +13,16 @@ from typing import NamedTuple
 
 from ipyjaxbench import expression, notes, peaks
 from ipyjaxbench.ceiling import Ceiling
-from ipyjaxbench.frameworks import Framework, OutOfTimeError, find_arrays, is_the_users_file, within
+from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks import (
+    Framework,
+    OutOfTimeError,
+    find_arrays,
+    find_reach,
+    is_the_users,
+    is_the_users_file,
+    within,
+)
 from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.kept_ceilings import any_of
 from ipyjaxbench.measurement import Measurement
@@ -56,7 +65,7 @@ def told(snippet: Snippet, measured: Measurement, frameworks: Sequence[Framework
     if len(frameworks) != 1 or not mine:
         return measured
     ceiling = _ceiling(mine[0], measured)
-    load = None if ceiling is None else _load(mine[0], snippet, frameworks)
+    load = None if ceiling is None else _load(mine[0], snippet, frameworks, exact=measured.exact)
     bound = None if ceiling is None or load is None else _bound(load, ceiling)
     if ceiling is None or load is None or bound is None or not measured.median:
         return measured
@@ -99,8 +108,14 @@ def _impossible(roof: Roof, bound: _Bound) -> Note:
     return notes.impossible_speed(bound.work, roof.speed, roof.ceiling, memory=memory)
 
 
-def _load(framework: Framework, snippet: Snippet, frameworks: Sequence[Framework]) -> Load | None:
-    """What the code has to do, from its program; None where that is not known."""
+def _load(
+    framework: Framework, snippet: Snippet, frameworks: Sequence[Framework], *, exact: bool
+) -> Load | None:
+    """What the code has to do, from its program; None where that is not known.
+
+    To trace a function of the user's is one more run of its Python code: where the calls were
+    numbered, there is none.
+    """
     source = _as_expression(snippet)
     if source is None:
         return None
@@ -111,6 +126,8 @@ def _load(framework: Framework, snippet: Snippet, frameworks: Sequence[Framework
     try:
         with Muted(), within(_SECONDS, is_the_users_file):
             call = expression.read(source, snippet.names, is_data)
+            if exact and _runs_python(call, framework):
+                return None
             load = framework.load(call)
     # The code was timed, and need not be one that can be traced; nor does the figure depend on it.
     except (Exception, OutOfTimeError):  # noqa: BLE001
@@ -120,6 +137,14 @@ def _load(framework: Framework, snippet: Snippet, frameworks: Sequence[Framework
     if load is not None and several > len(find_arrays(given, frameworks)):
         return dataclasses.replace(load, nbytes=None)  # an array that is given twice is read once
     return load
+
+
+def _runs_python(call: Call, framework: Framework) -> bool:
+    """Whether Python code of the user's runs in a call; what was compiled before is its own."""
+    if framework.compiles(call.function):
+        return False
+    given = (*call.args, *call.kwargs.values())
+    return any(map(is_the_users, find_reach((call.function, *given), [framework]).functions))
 
 
 def _as_expression(snippet: Snippet) -> Source | None:

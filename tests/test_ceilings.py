@@ -438,6 +438,15 @@ def test_a_call_that_cannot_be_traced_is_timed_all_the_same(
     assert bench.time("f()").roof is None
 
 
+def test_where_calls_are_numbered_the_users_python_is_not_run_once_more(
+    timed: Timed, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert timed(PRODUCTS).roof is not None
+    assert bench.time("f()", number=1, repeat=9).roof is None
+    monkeypatch.setattr(FakeFramework, "compiles", lambda self, value: value is bench.names["f"])
+    assert bench.time("f()", number=1, repeat=9).roof is not None
+
+
 def test_tracing_ends_when_the_time_is_over(
     timed: Timed, monkeypatch: pytest.MonkeyPatch, bench: Bench
 ) -> None:
