@@ -28,6 +28,10 @@ def report(w: "Whereabouts") -> Report:
     pictured = [each for each in ranked if each.sharding is not None]
     if w.asked:
         blocks += _pictures(pictured[:_MOST_PICTURES])
+        if rest := pictured[_MOST_PICTURES:]:
+            names = ", ".join(each.name for each in rest[:_MOST_PICTURES])
+            more = f" and {len(rest) - _MOST_PICTURES:,} more" if len(rest) > _MOST_PICTURES else ""
+            blocks.append(Facts((("not drawn", f"{names}{more}: name fewer at once"),)))
     blocks.append(Facts(tuple(_facts(w))))
     return Report(tuple(blocks))
 

@@ -256,11 +256,19 @@ def _apart(code: str) -> Iterator[str]:
         for length in range(1, len(words) + 1):
             expression = " ".join(words[:length])
             if _is_expression(expression):
-                yield expression
+                yield from _parts_of(expression)
                 words = words[length:]
                 break
         else:
             raise OptionError(f"{code}: names or expressions, with blanks between them")
+
+
+def _parts_of(expression: str) -> list[str]:
+    """Expressions between which there are commas, as people type them; else the only one."""
+    tree = ast.parse(expression, mode="eval").body
+    if not isinstance(tree, ast.Tuple) or expression.startswith("("):
+        return [expression]
+    return [part for each in tree.elts if (part := ast.get_source_segment(expression, each))]
 
 
 def _is_expression(text: str) -> bool:

@@ -79,8 +79,15 @@ class NumPy(Synchronous):
         return None if array.dtype.hasobject else Weight(_HOST, array.nbytes)
 
     def described(self, value: object) -> str:
-        """Arrays of Python's objects."""
-        return "it holds Python's objects, no numbers" if isinstance(value, np.ndarray) else ""
+        """Arrays of Python's objects, and what pandas has."""
+        if isinstance(value, np.ndarray):
+            return "it holds Python's objects, no numbers"
+        pandas: Any = sys.modules.get("pandas")
+        if pandas is None or not isinstance(value, pandas.DataFrame | pandas.Series | pandas.Index):
+            return ""
+        size = value.memory_usage()
+        nbytes = int(size.sum() if isinstance(value, pandas.DataFrame) else size)
+        return f"pandas has {units.size(nbytes)} of it on the host"
 
     def host(self, array: Any) -> Any:
         """As it is."""

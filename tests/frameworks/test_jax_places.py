@@ -54,6 +54,7 @@ print(json.dumps([
     {name: list(held) for name, held in surveyed.by_device().items()},
     {name: list(held) for name, held in rest.by_device().items()},
     survey(tree | values).unnamed,
+    str(locate(dict.fromkeys("abcdef", values["rows"]))),
 ]))
 """
 
@@ -119,6 +120,8 @@ def test_several_arrays_are_in_one_picture_by_device(eight: Any) -> None:
     assert "|       | rows       | both                    | joined   | all       |" in text
     assert "| cpu:7 | rows 12-15 | rows 12-15, columns 4-7 | column 7 | all of it |" in text
     assert max(map(len, text.splitlines())) <= 80
+    assert "not drawn" not in text
+    assert "not drawn   e, f: name fewer at once" in eight[7]
     flag = "8 virtual devices on the one CPU, by --xla_force_host_platform_device_count"
     assert flag in " ".join(text.split())
 
@@ -138,6 +141,14 @@ def test_values_without_arrays_are_told_for_what_they_are() -> None:
     assert told == [
         abstract, f"{empty}, with a sharding, {P('x')}, by {abstract}", "a mesh, 'x' (1): 1 device"
     ]  # fmt: skip
+
+
+def test_a_value_of_a_function_that_is_traced_is_told_so() -> None:
+    told = []
+    jax.make_jaxpr(lambda x: told.extend(locate({"x": x}).arrays) or x)(jnp.ones(3))
+    assert [(each.framework, each.layout) for each in told] == [
+        ("", "a value of a function that is traced, without numbers: f32[3]")
+    ]
 
 
 def test_a_key_of_random_numbers_is_one_array() -> None:
@@ -216,11 +227,10 @@ def test_ten_thousand_arrays_and_a_large_tree_stay_short() -> None:
 def test_names_that_do_not_exist_are_told_with_one_that_does() -> None:
     with pytest.raises(OptionError, match=r"there is no name 'parms'; did you mean params\?"):
         evaluated({"params": 1}, "parms")
-    assert evaluated({"x": [1, 2]}, "x x[0] (x[0] + 1)") == {
-        "x": [1, 2],
-        "x[0]": 1,
-        "(x[0] + 1)": 2,
-    }
+    found = {"x": [1, 2], "x[0]": 1, "(x[0] + 1)": 2}
+    for typed in ("x x[0] (x[0] + 1)", "x, x[0], (x[0] + 1)", "x,x[0] (x[0] + 1)"):
+        assert evaluated({"x": [1, 2]}, typed) == found
+    assert evaluated({"x": 1}, "(x, x)") == {"(x, x)": (1, 1)}
 
 
 def test_the_page_survives_where_a_notebook_is_not_trusted(eight: Any) -> None:

@@ -140,3 +140,12 @@ def test_the_layout_of_an_array_is_told_where_it_is_not_the_usual_one(
 def test_an_array_of_objects_is_told_to_hold_no_numbers() -> None:
     (found,) = locate({"x": np.array([object()], dtype=object)}).arrays
     assert (found.framework, found.layout) == ("", "it holds Python's objects, no numbers")
+
+
+def test_a_table_of_pandas_is_told_with_its_bytes() -> None:
+    pandas = pytest.importorskip("pandas")
+    names = {"table": pandas.DataFrame({"a": np.ones(1024)}), "index": pandas.Index(["a", "b"])}
+    told = [(each.framework, each.layout) for each in locate(names).arrays]
+    assert told[0][0] == told[1][0] == ""
+    assert told[0][1].startswith("pandas has 8.")  # with its index, of which it keeps the range
+    assert told[1][1].startswith("pandas has ")

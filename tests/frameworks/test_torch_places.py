@@ -290,6 +290,12 @@ def mesh() -> Iterator[Any]:
     torch.distributed.destroy_process_group()
 
 
+def test_a_mesh_is_no_array(mesh: Any) -> None:
+    (found,) = locate({"mesh": mesh}).arrays
+    assert (found.framework, found.layout) == ("", "a mesh, 'data' (1): 1 process")
+    assert survey({"mesh": mesh}).arrays == ()
+
+
 def test_a_dtensor_is_told_on_the_one_process_that_there_is(mesh: Any) -> None:
     tensor = distribute_tensor(torch.ones(4, 2), mesh, [Shard(0)])
     found = told(tensor)

@@ -1,4 +1,4 @@
-"""What values of JAX are that hold no array: meshes, shardings, shapes without numbers."""
+"""What values of JAX are that hold no array: meshes, shardings, shapes, values of a tracer."""
 
 import math
 from collections.abc import Mapping
@@ -28,6 +28,9 @@ def described(value: object) -> str:
             return f"a sharding over {units.count(len(value.device_set), 'device')}"
         case jax.ShapeDtypeStruct():
             return _shape(value)
+        case jax.core.Tracer():
+            kind = units.array(str(value.dtype), tuple(value.shape))
+            return f"a value of a function that is traced, without numbers: {kind}"
     return ""
 
 

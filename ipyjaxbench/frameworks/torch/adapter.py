@@ -17,7 +17,7 @@ from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, of_kind
 from ipyjaxbench.frameworks._told import Fresh, Watch
 from ipyjaxbench.frameworks.torch import compile as compiling
-from ipyjaxbench.frameworks.torch import devices, learner, places
+from ipyjaxbench.frameworks.torch import devices, learner, meshes, places
 from ipyjaxbench.frameworks.torch.call_watch import TorchCallWatch
 from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
@@ -70,7 +70,7 @@ class Torch(Framework):
             return [*value.parameters(), *value.buffers()]
         if isinstance(value, torch.optim.Optimizer):
             return [value.param_groups, list(value.state.values())]
-        return None
+        return () if meshes.is_mesh(value) else None
 
     def placement(self, array: Any) -> Placement:
         """Type, device and bytes of the elements (a view may hold on to more)."""
@@ -188,6 +188,10 @@ class Torch(Framework):
     def weight(self, array: Any) -> Weight:
         """Device and bytes, and placements where it is a DTensor."""
         return places.weight(array)
+
+    def described(self, value: object) -> str:
+        """Meshes of devices."""
+        return meshes.described(value) if meshes.is_mesh(value) else ""
 
     def held(self) -> Sequence[Any]:
         """None: no list is kept, and Python's objects lack what autograd saved.

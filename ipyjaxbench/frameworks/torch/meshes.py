@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench import units
 from ipyjaxbench.sharding import Region, Shard, Sharding
 
 
@@ -17,6 +18,24 @@ def is_cut(array: object) -> bool:
     return module is not None and isinstance(array, module.DTensor)
 
 
+def is_mesh(value: object) -> bool:
+    """Whether it is a mesh of devices, whose own tensor of ranks is none of the user's."""
+    module: Any = sys.modules.get("torch.distributed.device_mesh")
+    return module is not None and isinstance(value, module.DeviceMesh)
+
+
+def described(mesh: Any) -> str:
+    """A mesh in words."""
+    axes = " by ".join(f"{name!r} ({size})" for name, size in _axes(mesh))
+    return f"a mesh, {axes}: {units.count(mesh.size(), 'process', 'processes')}"
+
+
+def _axes(mesh: Any) -> list[tuple[str, int]]:
+    sizes = tuple(mesh.shape)
+    names = tuple(mesh.mesh_dim_names or (f"axis {axis}" for axis in range(len(sizes))))
+    return list(zip(names, sizes, strict=True))
+
+
 def sharding(array: Any) -> Sharding | None:
     """Which process has which part; None where its placements are of a kind that is not known.
 
@@ -24,8 +43,7 @@ def sharding(array: Any) -> Sharding | None:
     device they have.
     """
     mesh, placements = array.device_mesh, array.placements
-    sizes = tuple(mesh.shape)
-    names = tuple(mesh.mesh_dim_names or (f"axis {axis}" for axis in range(len(sizes))))
+    names, sizes = [name for name, _ in _axes(mesh)], tuple(size for _, size in _axes(mesh))
     order = _order(placements, sizes)
     if order is None:
         return None

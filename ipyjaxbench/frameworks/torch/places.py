@@ -171,7 +171,7 @@ def named_parts(value: object) -> Iterator[tuple[str, object]] | None:
         return _in_module(value)
     if isinstance(value, torch.optim.Optimizer):
         return _in_optimizer(value)
-    return None
+    return iter(()) if meshes.is_mesh(value) else None
 
 
 def _in_module(module: Any) -> Iterator[tuple[str, object]]:
