@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.frameworks import Framework, find_arrays, package_of
 from ipyjaxbench.transferred import Kept
 
 _NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
@@ -24,6 +24,8 @@ class Alive:
         self._arrays: dict[int, tuple[weakref.ref[Any], Framework, Kept]] = {}
         self._held: set[int] = set()  # memory of arrays that are told under another identity
         data = {n: v for n, v in names.items() if not issubclass(type(v), _NO_DATA)}
+        # Such as `exit`, which leads to all that IPython holds.
+        data = {n: v for n, v in data.items() if package_of(v) != "IPython"}
         shown = {n: v for n, v in data.items() if not n.startswith("_") and n not in _HISTORY}
         parts = {name: find_arrays(value, frameworks) for name, value in shown.items()}
         for prefix, is_whole in (("", True), ("in ", False)):

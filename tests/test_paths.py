@@ -118,3 +118,13 @@ def test_what_looking_would_use_up_is_left_alone_and_said() -> None:
     (told,) = locate({"arrays": arrays}).arrays
     assert (told.framework, told.layout) == ("", "looking into it would use it up")
     assert len(list(arrays)) == 2
+
+
+def test_what_only_the_shell_leads_to_is_none_of_the_sessions() -> None:
+    kept: list[Any] = []
+    leave = type("ExitAutocall", (), {"__module__": "IPython.core.autocall"})()
+    leave.shell = kept
+    names: dict[str, Any] = {"exit": leave, "np": np}
+    found, _ = transfer_code(Source.plain("exit.shell.append(np.ones(3))"), names)
+    assert len(kept) == 1
+    assert found.created == ()
