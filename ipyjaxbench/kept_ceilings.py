@@ -14,6 +14,9 @@ from ipyjaxbench.errors import RecordError
 from ipyjaxbench.machine import environment
 
 _MOST = 100_000  # bytes of a file; a larger one is none of ours
+_FAILED = "the ceilings could not be kept for other sessions"
+#: By the file that could not be written: this session has them all the same.
+_not_written: dict[Path, Ceiling] = {}
 
 
 class Key(NamedTuple):
@@ -32,8 +35,8 @@ def read(key: Key) -> tuple[Ceiling | None, str]:
 
     path = kept_files.place("ceilings") / _name(key)
     try:
-        if not path.is_file():
-            return None, ""
+        if path in _not_written or not path.is_file():
+            return _not_written.get(path), ""
         if path.stat().st_size > _MOST:
             raise RecordError("it is too large")
         kept = Ceilings.from_dict(msgspec.json.decode(path.read_bytes()))
@@ -47,10 +50,10 @@ def read(key: Key) -> tuple[Ceiling | None, str]:
 
 def write(key: Key, ceiling: Ceiling) -> str:
     """Keep a ceiling; why it could not be kept, in words."""
-    folder = kept_files.folder("ceilings")
-    if folder is None:
-        return "the ceilings could not be kept: Jupyter's data directory cannot be written"
-    path = folder / _name(key)
+    path = kept_files.place("ceilings") / _name(key)
+    _not_written[path] = ceiling
+    if kept_files.folder("ceilings") is None:
+        return f"{_FAILED}: Jupyter's data directory cannot be written"
     text = json.dumps(Ceilings((ceiling,), ceiling.taken, ceiling.seconds).to_dict())
     scratch = ""
     try:
@@ -61,17 +64,21 @@ def write(key: Key, ceiling: Ceiling) -> str:
             scratch = file.name
             file.write(text)
         os.replace(scratch, path)
+        del _not_written[path]
     except OSError as error:
         if scratch:
             Path(scratch).unlink(missing_ok=True)
-        return f"the ceilings could not be kept: {error.strerror or error}"
+        return f"{_FAILED}: {error.strerror or error}"
     return ""
 
 
 def any_of(framework: str) -> bool:
     """Whether ceilings of a framework were kept, of whichever device."""
+    folder = kept_files.place("ceilings")
+    if any(p.parent == folder and p.name.startswith(f"{framework}-") for p in _not_written):
+        return True
     try:
-        return any(kept_files.place("ceilings").glob(f"{framework}-*.json"))
+        return any(folder.glob(f"{framework}-*.json"))
     except OSError:
         return False
 

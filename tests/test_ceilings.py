@@ -198,8 +198,13 @@ def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_di
     found = look(fake)
     assert found.found[0].products["float32"] == near(100e9)
     assert found.words == (
-        "the ceilings could not be kept: Jupyter's data directory cannot be written",
+        (
+            "the ceilings could not be kept for other sessions: Jupyter's data directory cannot be"
+            " written"
+        ),
     )
+    assert look(fake).seconds == 0.0  # this session has them
+    assert kept_ceilings.any_of("fake")
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_other(
@@ -212,9 +217,10 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
         said = kept_ceilings.write(KEY, dataclasses.replace(CEILING, bandwidth=1.0))
-    assert said == "the ceilings could not be kept: No space left on device"
-    assert kept_ceilings.read(KEY) == (CEILING, "")
-    assert len(list(data_dir.iterdir())) == 1
+    assert said == "the ceilings could not be kept for other sessions: No space left on device"
+    assert kept_ceilings.read(KEY)[0] == dataclasses.replace(CEILING, bandwidth=1.0)
+    (file,) = data_dir.iterdir()
+    assert Ceilings.from_dict(json.loads(file.read_text())).found == (CEILING,)
 
 
 def test_a_kept_file_names_no_machine(data_dir: Path) -> None:
