@@ -128,3 +128,11 @@ def test_what_only_the_shell_leads_to_is_none_of_the_sessions() -> None:
     found, _ = transfer_code(Source.plain("exit.shell.append(np.ones(3))"), names)
     assert len(kept) == 1
     assert found.created == ()
+
+
+def test_long_paths_keep_their_ends_which_tell_them_apart() -> None:
+    parts = {"parts_of_a_model_that_is_large": [np.array([n]) for n in (1.0, 2.0)]}
+    lines = str(locate({"x": parts})).splitlines()
+    assert [line.split()[0] for line in lines if "numpy" in line][:2] == [
+        "x['parts_…arge'][0]", "x['parts_…arge'][1]",
+    ]  # fmt: skip

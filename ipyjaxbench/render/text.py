@@ -222,7 +222,10 @@ def _print_table(console: "Console", block: Table, say: _Say) -> None:
 
 
 def _print_calls(console: "Console", block: Calls, say: _Say) -> None:
-    """Words take what the short cells leave; all, on lines of their own, where that is little."""
+    """Words take what the short cells leave; all, on lines of their own, where that is little.
+
+    A long name loses its middle.
+    """
     from rich.padding import Padding
     from rich.table import Table as RichTable
 
@@ -235,8 +238,9 @@ def _print_calls(console: "Console", block: Calls, say: _Say) -> None:
     for _ in block.head[:-1]:
         grid.add_column(no_wrap=True, max_width=_SHORT_TITLE)
     grid.add_column(ratio=1, overflow="fold")
-    for row in (block.head, *block.rows):
-        grid.add_row(*(_joined(say(cell)) for cell in row))
+    for *cells, words in (block.head, *block.rows):
+        short = (_without_middle(say(cell), _SHORT_TITLE, say("…")) for cell in cells)
+        grid.add_row(*map(_joined, short), _joined(say(words)))
     console.print(grid)
 
 
