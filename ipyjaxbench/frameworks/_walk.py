@@ -206,7 +206,10 @@ def package_of(value: Any) -> str:
     elif kind is FunctionType or kind is BuiltinFunctionType:  # a metaclass may define equality
         name = value.__module__
     else:  # asking an object itself might run code
-        name = inspect.getattr_static(value, "__module__", "")
+        try:
+            name = inspect.getattr_static(value, "__module__", "")
+        except TypeError:  # its class is equal to others, which misleads Python
+            name = None
     return name.partition(".")[0] if isinstance(name, str) else kind.__module__.partition(".")[0]
 
 
