@@ -7,13 +7,13 @@ is patched. SQLAlchemy bridges its plain code and asyncio in the same way.
 
 import contextlib
 import inspect
-import signal
-import threading
 from collections.abc import Callable, Coroutine
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, TypeVar
 
 from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.interrupts import Interrupts
+from ipyjaxbench.one_by_one import Turn
 
 T = TypeVar("T")
 #: The greenlets that wait for coroutines, or could.
@@ -64,6 +64,8 @@ def finished(coroutine: Coroutine[Any, Any, T]) -> T:
 async def spawned(work: Callable[..., T], *args: Any) -> T:
     """Run plain code, and await what it hands to `finished`.
 
+    Tasks that do so at the same time take turns: each would disturb what the others measure.
+
     Args:
         work: the plain code.
         args: for it.
@@ -76,12 +78,22 @@ async def spawned(work: Callable[..., T], *args: Any) -> T:
             while it waits for a coroutine.
     """
     __tracebackhide__ = True
+    turn = Turn()
+    await turn.begin()
+    try:
+        return await _bridged(turn, work, *args)
+    finally:
+        turn.end()
+
+
+async def _bridged(turn: Turn, work: Callable[..., T], *args: Any) -> T:
+    __tracebackhide__ = True
     from greenlet import getcurrent, greenlet
 
     engine = greenlet(work)
     engine.gr_context = getcurrent().gr_context  # what is shown belongs to the same cell
     _engines.add(engine)
-    interrupts = _Interrupts()
+    interrupts = Interrupts(turn)
     try:
         coroutine = engine.switch(*args)
         while not engine.dead:
@@ -114,54 +126,3 @@ def complete(work: Callable[..., T], *args: Any) -> T:
         asyncio.get_running_loop()
         raise SnippetError(_NOBODY)
     return asyncio.run(spawned(work, *args))
-
-
-class _Interrupts:
-    """Makes Ctrl-C a KeyboardInterrupt in the measurement, also while the event loop waits.
-
-    Else it would come out of the loop itself, or as a cancelled task, and what was measured until
-    then would be lost.
-    """
-
-    def __init__(self) -> None:
-        import asyncio
-
-        self._waiting: Coroutine[Any, Any, Any] | None = None
-        self._came = False
-        self._before: Any = None
-        try:
-            self._task = asyncio.current_task()
-        except RuntimeError:  # another library's loop
-            return
-        handles = callable(signal.getsignal(signal.SIGINT))
-        if handles and threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._handle)
-
-    def end(self) -> None:
-        """Give the user's handler back."""
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    async def passed_on(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Await a coroutine."""
-        __tracebackhide__ = True
-        from asyncio import CancelledError
-
-        self._waiting = coroutine
-        try:
-            return await coroutine
-        except CancelledError:
-            if not self._came:
-                raise
-            self._came = False
-            assert self._task is not None
-            self._task.uncancel()
-            raise KeyboardInterrupt from None
-        finally:
-            self._waiting = None
-
-    def _handle(self, _signal: int, _frame: FrameType | None) -> None:
-        if self._waiting is None or self._waiting.cr_running or self._task is None:  # type: ignore[attr-defined]
-            raise KeyboardInterrupt
-        self._came = True
-        self._task.get_loop().call_soon_threadsafe(self._task.cancel)

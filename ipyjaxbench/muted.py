@@ -4,11 +4,15 @@ import os
 import sys
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from io import TextIOBase
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
+
+from ipyjaxbench.one_by_one import Turn
 
 
 class Muted:
     """A context in which standard output and error go nowhere.
+
+    What tasks print that go on beside a measurement that awaits is shown.
 
     Attributes:
         writes: how many times something was written.
@@ -22,18 +26,24 @@ class Muted:
 
     def __init__(self) -> None:
         self.writes = 0
-        self.active = False
+        self._active = False
+        self._turn: Turn | None = None
         self._stack = ExitStack()
+
+    @property
+    def active(self) -> bool:
+        """Whether what the code that runs now writes goes nowhere."""
+        return self._active and (self._turn is None or not self._turn.is_elsewhere())
 
     def __enter__(self) -> "Muted":
         nowhere = self._stack.enter_context(open(os.devnull, "wb"))
         self._stack.enter_context(redirect_stdout(_Quiet(sys.stdout, nowhere, self)))
         self._stack.enter_context(redirect_stderr(_Quiet(sys.stderr, nowhere, self)))
-        self.active = True
+        self._active, self._turn = True, Turn.current()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.active = False
+        self._active = False
         self._stack.close()
 
 
@@ -42,6 +52,10 @@ class _Quiet(TextIOBase):
 
     def __init__(self, stream: TextIO, nowhere: BinaryIO, muted: Muted) -> None:
         self._stream, self._nowhere, self._muted = stream, nowhere, muted
+
+    def __getattr__(self, name: str) -> Any:
+        """What the real one has beside; a kernel tells it for which cell it writes."""
+        return getattr(self._stream, name)
 
     @property
     def encoding(self) -> str:  # type: ignore[override]

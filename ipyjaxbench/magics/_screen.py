@@ -96,7 +96,7 @@ class MutedShell(Muted):
 
     def __enter__(self) -> "MutedShell":
         self._publisher = self._shell.display_pub
-        self._shell.display_pub = _Unseen(self)
+        self._shell.display_pub = _Unseen(self, self._publisher)
         super().__enter__()
         return self
 
@@ -106,12 +106,23 @@ class MutedShell(Muted):
 
 
 class _Unseen(DisplayPublisher):
-    def __init__(self, muted: Muted) -> None:
-        super().__init__()
-        self._muted = muted
+    """A stand-in for a shell's publisher, which gets all that is not to be muted."""
 
-    def publish(self, *_: Any, **__: Any) -> None:
+    def __init__(self, muted: Muted, publisher: DisplayPublisher) -> None:
+        super().__init__()
+        self._muted, self._publisher = muted, publisher
+
+    def __getattr__(self, name: str) -> Any:
+        """What a front end's own publisher has beside; the kernel asks for it."""
+        return getattr(self._publisher, name)
+
+    def publish(self, *values: Any, **named: Any) -> None:
+        if not self._muted.active:
+            self._publisher.publish(*values, **named)
+            return
         self._muted.writes += 1
 
     def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002
-        """Nothing was shown."""
+        """Nothing was shown that could be cleared, unless it is over."""
+        if not self._muted.active:
+            self._publisher.clear_output(wait)

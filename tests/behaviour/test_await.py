@@ -135,3 +135,67 @@ def test_in_a_kernel_an_interrupt_while_it_awaits_keeps_what_was_measured(kernel
     line = "r = %fwtime -n 1 -r 99 await asyncio.sleep(0.5)"
     assert kernel.run(line, interrupt_after="measuring: ").status == "ok"
     assert kernel.run("print(1 <= len(r.samples) < 90)").text == "True\n"
+
+
+def test_measurements_of_tasks_take_turns(awaiting: Shell) -> None:
+    awaiting.names["results"] = []
+    awaiting.run(
+        "async def g():\n    r = %fwtime -q -r 3 -n 2 await f()\n    results.append(r)\n"
+        "await asyncio.gather(g(), g(), g())"
+    )
+    results = awaiting.names["results"]
+    assert len(results) == 3
+    assert all(2 * max(r.samples) > 0.002 and r.floor < 0.006 for r in results)
+
+
+def test_a_measurement_that_is_measured_need_not_wait_for_its_turn(awaiting: Shell) -> None:
+    awaiting.run(
+        "async def g():\n    r = %fwtime -q -r 2 -n 1 await f()\n    return r\n"
+        "%fwtime -q -v r -r 2 -n 1 await asyncio.gather(g(), g())"
+    )
+    assert awaiting.names["r"].best > 4 * 0.002
+
+
+def test_a_timeout_ends_a_measurement(awaiting: Shell) -> None:
+    with pytest.raises(TimeoutError):
+        awaiting.run("async with asyncio.timeout(0.05):\n    %fwtime -n 1 -r 999 await f()")
+    awaiting.run("r = %fwtime -q -r 2 -n 1 await f()")  # the turn was given back
+
+
+def test_what_other_cells_show_while_a_task_measures_is_shown(kernel: Kernel) -> None:
+    kernel.run("import asyncio, gc, sys")
+    kernel.run("def state(): return gc.isenabled(), sys.stdout, get_ipython().display_pub")
+    kernel.run("before = state()")
+    kernel.run(
+        "async def g():\n    r = %fwtime -q -r 9 -n 1 await asyncio.sleep(0.1)\n    return r\n"
+        "task = asyncio.create_task(g())\nawait asyncio.sleep(0.3)"
+    )
+    shown = kernel.run("print('heard')\ndisplay('seen')\nassert not task.done()")
+    assert (shown.status, shown.text) == ("ok", "heard\n")
+    assert [data["text/plain"] for data in shown.results] == ["'seen'"]
+    assert kernel.run("r = await task").status == "ok"
+    assert kernel.run("print(len(r.samples) > 5, state() == before)").text == "True True\n"
+
+
+def test_an_interrupt_of_a_task_that_computes_ends_the_measurement(kernel: Kernel) -> None:
+    kernel.run(
+        "import asyncio\nasync def spin():\n    await asyncio.sleep(0.01)\n"
+        "    print('begun', flush=True)\n    while True: pass"
+    )
+    shown = kernel.run("%fwtime await asyncio.gather(spin(), spin())", interrupt_after="begun")
+    assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
+    assert kernel.run("print('heard')").text == "heard\n"
+
+
+def test_an_interrupt_is_for_the_cell_that_runs_and_not_for_a_task_that_measures(
+    kernel: Kernel,
+) -> None:
+    kernel.run("import asyncio")
+    kernel.run(
+        "async def g():\n    r = %fwtime -q -r 9 -n 1 await asyncio.sleep(0.1)\n    return r\n"
+        "task = asyncio.create_task(g())\nawait asyncio.sleep(0.3)"
+    )
+    shown = kernel.run("print('begun', flush=True)\nwhile True: pass", interrupt_after="begun")
+    assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
+    assert kernel.run("r = await task").status == "ok"
+    assert kernel.run("print(r.notes)").text == "()\n"
