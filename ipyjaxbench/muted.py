@@ -2,9 +2,8 @@
 
 import os
 import sys
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from io import TextIOBase
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO, cast
 
 from ipyjaxbench.one_by_one import Turn
 
@@ -28,7 +27,12 @@ class Muted:
         self.writes = 0
         self._active = False
         self._turn: Turn | None = None
-        self._stack = ExitStack()
+        self._nowhere: BinaryIO | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it was entered and not left."""
+        return self._active
 
     @property
     def active(self) -> bool:
@@ -36,57 +40,75 @@ class Muted:
         return self._active and (self._turn is None or not self._turn.is_elsewhere())
 
     def __enter__(self) -> "Muted":
-        nowhere = self._stack.enter_context(open(os.devnull, "wb"))
-        self._stack.enter_context(redirect_stdout(_Quiet(sys.stdout, nowhere, self)))
-        self._stack.enter_context(redirect_stderr(_Quiet(sys.stderr, nowhere, self)))
+        self._nowhere = open(os.devnull, "wb")
+        sys.stdout = cast(TextIO, _Quiet(sys.stdout, self._nowhere, self))
+        sys.stderr = cast(TextIO, _Quiet(sys.stderr, self._nowhere, self))
         self._active, self._turn = True, Turn.current()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._active = False
-        self._stack.close()
+        sys.stdout, sys.stderr = _unmuted(sys.stdout), _unmuted(sys.stderr)
+        if self._nowhere is not None:
+            self._nowhere.close()
+
+
+def _unmuted(stream: object) -> Any:
+    """The stream below stand-ins whose time is over; another thread's are left alone."""
+    while isinstance(stream, _Quiet) and not stream.is_needed:
+        stream = stream.stream
+    return stream
 
 
 class _Quiet(TextIOBase):
-    """A stand-in for a stream. Who keeps it, as a logging handler does, writes to the real one."""
+    """A stand-in for a stream. Who keeps it, as a logging handler does, writes to the real one.
+
+    Attributes:
+        stream: the real one.
+    """
 
     def __init__(self, stream: TextIO, nowhere: BinaryIO, muted: Muted) -> None:
-        self._stream, self._nowhere, self._muted = stream, nowhere, muted
+        self.stream, self._nowhere, self._muted = stream, nowhere, muted
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the muting goes on, wherever code runs now."""
+        return self._muted.goes_on
 
     def __getattr__(self, name: str) -> Any:
         """What the real one has beside; a kernel tells it for which cell it writes."""
-        return getattr(self._stream, name)
+        return getattr(self.stream, name)
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
         """The real stream's."""
-        return self._stream.encoding or "utf-8"
+        return self.stream.encoding or "utf-8"
 
     @property
     def errors(self) -> str | None:  # type: ignore[override]
         """The real stream's."""
-        return self._stream.errors
+        return self.stream.errors
 
     @property
     def buffer(self) -> BinaryIO:
         """Where bytes go: nowhere, or to the real stream's."""
-        return self._nowhere if self._muted.active else self._stream.buffer
+        return self._nowhere if self._muted.active else self.stream.buffer
 
     def fileno(self) -> int:
         """What a subprocess would write to: nowhere, or the real stream's."""
-        return self._nowhere.fileno() if self._muted.active else self._stream.fileno()
+        return self._nowhere.fileno() if self._muted.active else self.stream.fileno()
 
     def write(self, text: str, /) -> int:
         """Count it and let it go; pass it on when that is over."""
         if not self._muted.active:
-            return self._stream.write(text)
+            return self.stream.write(text)
         self._muted.writes += 1
         return len(text)
 
     def flush(self) -> None:
         """Pass it on when the muting is over."""
         if not self._muted.active:
-            self._stream.flush()
+            self.stream.flush()
 
     def writable(self) -> bool:
         """Whatever prints may ask."""

@@ -2,6 +2,7 @@
 
 import gc
 import math
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -187,11 +188,28 @@ class Steady:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """No garbage collection in samples, as in `timeit`; as before at the end."""
-    enabled = gc.isenabled()
-    gc.disable()
+    """No garbage collection in samples, as in `timeit`; as before when the last thread is done."""
+    with _PAUSES.lock:
+        if not _PAUSES.count:
+            _PAUSES.collected = gc.isenabled()
+            gc.disable()
+        _PAUSES.count += 1
     try:
         yield
     finally:
-        if enabled:
-            gc.enable()
+        with _PAUSES.lock:
+            _PAUSES.count -= 1
+            if not _PAUSES.count and _PAUSES.collected:
+                gc.enable()
+
+
+class _Pauses:
+    """How many threads sample now, and whether garbage was collected before the first did."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.collected = True
+
+
+_PAUSES = _Pauses()

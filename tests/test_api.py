@@ -1,11 +1,14 @@
 """The same from Python, without IPython."""
 
+import gc
+import sys
+import threading
 from functools import partial
 
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import OptionError, SnippetError, measure, measure_code
+from ipyjaxbench import Measurement, OptionError, SnippetError, measure, measure_code
 
 
 def test_measure_names_the_call_as_one_would_write_it() -> None:
@@ -68,3 +71,20 @@ def test_public_names_are_exported_once_and_documented() -> None:
     for name in public:
         if name != "TYPE_CHECKING":
             assert getattr(ipyjaxbench, name).__doc__, name
+
+
+def test_measurements_in_several_threads_leave_all_as_it_was() -> None:
+    def measure(number: int) -> None:
+        barrier.wait()
+        found.append(measure_code("print(1)", {}, budget=0.05 * number))
+
+    before = gc.isenabled(), sys.stdout, sys.stderr
+    found: list[Measurement] = []
+    barrier = threading.Barrier(3)
+    threads = [threading.Thread(target=measure, args=(number,)) for number in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 3
+    assert (gc.isenabled(), sys.stdout, sys.stderr) == before

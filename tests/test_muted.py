@@ -83,3 +83,15 @@ def test_who_keeps_the_stream_writes_to_the_real_one_afterwards(
     kept.write("seen")
     kept.flush()
     assert capsys.readouterr().out == "seen"
+
+
+def test_those_of_two_threads_may_end_in_any_order(capsys: pytest.CaptureFixture[str]) -> None:
+    before = sys.stdout, sys.stderr
+    first, second = Muted(), Muted()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__()
+    sys.stdout.write("unseen")
+    second.__exit__()
+    assert (sys.stdout, sys.stderr) == before
+    assert capsys.readouterr().out == ""
