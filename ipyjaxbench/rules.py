@@ -30,6 +30,8 @@ def _rule(low: float, high: float, kind: type, words: str) -> Callable[[str], fl
 
 
 _MOST = 10**12
+#: What ``--against`` takes for a run of the same code, and not for a name.
+NEWEST_OR_FASTEST = ("last", "best")
 _AGES = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "y": 365 * 86400.0}
 whole = _rule(1, _MOST, int, "a whole number from 1 up; leave it out to have it chosen")
 seconds = _rule(0, _MOST, float, "a number of seconds from 0 up, as in -b 5")
@@ -57,6 +59,13 @@ def variable(text: str) -> str:
     """A name that code can read."""
     if not text.isidentifier() or keyword.iskeyword(text):
         raise ValueError("the name of a variable, as in -v result")
+    return text
+
+
+def label(text: str) -> str:
+    """A name to keep a result under: not one that ``--against`` takes for another."""
+    if not text.strip() or text.startswith("-") or text in NEWEST_OR_FASTEST:
+        raise ValueError("a name other than last and best, as in --name before")
     return text
 
 

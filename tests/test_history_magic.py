@@ -407,3 +407,15 @@ def test_the_report_has_a_headline_a_table_and_what_to_know() -> None:
     found = ipyjaxbench.history()
     assert [type(block) for block in found.report().blocks][:1] == [Headline]
     assert not any(isinstance(block, Table | Facts) for block in found.report().blocks)
+
+
+@pytest.mark.parametrize("name", ["last", "best", "''", "--quick"])
+def test_no_result_is_kept_under_a_name_that_means_something_else(shell: Shell, name: str) -> None:
+    with pytest.raises(UsageError, match=r"--name .* takes a name other than last and best"):
+        shell.run(f"%fwtime -q --name {name} 1 + 1")
+
+
+def test_figures_of_another_clock_are_not_taken_for_a_misspelt_name(shell: Shell) -> None:
+    shell.run("%fwtime -q --quick --name base sum(range(99))")
+    with pytest.raises(UsageError, match=r"--against base: that is elapsed time .* CPU time"):
+        shell.run("%fwtime -q --quick -c --against base sum(range(99))")

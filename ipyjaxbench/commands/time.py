@@ -2,7 +2,7 @@
 
 from ipyjaxbench.commands._command import SHOWN, Command, Option
 from ipyjaxbench.options import TimeOptions
-from ipyjaxbench.rules import digits, seconds, whole
+from ipyjaxbench.rules import NEWEST_OR_FASTEST, digits, label, seconds, whole
 
 TIME = Command(
     name="fwtime",
@@ -31,7 +31,7 @@ TIME = Command(
         Option(
             ("--name",),
             "name",
-            str,
+            label,
             "keep the result under this name, for %fwcompare A B",
             sample="before",
             names="kept",
@@ -42,7 +42,7 @@ TIME = Command(
             str,
             "compare with a kept one: its name, last or best of this code",
             sample="last",
-            choices=("last", "best"),
+            choices=NEWEST_OR_FASTEST,
             names="kept",
         ),
         Option(("-t", "--calendar"), "clock", "calendar", "measure with time.time"),

@@ -15,6 +15,12 @@ from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.past import Past
 
 _MOST_NAMES = 8
+#: What a clock measures, and the option that asks for it.
+_CLOCKS = {
+    "elapsed": "elapsed time (without -t and -c)",
+    "calendar": "calendar time (-t)",
+    "cpu": "CPU time (-c)",
+}
 Base = Measurement | tuple[Past, ...]
 
 
@@ -40,6 +46,12 @@ def base(chosen: TimeOptions, code: str, kept: dict[str, Measurement]) -> Base:
     past = history_files.read()
     found = candidates(past, name, label=chosen.name or "", code=code, clock=chosen.clock)
     if not found and name not in ("last", "best"):
+        clocks = {e.clock for e in past.entries if e.label == name}
+        clocks |= {kept[name].clock} if name in kept else set()
+        if others := sorted((clocks & _CLOCKS.keys()) - {chosen.clock}):
+            there = " and ".join(_CLOCKS[clock] for clock in others)
+            here = _CLOCKS[chosen.clock]
+            raise OptionError(f"--against {name}: that is {there}, this {here}: measure both alike")
         raise OptionError(_unknown(name, [*kept, *(e.label for e in past.entries if e.label)]))
     return found
 

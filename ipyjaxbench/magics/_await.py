@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import MagicAlias
 
 from ipyjaxbench import arms
 from ipyjaxbench.commands import COMMANDS, COMPARE, Command
@@ -74,8 +75,13 @@ class Awaiter:
         typed = [value for value in constants if isinstance(value, str)]
         if len(typed) != len(call.args) or len(typed) not in (2, 3):
             return False
-        command = self._commands.get(typed[0])
-        return command is not None and code_awaits(self._shell, command, *typed[1:])
+        name, line, *cell = typed
+        kind = "cell" if cell else "line"
+        alias = self._shell.magics_manager.magics[kind].get(name)
+        if isinstance(alias, MagicAlias):
+            name, line = alias.magic_name, f"{alias.magic_params or ''} {line}"
+        command = self._commands.get(name)
+        return command is not None and code_awaits(self._shell, command, line, *cell)
 
 
 def code_awaits(

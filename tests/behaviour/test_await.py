@@ -199,3 +199,12 @@ def test_an_interrupt_is_for_the_cell_that_runs_and_not_for_a_task_that_measures
     assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
     assert kernel.run("r = await task").status == "ok"
     assert kernel.run("print(r.notes)").text == "()\n"
+
+
+@pytest.mark.parametrize("parameters", ["", "-p '-q -r 3 -n 2'"])
+def test_an_alias_awaits_as_its_magic_does(awaiting: Shell, parameters: str) -> None:
+    awaiting.run(f"%alias_magic {parameters} timed fwtime")
+    options = "" if parameters else "-q -r 3 -n 2"
+    awaiting.run(f"r = %timed {options} await f()")
+    awaiting.run(f"%%timed {options} -v s\nx = await f()")
+    assert len(awaiting.names["r"].samples) == len(awaiting.names["s"].samples) == 3
