@@ -19,7 +19,7 @@ T = TypeVar("T")
 #: The greenlets that wait for coroutines, or could.
 _engines: set[Any] = set()
 _NOBODY = (
-    "await works where the magic stands in a cell or in an async function:"
+    "await works where the magic stands in a cell or an async function, with %autoawait on:"
     " in any other function, or from Python, nobody can await for it while an event loop runs"
 )
 

@@ -149,3 +149,45 @@ def test_a_task_that_is_cancelled_is_cancelled() -> None:
 
     with pytest.raises(TimeoutError):
         asyncio.run(task())
+
+
+def test_an_interrupt_that_comes_too_late_is_for_the_code_behind_it() -> None:
+    async def soon() -> int:
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+        loop.call_soon(lambda: (done.set_result(1), interrupt()))
+        return await done
+
+    async def task() -> None:
+        seen.append(await spawned(lambda: finished(soon())))
+        await asyncio.sleep(60)
+
+    seen: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(task())
+    assert seen == [1]
+
+
+def test_a_task_that_outlives_what_made_it_waits_for_its_turn_like_any_other() -> None:
+    begun: list[asyncio.Task[list[int]]] = []
+    order: list[str] = []
+
+    async def measured(name: str) -> list[int]:
+        def work() -> list[int]:
+            order.append(f"{name} begins")
+            value = twice(1)
+            order.append(f"{name} ends")
+            return value
+
+        return await spawned(work)
+
+    async def begins_one() -> None:
+        begun.append(asyncio.create_task(measured("late")))
+
+    async def task() -> None:
+        await spawned(lambda: finished(begins_one()))
+        await asyncio.gather(measured("a"), measured("b"), *begun)
+
+    asyncio.run(task())
+    assert sorted(order[::2]) == ["a begins", "b begins", "late begins"]
+    assert [each.split()[0] for each in order[::2]] == [each.split()[0] for each in order[1::2]]
