@@ -13,7 +13,8 @@ from ipyjaxbench.commands import COMMANDS, COMPARE, Command
 from ipyjaxbench.errors import IpyJaxBenchError
 from ipyjaxbench.snippet import awaits
 
-_WORD = re.compile(r"\b(await|async)\b")
+#: No whole words: a line of a cell magic's code begins behind the letter of an escaped line end.
+_WORD = re.compile(r"await|async")
 _RUNS = ("run_line_magic", "run_cell_magic")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 

@@ -33,6 +33,8 @@ EACH_CALL = {
     "async def g():\n    r = %fwtime -q -r 3 -n 2 await f()\n    return r\nr = await g()",
     "%%fwtime -q -v r -r 3 -n 2\nx = await f()\ny = x + 1",
     "%%fwtime -q -v r -r 3 -n 2\nfrom math import *\nx = await f()",
+    "%%fwtime -q -v r -r 3 -n 2\ny = 1\nawait f()",
+    "%%fwtime -q -v r -r 3 -n 2\n!true\nawait f()",
     "r = %fwtime -q -r 3 -n 2 await asyncio.gather(f(), f(0.001))",
     "%%fwtime -q -v r -r 3 -n 2\nasync with asyncio.timeout(9):\n    await f()",
     "%%fwtime -q -v r -r 3 -n 2\n[await f() async for _ in once()]",
