@@ -275,6 +275,7 @@ def test_nothing_of_the_users_is_left_changed() -> None:
                 [*logger.filters], logger.propagate,
                 tf.config.functions_run_eagerly())  # fmt: skip
 
+    keep_learning()  # we listen to traces from the first look on
     before, known = state(), set(names)
     code = "for n in (3, 4, 4):\n    y = outer(tf.ones(n))"
     observed(code, names)
