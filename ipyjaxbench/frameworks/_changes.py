@@ -1,8 +1,7 @@
 """Places where values stand, as they are now, so that a change of them can be undone."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, MutableMapping
-from types import CellType
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 _NOTHING = object()  # what stands where there was nothing
@@ -137,61 +136,3 @@ class Kind:
 
     def _undo(self) -> None:
         self._value.__class__ = self._before
-
-
-class Cell(MutableMapping[str, Any]):
-    """What a function closes over, as a dictionary of one name."""
-
-    def __init__(self, name: str, cell: CellType) -> None:
-        self._name, self._cell = name, cell
-
-    def __getitem__(self, name: str) -> Any:
-        return self._cell.cell_contents
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._cell.cell_contents = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._cell.cell_contents
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            _ = self._cell.cell_contents
-        except ValueError:  # nothing stands there yet
-            return
-        yield self._name
-
-    def __len__(self) -> int:
-        return len([*self])
-
-
-class Slots(MutableMapping[str, Any]):
-    """Attributes of an object that keeps them in slots, as a dictionary.
-
-    Attributes:
-        named: all that it may have.
-    """
-
-    def __init__(self, owner: Any) -> None:
-        self._owner = owner
-        kinds = (vars(kind).get("__slots__", ()) for kind in type(owner).__mro__)
-        each = [name for names in kinds for name in ((names,) if type(names) is str else names)]
-        self.named = [name for name in each if not name.startswith("__")]
-
-    def __getitem__(self, name: str) -> Any:
-        try:
-            return object.__getattribute__(self._owner, name)
-        except AttributeError as error:
-            raise KeyError(name) from error
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        object.__setattr__(self._owner, name, value)
-
-    def __delitem__(self, name: str) -> None:
-        object.__delattr__(self._owner, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in self.named if name in self)
-
-    def __len__(self) -> int:
-        return len([*self])

@@ -1,10 +1,9 @@
 """What user code can change outside of itself: how that is seen, and how it is undone."""
 
-import contextlib
 import io
 import random
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any
@@ -131,63 +130,6 @@ class Source:
         if self._before is not None and _position(self._source) != self._before:
             is_drawn = isinstance(self._source, _GENERATORS)
             yield Change(self._name, self._undo, drawn=is_drawn)
-
-
-class Cell(MutableMapping[str, Any]):
-    """What a function closes over, as a dictionary of one name."""
-
-    def __init__(self, name: str, cell: Any) -> None:
-        self._name, self._cell = name, cell
-
-    def __getitem__(self, name: str) -> Any:
-        return self._cell.cell_contents
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._cell.cell_contents = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._cell.cell_contents
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            _ = self._cell.cell_contents
-        except ValueError:  # nothing stands there yet
-            return
-        yield self._name
-
-    def __len__(self) -> int:
-        return len([*self])
-
-
-class Slots(MutableMapping[str, Any]):
-    """The attributes of an object whose class has `__slots__`."""
-
-    def __init__(self, owner: object) -> None:
-        self._owner = owner
-        found = (vars(kind).get("__slots__", ()) for kind in type(owner).__mro__)
-        named = [(each,) if isinstance(each, str) else tuple(each) for each in found]
-        self._names = [n for each in named for n in each if n not in ("__dict__", "__weakref__")]
-
-    def __getitem__(self, name: str) -> Any:
-        try:
-            return object.__getattribute__(self._owner, name)
-        except AttributeError:
-            raise KeyError(name) from None
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        object.__setattr__(self._owner, name, value)
-
-    def __delitem__(self, name: str) -> None:
-        object.__delattr__(self._owner, name)
-
-    def __iter__(self) -> Iterator[str]:
-        for name in self._names:
-            with contextlib.suppress(KeyError):
-                self[name]
-                yield name
-
-    def __len__(self) -> int:
-        return len([*self])
 
 
 def _rewinder(source: Any, before: Any) -> Callable[[], object] | None:

@@ -17,12 +17,11 @@ import jax
 import numpy as np
 
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks._views import Cell, Slots
 from ipyjaxbench.frameworks.jax.changes import (
-    Cell,
     Change,
     Names,
     Numbers,
-    Slots,
     Source,
     Values,
     is_source,

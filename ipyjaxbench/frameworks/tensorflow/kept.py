@@ -19,16 +19,15 @@ import numpy as np
 import tensorflow as tf
 
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks._views import Cell, Slots
 from ipyjaxbench.frameworks.tensorflow import reach
 from ipyjaxbench.frameworks.tensorflow.kept_places import (
     CONTAINERS,
     Cache,
-    Cell,
     Change,
     Draws,
     Names,
     Place,
-    Slots,
     Values,
     has_state,
     is_users_class,

@@ -2,12 +2,11 @@
 
 import functools
 import gc
-import inspect
 import random
 import sys
 from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -127,65 +126,6 @@ class Draws(Place):
     def changes(self) -> Iterator[Change]:
         """Its state, whether it was drawn from or not."""
         yield "", functools.partial(self._write, self._before), False
-
-
-class Cell(MutableMapping[str, Any]):
-    """What a function closes over, as a dictionary of one name."""
-
-    def __init__(self, name: str, cell: Any) -> None:
-        self._name, self._cell = name, cell
-
-    def __getitem__(self, name: str) -> Any:
-        return self._cell.cell_contents
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._cell.cell_contents = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._cell.cell_contents
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            _ = self._cell.cell_contents
-        except ValueError:  # nothing stands there yet
-            return
-        yield self._name
-
-    def __len__(self) -> int:
-        return len([*self])
-
-
-class Slots(MutableMapping[str, Any]):
-    """The attributes of an object that `__slots__` names, as a dictionary."""
-
-    def __init__(self, value: object) -> None:
-        self._value = value
-        self._members = {
-            name: member
-            for kind in type(value).__mro__
-            for name, member in vars(kind).items()
-            if inspect.ismemberdescriptor(member)
-        }
-
-    def __getitem__(self, name: str) -> Any:
-        return self._members[name].__get__(self._value)
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._members[name].__set__(self._value, value)
-
-    def __delitem__(self, name: str) -> None:
-        self._members[name].__delete__(self._value)
-
-    def __iter__(self) -> Iterator[str]:
-        for name, member in self._members.items():
-            try:
-                member.__get__(self._value)
-            except AttributeError:  # the slot is empty
-                continue
-            yield name
-
-    def __len__(self) -> int:
-        return len([*self])
 
 
 def has_state(value: Any) -> bool:

@@ -13,7 +13,8 @@ import torch
 
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import package_of
-from ipyjaxbench.frameworks._changes import Cache, Cell, Items, Kind, Names, Slots
+from ipyjaxbench.frameworks._changes import Cache, Items, Kind, Names
+from ipyjaxbench.frameworks._views import Cell, Slots
 from ipyjaxbench.frameworks.torch.program import is_ours
 from ipyjaxbench.frameworks.torch.tensors import is_lazy
 
@@ -141,7 +142,7 @@ class Reach:
         if hasattr(value, "__dict__"):
             self._keep(here, Names(here.name, vars(value)))
         slots = Slots(value)
-        if slots.named:
+        if slots.members:
             self._keep(here, Names(here.name, slots))
         for kind in type(value).__mro__:
             self._look(way, kind)
