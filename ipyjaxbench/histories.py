@@ -29,6 +29,7 @@ class History(Result, Sequence[Past]):
         unread: for each file with lines that could not be read, its name and how many.
         trouble: why those of this session are not kept; empty where they are.
         plotted: whether they are to be drawn over time.
+        removed: how many files were, and how many measurements in them; None where no age was told.
 
     Example:
         >>> # [entry.median for entry in history("softmax", since="7d")]
@@ -43,6 +44,7 @@ class History(Result, Sequence[Past]):
     unread: dict[str, int] = field(default_factory=dict)
     trouble: str = ""
     plotted: bool = False
+    removed: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         """How many were asked for."""
@@ -69,6 +71,7 @@ class History(Result, Sequence[Past]):
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""
         counts = [self.kept - self.found, self.found - len(self.entries), *self.unread.values()]
+        counts += self.removed or ()
         if any(count < 0 for count in counts) or not 0 <= self.now < math.inf:
             return "a count or a time is negative"
         return next((wrong for entry in self.entries if (wrong := entry.check())), None)
@@ -79,13 +82,14 @@ class History(Result, Sequence[Past]):
 
 
 def look(asked: HistoryOptions, here: Where, trouble: str = "") -> History:
-    """Read the store, and take what was asked for.
+    """Remove what is older than was asked for, read the store, and take what was asked for.
 
     Args:
         asked: which of them.
         here: where it was asked.
         trouble: why those of this session are not kept; empty where they are.
     """
+    removed = None if asked.prune is None else history_files.prune(asked.prune)
     kept, now = history_files.read(), Clock.calendar().now() * 1e-9
     rules = list(_rules(asked, here, now))
     found = [entry for entry in kept.entries if all(rule(entry) for rule in rules)]
@@ -97,6 +101,7 @@ def look(asked: HistoryOptions, here: Where, trouble: str = "") -> History:
         unread=kept.unread,
         trouble=trouble,
         plotted=asked.plot,
+        removed=removed,
     )
 
 

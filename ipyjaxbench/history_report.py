@@ -97,6 +97,10 @@ def _point(entry: Past) -> tuple[float, float, float, float]:
 
 def _told(h: "History") -> Iterator[Block]:
     rows = []
+    if h.removed is not None:
+        files, entries = h.removed
+        words = f"{units.count(entries, 'measurement')} in {units.count(files, 'file')}"
+        rows.append(("removed", words))
     if h.unread:
         lines = units.count(sum(h.unread.values()), "line")
         files = ", ".join(list(h.unread)[:3]) + (" …" if len(h.unread) > 3 else "")

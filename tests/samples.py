@@ -72,7 +72,9 @@ _OTHERS: tuple[Result, ...] = (
     Ceilings((_CEILING,), 2000.0, 1.5, ("nothing else ran",)),
     MemorySettings("--no-prealloc", (MemorySetting("jax", "set", "unset"),), "there is no GPU"),
     Rerun("a.ipynb", "b.ipynb", (_PAIR,), ("jax 0.10.1 → 0.10.2",), refused=1),
-    History(_PAST, 3, 5, 4 * 86400.0, {"a.jsonl": 1}, "the disk is full", plotted=True),
+    History(
+        _PAST, 3, 5, 4 * 86400.0, {"a.jsonl": 1}, "the disk is full", plotted=True, removed=(1, 2)
+    ),
     About((("ipyjaxbench", "0.1.0"), ("front end", "JupyterLab"), ("jax", "0.10.2, cpu:0"))),
 )
 

@@ -243,8 +243,9 @@ def test_old_files_are_removed_by_hand_and_it_is_said(
     changed(label="old")
     month = (place / "other.jsonl").stat().st_mtime - 31 * DAY
     os.utime(place / "other.jsonl", (month, month))
-    shell.run("%fwhistory --prune 30d")
-    assert shell.text.startswith("removed: 1 measurement in 1 file")
+    shown = shell.run("%fwhistory -q -o --prune 30d")
+    assert shown.removed == (1, 1)
+    assert "removed  1 measurement in 1 file" in str(shown)
     assert kept() == ()
 
 

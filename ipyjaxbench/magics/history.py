@@ -28,17 +28,12 @@ class FwHistory(Verb):
     @line_magic
     def fwhistory(self, line: str) -> History | None:
         __tracebackhide__ = True
-        from ipyjaxbench import history_files, units
         from ipyjaxbench.histories import look
 
         typed = Typed.of(self.shell, line, None, None)
         with one_line_errors():
             chosen, text = self.split(HISTORY, line)
         chosen = dataclasses.replace(chosen, text=text.strip("'\""))
-        if chosen.prune is not None:
-            files, lines = history_files.prune(chosen.prune)
-            removed = f"{units.count(lines, 'measurement')} in {units.count(files, 'file')}"
-            print(f"removed: {removed}")  # noqa: T201  an answer to what was typed
         result = look(chosen, where(self.shell), self.session.journal.trouble)
         shown: object = result
         if chosen.json:
