@@ -98,8 +98,8 @@ def _point(entry: Past) -> tuple[float, float, float, float]:
 def _told(h: "History") -> Iterator[Block]:
     rows = []
     if h.removed is not None:
-        files, entries = h.removed
-        words = f"{units.count(entries, 'measurement')} in {units.count(files, 'file')}"
+        count, entries = h.removed
+        words = f"{units.count(entries, 'measurement')} in {units.count(count, 'file')}"
         rows.append(("removed", words))
     if h.unread:
         lines = units.count(sum(h.unread.values()), "line")

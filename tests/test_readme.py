@@ -67,6 +67,11 @@ def test_the_example_comes_first_and_is_the_one_that_the_first_command_runs() ->
     assert "examples/first.ipy" in blocks("sh")[0]
 
 
+def test_what_is_shown_was_shown() -> None:
+    left = [line for shown in blocks("text") for line in shown.splitlines() if line.isupper()]
+    assert left == []  # words that stood for an output that was to come
+
+
 def test_the_first_output_is_of_the_first_example() -> None:
     code = blocks("python")[0].splitlines()[-1].removeprefix("%fwtime ")
     assert blocks("text")[0].startswith(code)
