@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from ipyjaxbench import notebooks_report
 from ipyjaxbench.ceiling import Ceilings
-from ipyjaxbench.commands import COMMANDS, TIME
+from ipyjaxbench.commands import TIME
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import OptionError, RecordError
@@ -19,6 +19,7 @@ from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.memory_settings import MemorySettings
 from ipyjaxbench.overview import About
+from ipyjaxbench.purposes import PURPOSES
 from ipyjaxbench.report import Headline, Report
 from ipyjaxbench.rerun import Rerun
 from ipyjaxbench.result import MIME, Reported, Result
@@ -38,7 +39,7 @@ KINDS: dict[str, type[Result]] = {
 _MOST_BYTES = 256_000_000
 _FORMAT = 4
 _LONGEST = 200  # characters of a reason
-_NAMES = "|".join([*(command.name for command in COMMANDS), "explain"])
+_NAMES = "|".join(PURPOSES)
 _MAGIC = re.compile(rf"^\s*(?:[\w.]+\s*=\s*)?%%?(?P<name>{_NAMES})\b(?P<rest>.*)$")
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -37,6 +38,17 @@ def no_data_of_the_developer(tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUPYTER_DATA_DIR", str(tmp_path_factory.mktemp("jupyter")))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def can_be_interrupted() -> Iterator[None]:
+    """Tests can be interrupted, and what they start, also where they run in the background.
+
+    A shell has background processes ignore Ctrl-C, and what these start ignores it too.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

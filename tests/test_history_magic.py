@@ -29,7 +29,7 @@ DAY = 86400
 
 
 def session_of(shell: Shell) -> Session:
-    session: Session = shell.shell.magics_manager.registry["FwTime"].session
+    session: Session = shell.shell.magics_manager.registry["FrameworkMagics"].session
     return session
 
 
@@ -174,6 +174,7 @@ def test_an_empty_history_says_what_fills_it(shell: Shell) -> None:
         ("--since 1h", ["third", "second", "first"]),
         ("--here", ["third", "second", "first"]),
         ("nothing", []),
+        ("await f()", []),
     ],
 )
 def test_it_is_filtered(shell: Shell, asked: str, names: list[str]) -> None:

@@ -29,3 +29,5 @@ COMMANDS: tuple[Command[Any], ...] = (
     HISTORY,
     ABOUT,
 )
+#: The same by the names of their magics.
+BY_NAME = {command.name: command for command in COMMANDS}

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.purposes import PURPOSES
 from ipyjaxbench.rules import checked, variable
 
 _WIDTH, _FLAGS = 80, 26  # columns of the help, and of the flags in it
@@ -75,7 +76,6 @@ class Command(Generic[T]):
 
     Attributes:
         name: of the magic.
-        purpose: what it does, in one sentence.
         options: made of what was typed; it refuses what breaks a rule.
         usage: how it is typed.
         rows: its options.
@@ -85,13 +85,17 @@ class Command(Generic[T]):
     """
 
     name: str
-    purpose: str
     options: type[T]
     usage: tuple[str, ...]
     rows: tuple[Option, ...]
     examples: str
     takes_code: bool = True
     names: str = ""
+
+    @property
+    def purpose(self) -> str:
+        """What it does, in one sentence."""
+        return PURPOSES[self.name]
 
     @property
     def typed(self) -> str:

@@ -5,7 +5,6 @@ from ipyjaxbench.options import ShownOptions
 
 ABOUT = Command(
     name="ipyjaxbench",
-    purpose="List the magics, and the versions and devices that a report of a bug needs.",
     options=ShownOptions,
     usage=("%ipyjaxbench [options]",),
     rows=SHOWN,

@@ -6,7 +6,6 @@ from ipyjaxbench.rules import digits, seconds, swept
 
 COMPARE = Command(
     name="fwcompare",
-    purpose="Compare labelled lines of code side by side, in turns and on the same data.",
     options=CompareOptions,
     usage=("%%fwcompare [options]   (above a cell)", "%fwcompare [options] name name"),
     takes_code=False,

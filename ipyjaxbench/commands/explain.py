@@ -5,7 +5,6 @@ from ipyjaxbench.options import ShownOptions
 
 EXPLAIN = Command(
     name="explain",
-    purpose="Say why the last cell that failed would not trace: line, argument, fix.",
     options=ShownOptions,
     usage=("%explain [options]",),
     rows=SHOWN,

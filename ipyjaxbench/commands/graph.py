@@ -10,7 +10,6 @@ FORMS = tuple(dict.fromkeys(stage for stages in STAGES.values() for stage in sta
 
 GRAPH = Command(
     name="jaxpr",
-    purpose="Show the program that a call is; none of your caches changes.",
     options=GraphOptions,
     usage=("%jaxpr [options] call", "%%jaxpr [options]   (above a cell)"),
     rows=(
@@ -112,7 +111,6 @@ from Python:
 FXGRAPH = replace(
     GRAPH,
     name="fxgraph",
-    purpose="Show the ATen operations that a call in PyTorch is, as %jaxpr does.",
     usage=("%fxgraph [options] call", "%%fxgraph [options]   (above a cell)"),
     examples="""\
 examples:
@@ -128,7 +126,6 @@ from Python:
 TFGRAPH = replace(
     GRAPH,
     name="tfgraph",
-    purpose="Show the graph that a call in TensorFlow is, as %jaxpr does.",
     usage=("%tfgraph [options] call", "%%tfgraph [options]   (above a cell)"),
     examples="""\
 examples:

@@ -6,7 +6,6 @@ from ipyjaxbench.rules import age, newest
 
 HISTORY = Command(
     name="fwhistory",
-    purpose="Show what was measured before, in this notebook and in all others.",
     options=HistoryOptions,
     usage=("%fwhistory [options] [text that the name or the code has]",),
     takes_code=False,

@@ -6,7 +6,6 @@ from ipyjaxbench.rules import share
 
 PLACE = Command(
     name="fwdevices",
-    purpose="Show where arrays live, what devices there are, and above a cell what it copies.",
     options=PlaceOptions,
     usage=("%fwdevices [options] [value value ...]", "%%fwdevices [options]   (above a cell)"),
     rows=(

@@ -6,7 +6,6 @@ from ipyjaxbench.rules import NEWEST_OR_FASTEST, digits, label, seconds, whole
 
 TIME = Command(
     name="fwtime",
-    purpose="Time code right: asynchronous work is waited for, compilation is kept apart.",
     options=TimeOptions,
     usage=("%fwtime [options] code", "%%fwtime [options] [set-up]   (above a cell)"),
     rows=(

@@ -6,7 +6,6 @@ from ipyjaxbench.rules import count
 
 TRACE = Command(
     name="trace_cached",
-    purpose="Say of calls of compiled functions: traced or cached, why, at what cost.",
     options=TraceOptions,
     usage=("%trace_cached [options] code", "%%trace_cached [options]   (above a cell)"),
     rows=(

@@ -7,24 +7,7 @@ from traitlets import TraitError
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.magics._extension import Extension
 from ipyjaxbench.magics._session import Session
-from ipyjaxbench.magics._verb import Verb
-from ipyjaxbench.magics.about import Overview
-from ipyjaxbench.magics.compare import FwCompare
-from ipyjaxbench.magics.graph import Programs
-from ipyjaxbench.magics.history import FwHistory
-from ipyjaxbench.magics.place import FwDevices
-from ipyjaxbench.magics.time import FwTime
-from ipyjaxbench.magics.trace import TraceCached
 
-_KINDS: tuple[type[Verb], ...] = (
-    FwTime,
-    FwCompare,
-    Programs,
-    TraceCached,
-    FwDevices,
-    FwHistory,
-    Overview,
-)
 # What a shell keeps for extensions, in `shell.meta`: the session stays when they are unloaded, so
 # that `%reload_ext` loses neither results that were kept nor what `%config` set.
 _SESSION, _EXTENSION = "ipyjaxbench_session", "ipyjaxbench_extension"
@@ -40,10 +23,10 @@ def load(shell: InteractiveShell) -> None:
     if _EXTENSION in shell.meta:
         return
     try:
-        session = shell.meta.get(_SESSION) or Session.of(shell)
+        session = shell.meta.get(_SESSION) or Session(shell)
     except TraitError as error:
         raise UsageError(f"c.IpyJaxBench in ipython_config.py: {error}") from None
-    extension = Extension(session, _KINDS)
+    extension = Extension(session)
     extension.enter()
     shell.meta[_SESSION], shell.meta[_EXTENSION] = session, extension
 

@@ -1,15 +1,18 @@
 """Completes options, their values and names; code is completed as everywhere."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import IPython
 
-from ipyjaxbench import arms
-from ipyjaxbench.commands import COMMANDS, Completion, completion
 from ipyjaxbench.magics._session import Session
+from ipyjaxbench.purposes import PURPOSES
+
+if TYPE_CHECKING:
+    from ipyjaxbench.commands import Completion
 
 #: A magic, maybe with what its result is bound to, and all that follows.
 _MAGIC = re.compile(r"(?:[^%]*=)?\s*(%%?)(\w+)([ \t].*)", re.DOTALL)
@@ -49,10 +52,14 @@ class Completer:
             cell: what stands below that line.
         """
         magic = _MAGIC.fullmatch(before)
-        command = next((each for each in COMMANDS if magic and each.name == magic[2]), None)
-        if magic is None or command is None:
+        if magic is None or magic[2] not in PURPOSES:
             return None
-        is_cell = magic[1] == "%%"
+        from dataclasses import replace
+
+        from ipyjaxbench import arms
+        from ipyjaxbench.commands import BY_NAME, completion
+
+        command, is_cell = BY_NAME[magic[2]], magic[1] == "%%"
 
         def names(sort: str) -> Sequence[str]:
             if sort == "bound":

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipyjaxbench.clock import Clock
 from ipyjaxbench.magics._await import Awaiter
 from ipyjaxbench.magics._settings import IpyJaxBench
 from ipyjaxbench.magics._watcher import Watcher
-from ipyjaxbench.magics._where import where
 
 if TYPE_CHECKING:
     from ipyjaxbench.graphs import Graph
@@ -22,25 +19,32 @@ if TYPE_CHECKING:
     from ipyjaxbench.result import Result
 
 
-@dataclass(frozen=True)
 class Session:
     """What the magics of one shell share; it outlives unloading and loading again.
 
-    Attributes:
+    Args:
         shell: where they are typed.
+
+    Attributes:
         settings: what the user configured.
         watcher: tells of traces below cells.
         awaiter: puts ``await`` before magics.
         kept: measurements by the name under which they were kept.
         looked_at: programs by what was looked at, and in which form.
+
+    Raises:
+        TraitError: what the shell's configuration says breaks a rule.
     """
 
-    shell: InteractiveShell
-    settings: IpyJaxBench
-    watcher: Watcher
-    awaiter: Awaiter
-    kept: dict[str, Measurement] = field(default_factory=dict)
-    looked_at: dict[tuple[str, str], Graph] = field(default_factory=dict)
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.settings = IpyJaxBench(config=shell.config)
+        self.watcher, self.awaiter = Watcher(shell), Awaiter(shell)
+        self.kept: dict[str, Measurement] = {}
+        self.looked_at: dict[tuple[str, str], Graph] = {}
+        if self.settings.watch:
+            self.watcher.switch(on=True)
+        self.settings.observe(lambda change: self.watcher.switch(on=change["new"]), "watch")
 
     @cached_property
     def journal(self) -> Journal:
@@ -55,15 +59,6 @@ class Session:
         history: bool = self.settings.history
         return history and os.environ.get("IPYJAXBENCH_HISTORY") != "0"
 
-    @classmethod
-    def of(cls, shell: InteractiveShell) -> Session:
-        """A new one for a shell, with what its configuration says."""
-        settings, watcher = IpyJaxBench(config=shell.config), Watcher(shell)
-        if settings.watch:
-            watcher.switch(on=True)
-        settings.observe(lambda change: watcher.switch(on=change["new"]), "watch")
-        return cls(shell, settings, watcher, Awaiter(shell))
-
     def keep(self, result: Result, name: str = "") -> None:
         """Keep what was measured: under its name in this session, and in the history.
 
@@ -71,6 +66,8 @@ class Session:
             result: of a magic.
             name: that it was given; empty for none.
         """
+        from ipyjaxbench.clock import Clock
+        from ipyjaxbench.magics._where import where
         from ipyjaxbench.measurement import Measurement
         from ipyjaxbench.past import entries
         from ipyjaxbench.revision import revision

@@ -5,9 +5,6 @@ from typing import Any
 from traitlets import Bool, Float, Int, TraitError, validate
 from traitlets.config import Configurable
 
-from ipyjaxbench.errors import OptionError
-from ipyjaxbench.rules import checked, seconds
-
 #: Trait -> the keyword of options that it stands for where nothing is typed.
 _KEYWORDS = {"budget": "usual", "precision": "precision"}
 
@@ -38,6 +35,9 @@ class IpyJaxBench(Configurable):
 
     @validate("budget")
     def _keeps_the_rule(self, proposal: dict[str, Any]) -> float | None:
+        from ipyjaxbench.errors import OptionError
+        from ipyjaxbench.rules import checked, seconds
+
         value: float | None = proposal["value"]
         try:
             if value is not None:

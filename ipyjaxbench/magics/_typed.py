@@ -6,17 +6,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.awaiting import complete, spawned
 from ipyjaxbench.commands import Command
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.magics._await import code_awaits
+from ipyjaxbench.magics._awaited import code_awaits
 from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._session import Session
 from ipyjaxbench.snippet import Namespace, Source
 
+Options = TypeVar("Options")
 T = TypeVar("T")
 
 _ENTRY = ("run_line_magic", "run_cell_magic")
@@ -31,11 +33,12 @@ _NOTHING = ("CACHE", "EXTENDED_ARG", "NOP")
 
 
 @dataclass(frozen=True)
-class Typed:
+class Typed(Generic[Options]):
     """One use of a magic.
 
     Attributes:
-        shell: into which it was typed.
+        session: of the shell into which it was typed.
+        command: what the magic takes.
         line: all that follows its name.
         cell: what stands below; None where the magic is a line.
         names: that code sees where the magic stands: a function's own come first.
@@ -45,7 +48,8 @@ class Typed:
         is_awaited: whether the magic's value is awaited, so that it may be a coroutine.
     """
 
-    shell: InteractiveShell
+    session: Session
+    command: Command[Options]
     line: str
     cell: str | None
     names: Namespace
@@ -56,14 +60,25 @@ class Typed:
 
     @classmethod
     def of(
-        cls, shell: InteractiveShell, line: str, cell: str | None, local_ns: Namespace | None
-    ) -> "Typed":
+        cls,
+        session: Session,
+        command: Command[Options],
+        line: str,
+        cell: str | None,
+        local_ns: Namespace | None,
+    ) -> "Typed[Options]":
         """The use of a magic that is being called now."""
-        shared: Namespace = shell.user_ns
+        shared: Namespace = session.shell.user_ns
         inside = local_ns is not None and local_ns is not shared
         names = {**shared, **local_ns} if inside else shared  # type: ignore[dict-item]
         caller = _calling_frame()
-        return cls(shell, line, cell, names, local_ns, caller, *_use_of_result(caller))
+        use = _use_of_result(caller)
+        return cls(session, command, line, cell, names, local_ns, caller, *use)
+
+    @property
+    def shell(self) -> InteractiveShell:
+        """Into which it was typed."""
+        return self.session.shell
 
     @property
     def above(self) -> int:
@@ -84,11 +99,14 @@ class Typed:
             raise SnippetError(f"{rest!r} stands where options stand: write code below")
         return self.cell
 
-    def done(self, command: Command[Any], work: Callable[["Typed"], T]) -> Any:
+    def split(self) -> tuple[Options, str]:
+        """The options in front of the line, with what the user configured, and the rest."""
+        return self.command.split(self.line, self.session.settings.chosen())
+
+    def done(self, work: Callable[["Typed[Options]"], T]) -> Any:
         """Do what the magic is there for, with code that may await.
 
         Args:
-            command: what the magic takes.
             work: does it.
 
         Returns:
@@ -97,7 +115,7 @@ class Typed:
         __tracebackhide__ = True
         if self.is_awaited:
             return spawned(work, self)
-        if not code_awaits(self.shell, command, self.line, self.cell):
+        if not code_awaits(self.shell, self.command, self.line, self.cell):
             return work(self)
         with one_line_errors():
             return complete(work, self)

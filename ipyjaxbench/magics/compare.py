@@ -4,61 +4,39 @@ from __future__ import annotations
 
 import ast
 import shlex
-from typing import TYPE_CHECKING, Any
-
-from IPython.core.magic import (
-    line_cell_magic,
-    magics_class,
-    needs_local_scope,
-    no_var_expand,
-)
+from typing import TYPE_CHECKING
 
 from ipyjaxbench import arms
-from ipyjaxbench.commands import COMPARE
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._handover import hand_over, screen_for
 from ipyjaxbench.magics._screen import MutedShell, Screen
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over
-from ipyjaxbench.options import CompareOptions
-from ipyjaxbench.snippet import Namespace, Snippet, restored
+from ipyjaxbench.snippet import Snippet, restored
 
 if TYPE_CHECKING:
     from ipyjaxbench.comparison import Comparison
     from ipyjaxbench.contender import Entry
     from ipyjaxbench.measurement import Measurement
+    from ipyjaxbench.options import CompareOptions
     from ipyjaxbench.swept import Sweep
 
 
-@magics_class
-class FwCompare(Verb):
-    """Compares arms of a cell, or measurements that were kept."""
-
-    commands = (COMPARE,)
-
-    @no_var_expand
-    @needs_local_scope
-    @line_cell_magic
-    def fwcompare(
-        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Any:
-        __tracebackhide__ = True
-        return Typed.of(self.shell, line, cell, local_ns).done(COMPARE, self._compare)
-
-    def _compare(self, typed: Typed) -> Comparison | Sweep | None:
-        __tracebackhide__ = True
-        result: Comparison | Sweep
-        with one_line_errors():
-            chosen, rest = self.split(COMPARE, typed.line)
-            screen = self.screen(typed, chosen)
-            if typed.cell is None:
-                result = _of_kept(rest, chosen, self.session.kept)
-            else:
-                typed.body(rest)
-        if typed.cell is not None:
-            result = _in_turns(typed, typed.cell, chosen, screen)
-            self.session.keep(result)
-        return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
+def fwcompare(typed: Typed[CompareOptions]) -> Comparison | Sweep | None:
+    """Compare arms of a cell, or measurements that were kept."""
+    __tracebackhide__ = True
+    result: Comparison | Sweep
+    with one_line_errors():
+        chosen, rest = typed.split()
+        screen = screen_for(typed, chosen)
+        if typed.cell is None:
+            result = _of_kept(rest, chosen, typed.session.kept)
+        else:
+            typed.body(rest)
+    if typed.cell is not None:
+        result = _in_turns(typed, typed.cell, chosen, screen)
+        typed.session.keep(result)
+    return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
 
 
 def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:
@@ -78,7 +56,7 @@ def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) ->
 
 
 def _in_turns(
-    typed: Typed, cell: str, chosen: CompareOptions, screen: Screen
+    typed: Typed[CompareOptions], cell: str, chosen: CompareOptions, screen: Screen
 ) -> Comparison | Sweep:
     """The arms of a cell, at each value of what is swept."""
     __tracebackhide__ = True
@@ -105,7 +83,7 @@ def _in_turns(
         return compare_snippets(entries, chosen, muted=MutedShell(shell), told=told)
 
 
-def _entries(typed: Typed, cell: str) -> tuple[Snippet | None, list[Entry]]:
+def _entries(typed: Typed[CompareOptions], cell: str) -> tuple[Snippet | None, list[Entry]]:
     """What a comparison's cell holds: what runs before all, and the arms."""
     from ipyjaxbench.contender import Entry
 

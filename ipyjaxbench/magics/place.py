@@ -2,62 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from IPython.core.magic import (
-    line_cell_magic,
-    magics_class,
-    needs_local_scope,
-    no_var_expand,
-)
-
-from ipyjaxbench.commands import PLACE
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._handover import hand_over, screen_for
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over
-from ipyjaxbench.options import PlaceOptions
-from ipyjaxbench.snippet import Namespace
 
 if TYPE_CHECKING:
     from ipyjaxbench.ceiling import Ceilings
     from ipyjaxbench.located import Whereabouts
     from ipyjaxbench.memory_settings import MemorySettings
+    from ipyjaxbench.options import PlaceOptions
     from ipyjaxbench.transferred import Transfers
 
 
-@magics_class
-class FwDevices(Verb):
-    """Says where everything lives, and what a cell copies."""
-
-    commands = (PLACE,)
-
-    @no_var_expand
-    @needs_local_scope
-    @line_cell_magic
-    def fwdevices(
-        self, line: str, cell: str | None = None, local_ns: Namespace | None = None
-    ) -> Any:
-        __tracebackhide__ = True
-        return Typed.of(self.shell, line, cell, local_ns).done(PLACE, self._place)
-
-    def _place(self, typed: Typed) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
-        __tracebackhide__ = True
-        with one_line_errors():
-            chosen, rest = self.split(PLACE, typed.line)
-            chosen.check(rest, typed.cell)
-            screen = self.screen(typed, chosen)
-            doing = "measuring" if chosen.peak else "running" if typed.cell else "looking"
-            with screen, screen.progress(doing):
-                result, raised = _found(typed, rest, chosen)
-            returned = hand_over(typed, chosen, result, screen)
-            if raised is not None:
-                raise raised
-        return returned  # type: ignore[no-any-return]
+def fwdevices(
+    typed: Typed[PlaceOptions],
+) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
+    """Say where everything lives, and what a cell copies."""
+    __tracebackhide__ = True
+    with one_line_errors():
+        chosen, rest = typed.split()
+        chosen.check(rest, typed.cell)
+        screen = screen_for(typed, chosen)
+        doing = "measuring" if chosen.peak else "running" if typed.cell else "looking"
+        with screen, screen.progress(doing):
+            result, raised = _found(typed, rest, chosen)
+        returned = hand_over(typed, chosen, result, screen)
+        if raised is not None:
+            raise raised
+    return returned  # type: ignore[no-any-return]
 
 
 def _found(
-    typed: Typed, rest: str, chosen: PlaceOptions
+    typed: Typed[PlaceOptions], rest: str, chosen: PlaceOptions
 ) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
     """What was asked for, and what the code raised."""
     __tracebackhide__ = True

@@ -4,74 +4,56 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import TYPE_CHECKING, Any
-
-from IPython.core.magic import (
-    line_cell_magic,
-    magics_class,
-    needs_local_scope,
-    no_var_expand,
-)
+from typing import TYPE_CHECKING
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.commands import TIME
 from ipyjaxbench.magics._errors import one_line_errors
+from ipyjaxbench.magics._handover import hand_over, screen_for
 from ipyjaxbench.magics._screen import MutedShell
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.magics._verb import Verb, hand_over
 from ipyjaxbench.magics._where import where
 from ipyjaxbench.snippet import Namespace, Snippet
 
 if TYPE_CHECKING:
     from ipyjaxbench.measurement import Measurement
+    from ipyjaxbench.options import TimeOptions
 
 
-@magics_class
-class FwTime(Verb):
-    """Times one statement or one cell."""
+def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
+    """Time one statement or one cell."""
+    __tracebackhide__ = True
+    from ipyjaxbench.magics import _against
+    from ipyjaxbench.revision import revision
+    from ipyjaxbench.timer import time_snippet
 
-    commands = (TIME,)
-
-    @no_var_expand
-    @needs_local_scope
-    @line_cell_magic
-    def fwtime(self, line: str, cell: str | None = None, local_ns: Namespace | None = None) -> Any:
-        __tracebackhide__ = True
-        return Typed.of(self.shell, line, cell, local_ns).done(TIME, self._time)
-
-    def _time(self, typed: Typed) -> Measurement | None:
-        __tracebackhide__ = True
-        from ipyjaxbench.magics import _against
-        from ipyjaxbench.revision import revision
-        from ipyjaxbench.timer import time_snippet
-
-        with one_line_errors():
-            chosen, code = self.split(TIME, typed.line)
-            start = Clock.elapsed().now()
-            snippet, setup = _snippets(typed, code)
-            compile_time = (Clock.elapsed().now() - start) * 1e-9
-            before = _against.base(chosen, snippet.text, self.session.kept)
-        screen = self.screen(typed, chosen)
-        with screen, screen.progress("first call") as told:
-            result = time_snippet(
-                snippet,
-                chosen,
-                setup=setup,
-                muted=MutedShell(self.shell),
-                compile_time=compile_time,
-                told=told,
-            )
-        if typed.names is not self.shell.user_ns and typed.local_ns is not None:
-            result = _kept_in_function(result, snippet, typed.names, typed.local_ns)
-        if chosen.against is not None:
-            git = revision(where(self.shell).directory)
-            against = _against.told(result, chosen.against, before, git)
-            result = dataclasses.replace(result, against=against)
-        self.session.keep(result, chosen.name or "")
-        return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
+    shell, session = typed.shell, typed.session
+    with one_line_errors():
+        chosen, code = typed.split()
+        start = Clock.elapsed().now()
+        snippet, setup = _snippets(typed, code)
+        compile_time = (Clock.elapsed().now() - start) * 1e-9
+        before = _against.base(chosen, snippet.text, session.kept)
+    screen = screen_for(typed, chosen)
+    with screen, screen.progress("first call") as told:
+        result = time_snippet(
+            snippet,
+            chosen,
+            setup=setup,
+            muted=MutedShell(shell),
+            compile_time=compile_time,
+            told=told,
+        )
+    if typed.names is not shell.user_ns and typed.local_ns is not None:
+        result = _kept_in_function(result, snippet, typed.names, typed.local_ns)
+    if chosen.against is not None:
+        git = revision(where(shell).directory)
+        against = _against.told(result, chosen.against, before, git)
+        result = dataclasses.replace(result, against=against)
+    session.keep(result, chosen.name or "")
+    return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
 
 
-def _snippets(typed: Typed, line: str) -> tuple[Snippet, Snippet | None]:
+def _snippets(typed: Typed[TimeOptions], line: str) -> tuple[Snippet, Snippet | None]:
     """The code to time, and what a cell's first line sets up for it."""
     if typed.cell is None:
         return Snippet(typed.source(line), typed.names), None

@@ -1,6 +1,5 @@
 """One kernel and one terminal for the tests of a file."""
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,17 +8,6 @@ import pytest
 from tests.behaviour.kernel import Kernel
 from tests.behaviour.terminal import Terminal
 from tests.shell import Shell
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _interruptible() -> Iterator[None]:
-    """Processes that tests start can be interrupted, also where the tests run in the background.
-
-    A shell has background processes ignore Ctrl-C, and what these start ignores it too.
-    """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

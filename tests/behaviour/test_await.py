@@ -60,8 +60,8 @@ def test_a_cell_keeps_its_names_and_its_set_up_may_await(awaiting: Shell) -> Non
 def test_arms_may_await(awaiting: Shell) -> None:
     awaiting.run("%%fwcompare -q -v c -b 0.3\nfast: await f(0.001)\nslow: await f(0.004)")
     result = awaiting.names["c"]
-    assert result.verdict("slow") == "SLOWER"
-    assert result["slow"].best > 0.004
+    assert result["fast"].best >= 0.001
+    assert result["slow"].best >= 0.004
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 from IPython.core.error import UsageError
+from IPython.core.oinspect import getdoc
 from traitlets.config import Config
 
 from ipyjaxbench import Measurement, magics
-from ipyjaxbench.magics import Session, _verb
+from ipyjaxbench.commands import COMPARE
+from ipyjaxbench.magics import Session, _handover
 from ipyjaxbench.magics._settings import IpyJaxBench
 from tests.shell import Shell
 
@@ -40,7 +42,8 @@ def test_the_budget_is_what_a_measurement_spends(shell: Shell) -> None:
 
 def test_the_budget_is_for_each_arm_of_a_comparison(shell: Shell) -> None:
     shell.run("%config IpyJaxBench.budget = 0.05")
-    chosen, _ = shell.shell.find_magic("fwcompare").__self__.split(magics.FwCompare.commands[0], "")
+    session: Session = shell.shell.find_magic("fwcompare").__self__.session
+    chosen, _ = COMPARE.split("", session.settings.chosen())
     assert chosen.seconds_for(4) == pytest.approx(0.2)
 
 
@@ -68,12 +71,12 @@ def digits(shell: Shell) -> int:
 def test_progress_can_be_left_out(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
 
-    class Screen(_verb.Screen):
+    class Screen(_handover.Screen):
         def __init__(self, shell: object, *, active: bool) -> None:
             asked.append(active)
             super().__init__(shell, active=active)
 
-    monkeypatch.setattr(_verb, "Screen", Screen)
+    monkeypatch.setattr(_handover, "Screen", Screen)
     shell.run("%fwtime -n1 -r1 1\n%config IpyJaxBench.progress = False\n%fwtime -n1 -r1 1")
     assert asked == [True, False]
     assert len(shell.shown) == 2
@@ -129,7 +132,7 @@ def test_a_bad_value_is_told_in_one_line_and_changes_nothing(
 
 def test_the_help_tells_what_is_configured(shell: Shell) -> None:
     def told() -> str:
-        return str(shell.shell.find_line_magic("fwtime").__doc__)
+        return getdoc(shell.shell.find_line_magic("fwtime")) or ""
 
     assert "after the first call (2)" in told()
     shell.run("%config IpyJaxBench.budget = 5\n%config IpyJaxBench.precision = 4")

@@ -2,6 +2,7 @@
 
 import pytest
 from IPython.core.error import UsageError
+from IPython.core.oinspect import getdoc
 
 from ipyjaxbench import Comparison, Sweep
 from ipyjaxbench.result import MIME
@@ -113,6 +114,6 @@ def test_an_error_in_an_arm_is_found_at_its_line(shell: Shell) -> None:
 
 
 def test_help_shows_the_options_and_examples(shell: Shell) -> None:
-    help_text = type(shell.shell.find_magic("fwcompare").__self__).fwcompare.__doc__
+    help_text = getdoc(shell.shell.find_magic("fwcompare")) or ""
     for word in ("--baseline", "--sweep", "--align", "ipyjaxbench.compare"):
         assert word in help_text

@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from IPython.core.error import UsageError
+from IPython.core.oinspect import getdoc
 
 from ipyjaxbench import Measurement
 from ipyjaxbench.result import MIME
@@ -236,7 +237,7 @@ def test_a_function_that_was_not_called_is_told(shell: Shell) -> None:
 
 
 def test_options_stand_in_the_help(shell: Shell) -> None:
-    text = shell.shell.find_line_magic("fwtime").__doc__
+    text = getdoc(shell.shell.find_line_magic("fwtime")) or ""
     assert text.startswith("Time code right")
     for flag in ("-n", "-r", "-b", "-p", "-q", "-o", "-v", "-t", "-c", "--budget"):
         assert f" {flag}" in text

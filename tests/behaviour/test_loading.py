@@ -76,7 +76,7 @@ def test_unloading_what_is_not_loaded_is_nothing(shell: Shell) -> None:
 
 
 @magics_class
-class FwTime(Magics):
+class FrameworkMagics(Magics):
     """Another extension, whose class happens to have the name of one of ours."""
 
     @line_magic
@@ -85,14 +85,14 @@ class FwTime(Magics):
 
 
 @contextmanager
-def theirs(shell: InteractiveShell) -> Iterator[FwTime]:
+def theirs(shell: InteractiveShell) -> Iterator[FrameworkMagics]:
     """Registered, and taken out by their own extension."""
-    other = FwTime(shell)
+    other = FrameworkMagics(shell)
     shell.register_magics(other)
     yield other
     shell.configurables.remove(other)
     shell.magics_manager.magics["line"].pop("fwtime", None)
-    shell.magics_manager.registry.pop("FwTime", None)
+    shell.magics_manager.registry.pop("FrameworkMagics", None)
 
 
 def test_a_magic_of_the_same_name_is_told_and_comes_back(shell: Shell) -> None:
@@ -106,14 +106,14 @@ def test_a_magic_of_the_same_name_is_told_and_comes_back(shell: Shell) -> None:
         assert shell.run("%fwtime -q -o -n1 -r1 1 + 1").code == "1 + 1"
         shell.run("%unload_ext ipyjaxbench")
         assert shell.run("%fwtime 1 + 1") == "theirs: 1 + 1"
-        assert shell.shell.magics_manager.registry["FwTime"] is other
+        assert shell.shell.magics_manager.registry["FrameworkMagics"] is other
 
 
 def test_a_magic_that_takes_our_name_later_stays_when_we_go(shell: Shell) -> None:
     with theirs(shell.shell) as other:
         shell.run("%unload_ext ipyjaxbench")
         assert shell.run("%fwtime x") == "theirs: x"
-        assert shell.shell.magics_manager.registry["FwTime"] is other
+        assert shell.shell.magics_manager.registry["FrameworkMagics"] is other
         assert shell.shell.find_cell_magic("fwtime") is None
 
 
