@@ -11,6 +11,7 @@ import tensorflow as tf
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.frameworks import _xplane
 from ipyjaxbench.frameworks._shared import TAKEN, in_words
+from ipyjaxbench.frameworks.tensorflow.unlogged import unlogged
 
 _EAGER = "EagerLocalExecute: "
 
@@ -26,7 +27,8 @@ def profile(run: Callable[[], object]) -> Profile:
         return Profile(reason="this version does not read profiles")
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
-            tf.profiler.experimental.start(folder)
+            with unlogged():
+                tf.profiler.experimental.start(folder)
         except tf.errors.AlreadyExistsError:
             return Profile(reason=TAKEN)
         except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
@@ -42,7 +44,8 @@ def profile(run: Callable[[], object]) -> Profile:
 def _stopped() -> str:
     """End the trace; why that failed, in words."""
     try:
-        tf.profiler.experimental.stop()
+        with unlogged():
+            tf.profiler.experimental.stop()
     except Exception as error:  # noqa: BLE001
         return in_words(error)
     return ""
