@@ -1,6 +1,5 @@
 """The TensorFlow adapter, and `%fwtime`'s promises on real TensorFlow code."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ import tensorflow as tf
 import ipyjaxbench
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.frameworks.tensorflow import TensorFlow
-from ipyjaxbench.frameworks.tensorflow.unlogged import unlogged
 from tests.frameworks.contract import Contract
 
 
@@ -177,16 +175,6 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
 def test_the_profiler_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert _adapter().profile(lambda: SQUARE + 1).intervals != ()
     assert capfd.readouterr() == ("", "")
-
-
-def test_what_others_write_while_the_profiler_starts_is_passed_on(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    with unlogged():
-        os.write(
-            2, b"I0000 00:00:17.6 1 profiler_session.cc:117] Profiler session started.\nmine\n"
-        )
-    assert capfd.readouterr() == ("", "mine\n")
 
 
 # Work that was not done

@@ -11,9 +11,11 @@ import tensorflow as tf
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.frameworks import _xplane
 from ipyjaxbench.frameworks._shared import TAKEN, in_words
-from ipyjaxbench.frameworks.tensorflow.unlogged import unlogged
+from ipyjaxbench.frameworks._stderr import without_lines
 
 _EAGER = "EagerLocalExecute: "
+#: What the profiler says of itself; the level from which it does is read once, at the import.
+_LOGGED = re.compile(rb"I\d{4} .*\b(profiler_session|save_profile)\.cc:\d+\]")
 
 
 _NODE = re.compile(r"[^:\s]+:(\w+)")  # an operation of a graph, as "matmul:MatMul"
@@ -27,7 +29,7 @@ def profile(run: Callable[[], object]) -> Profile:
         return Profile(reason="this version does not read profiles")
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
-            with unlogged():
+            with without_lines(_LOGGED):
                 tf.profiler.experimental.start(folder)
         except tf.errors.AlreadyExistsError:
             return Profile(reason=TAKEN)
@@ -44,7 +46,7 @@ def profile(run: Callable[[], object]) -> Profile:
 def _stopped() -> str:
     """End the trace; why that failed, in words."""
     try:
-        with unlogged():
+        with without_lines(_LOGGED):
             tf.profiler.experimental.stop()
     except Exception as error:  # noqa: BLE001
         return in_words(error)
