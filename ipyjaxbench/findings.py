@@ -1,8 +1,10 @@
 """What the calls showed, as Notes: after the first one, and after the last."""
 
 import ast
+import asyncio
 import math
 from collections.abc import Iterator, Sequence
+from concurrent import futures
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 
 from ipyjaxbench import notes, programs, stats, surroundings
@@ -26,11 +28,13 @@ _CLOCK_READINGS = 20
 #: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
 _TINY_NS = 50
 _EMPTY = 1.25
-#: Values that work when they are used -> what they are, and what to write instead.
+#: Values whose work is done later -> what they are, and what to write instead.
 _LAZY: dict[type, tuple[str, str]] = {
     CoroutineType: ("coroutine", "await {}"),
     GeneratorType: ("generator", "list({})"),
     AsyncGeneratorType: ("generator", "use it in an async function, and time that"),
+    asyncio.Future: ("task", "await {}"),
+    futures.Future: ("future", "{}.result()"),
     map: ("map", "list({})"),
     filter: ("filter", "list({})"),
 }

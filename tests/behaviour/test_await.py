@@ -57,6 +57,14 @@ def test_a_cell_keeps_its_names_and_its_set_up_may_await(awaiting: Shell) -> Non
     assert awaiting.names["y"].tolist() == [2, 2, 2]
 
 
+def test_a_task_that_nobody_awaits_is_told(awaiting: Shell) -> None:
+    code = "asyncio.create_task(f(0.001))"
+    awaiting.run(f"await f()  # so that a loop runs\nr = %fwtime -q -n 2 -r 2 {code}")
+    result = awaiting.names["r"]
+    (note,) = [note for note in result.notes if note.code == "lazy"]
+    assert (note.advice, result.verdict) == (f"await {code}", "INVALID")
+
+
 def test_arms_may_await(awaiting: Shell) -> None:
     awaiting.run("%%fwcompare -q -v c -b 0.3\nfast: await f(0.001)\nslow: await f(0.004)")
     result = awaiting.names["c"]

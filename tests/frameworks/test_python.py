@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -79,12 +80,14 @@ def items() -> Iterator[int]:
         ("items()", "list(items())"),
         ("map(abs, xs)", "list(map(abs, xs))"),
         ("(x for x in xs)", "list((x for x in xs))"),
+        ("pool.submit(abs, -1)", "pool.submit(abs, -1).result()"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:coroutine")
 def test_a_value_that_works_later_is_told(code: str, advice: str) -> None:
-    names = {"later": later, "items": items, "xs": [1, 2]}
-    result = ipyjaxbench.measure_code(code, names, budget=0.05)
+    with ThreadPoolExecutor(1) as pool:
+        names = {"later": later, "items": items, "xs": [1, 2], "pool": pool}
+        result = ipyjaxbench.measure_code(code, names, budget=0.05)
     (note,) = [note for note in result.notes if note.code == "lazy"]
     assert (note.advice, result.verdict) == (advice, "INVALID")
     assert "lazy" not in told("list(items())", names, budget=0.05)
