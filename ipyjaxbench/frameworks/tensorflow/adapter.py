@@ -4,6 +4,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from typing import Any
 
 import tensorflow as tf
@@ -277,6 +278,10 @@ class TensorFlow(Framework):
 
 def _runs_ahead() -> bool:
     """Whether operations may still run when Python goes on: on accelerators, or told to."""
-    if not tf.config.experimental.get_synchronous_execution():
-        return True
+    return not tf.config.experimental.get_synchronous_execution() or _has_accelerators()
+
+
+@cache
+def _has_accelerators() -> bool:
+    """Asking starts TensorFlow's devices, which then stay what they are."""
     return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from threading import get_ident
 from typing import Any
 
@@ -62,8 +63,14 @@ class TraceWatch(Watch):
 
 def tracing_seconds() -> float | None:
     """What TensorFlow has spent on building graphs in this process; None where it hides it."""
+    clock = _tracing_clock()
+    return None if clock is None else clock.value() * 1e-6
+
+
+@cache
+def _tracing_clock() -> Any:
     counter = getattr(tracing_compilation, "_graph_building_time_counter", None)
-    return None if counter is None else counter.get_cell().value() * 1e-6
+    return None if counter is None else counter.get_cell()
 
 
 @contextmanager
