@@ -1,11 +1,12 @@
 """Traces in a block of code, functions that may be traced so often, and the fixture for tests."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 import jax
 import jax.numpy as jnp
 import pytest
+from jax.extend.core import Primitive
 
 import ipyjaxbench
 from ipyjaxbench import TooManyTracesError
@@ -39,6 +40,18 @@ def test_a_block_that_traces_too_much_fails_with_the_reason(max_traces: MaxTrace
         both()
     with max_traces(0):
         step(jnp.ones(3))
+
+
+def test_calls_are_told_after_one_that_was_traced_and_did_not_compile() -> None:
+    unknown = Primitive("unknown")
+    unknown.def_abstract_eval(lambda x: x)
+    fails, step = jax.jit(lambda x: unknown.bind(x) + 1), jax.jit(lambda x: x - 3)
+    x, names = jnp.ones(2), []
+    for function in (fails, step):
+        with suppress(NotImplementedError), ipyjaxbench.trace_cached() as seen:
+            function(x)
+        names += [call.name for call in seen.traces.calls]
+    assert names == ["<lambda>", "<lambda>"]
 
 
 def test_an_error_in_a_block_is_the_one_that_is_raised(max_traces: MaxTraces) -> None:

@@ -35,19 +35,23 @@ class Learner:
 
     def _hear(self, event: str, seconds: float, **told: Any) -> None:
         phase = PHASES.get(event)
-        frame = _missed(sys._getframe(1)) if phase is not None else None
-        if frame is None or phase is None:
+        missed = [*_missed(sys._getframe(1))] if phase is not None else []
+        if not missed or phase is None:
             return
-        if self._call != id(frame):
-            if phase not in ("trace", "compile") or not _is_of(frame, told.get("fun_name")):
+        frame = missed[-1]
+        is_own = len(missed) == 1 and _is_of(frame, told.get("fun_name"))
+        # What follows may fail, and another call then have the frame's identity.
+        begins = is_own and phase == "trace"
+        if begins or self._call != id(frame):
+            if not is_own or phase not in ("trace", "compile"):
                 return  # a part of it, told before the whole
             self._call, self._miss = id(frame), _miss(frame, placed=phase == "compile")
             if self._miss is not None:
                 self._learn(self._miss)
         if self._miss is not None:
             self._miss.phases[phase] = self._miss.phases.get(phase, 0.0) + seconds
-        if phase == "compile" and _is_of(frame, told.get("fun_name")):
-            self._call = 0  # the call is over: another one may have its frame's identity
+        if is_own and phase == "compile":
+            self._call = 0  # the call is over
 
 
 def _is_of(frame: FrameType, name: str | None) -> bool:
@@ -78,15 +82,13 @@ def _miss(frame: FrameType, *, placed: bool) -> Miss | None:
     )
 
 
-def _missed(frame: FrameType | None) -> FrameType | None:
-    """The outermost frame of a call that the fast path had no program for."""
-    found = None
+def _missed(frame: FrameType | None) -> Iterator[FrameType]:
+    """Frames of calls that the fast path had no program for, the innermost first."""
     while frame is not None:
         code = frame.f_code
         if code.co_name == "cache_miss" and code.co_filename.endswith("pjit.py"):
-            found = frame
+            yield frame
         frame = frame.f_back
-    return found
 
 
 def _users(frame: FrameType | None) -> Iterator[tuple[str, int]]:
