@@ -20,7 +20,8 @@ T = TypeVar("T")
 _engines: set[Any] = set()
 _NOBODY = (
     "await works where the magic stands in a cell or an async function, with %autoawait on:"
-    " in any other function, or from Python, nobody can await for it while an event loop runs"
+    " in any other function, below another magic such as %%time, or from Python, nobody can await"
+    " for it while an event loop runs"
 )
 
 

@@ -10,11 +10,13 @@ from IPython.core.magic import MagicAlias
 from ipyjaxbench import arms
 from ipyjaxbench.commands import BY_NAME, COMPARE, Command
 from ipyjaxbench.errors import IpyJaxBenchError
-from ipyjaxbench.magics._await import WORD
+from ipyjaxbench.magics._await import ENTRY, WORD
 from ipyjaxbench.snippet import awaits
 
-_RUNS = ("run_line_magic", "run_cell_magic")
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_FUNCTIONS = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
+    ast.GeneratorExp,  # one that awaits is another kind of object
+)
 
 
 def awaited(shell: InteractiveShell, lines: list[str]) -> list[str]:
@@ -56,7 +58,7 @@ def _to_await(
 
 
 def _awaits(shell: InteractiveShell, call: ast.Call) -> bool:
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _RUNS:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ENTRY:
         return False
     constants = [each.value for each in call.args if isinstance(each, ast.Constant)]
     typed = [value for value in constants if isinstance(value, str)]

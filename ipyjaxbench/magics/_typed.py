@@ -13,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from ipyjaxbench.awaiting import complete, spawned
 from ipyjaxbench.commands import Command
 from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.magics._await import ENTRY
 from ipyjaxbench.magics._awaited import code_awaits
 from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._session import Session
@@ -21,7 +22,6 @@ from ipyjaxbench.snippet import Namespace, Source
 Options = TypeVar("Options")
 T = TypeVar("T")
 
-_ENTRY = ("run_line_magic", "run_cell_magic")
 #: What becomes of a call's value, by the instruction that follows it.
 _USES = {
     "POP_TOP": "dropped",
@@ -147,7 +147,7 @@ class Typed(Generic[Options]):
 def _calling_frame() -> FrameType | None:
     """The frame of the user's code that holds the magic."""
     frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code.co_name not in _ENTRY:
+    while frame is not None and frame.f_code.co_name not in ENTRY:
         frame = frame.f_back
     return frame.f_back if frame is not None else None
 

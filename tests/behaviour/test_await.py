@@ -218,3 +218,35 @@ def test_an_alias_awaits_as_its_magic_does(awaiting: Shell, parameters: str) -> 
     awaiting.run(f"r = %timed {options} await f()")
     awaiting.run(f"%%timed {options} -v s\nx = await f()")
     assert len(awaiting.names["r"].samples) == len(awaiting.names["s"].samples) == 3
+
+
+BELOW_OTHERS = {
+    "%time r = %fwtime -q -r 3 -n 2 await f()",
+    "%%time\nr = %fwtime -q -r 3 -n 2 await f()",
+    "%%time\n%%fwtime -q -v r -r 3 -n 2\nx = await f()",
+    "%timeit -n 1 -r 1 %fwtime -q -v r -r 3 -n 2 await f()",
+    "%prun -q r = %fwtime -q -r 3 -n 2 await f()",
+    "%%capture\nr = %fwtime -q -r 3 -n 2 await f()",
+}
+
+
+@pytest.mark.parametrize("cell", sorted(BELOW_OTHERS))
+def test_below_magics_of_others_the_code_is_awaited_too(awaiting: Shell, cell: str) -> None:
+    awaiting.run(cell)
+    assert awaiting.names["r"].best >= 0.002
+
+
+@pytest.mark.parametrize("magic", ["%%time", "%%timeit -n 1 -r 1", "%%prun -q"])
+def test_below_them_in_an_event_loop_it_is_said_that_nobody_can_await(
+    kernel: Kernel, magic: str
+) -> None:
+    kernel.run("import asyncio")
+    shown = kernel.run(f"{magic}\n%fwtime -q -n 1 -r 2 await asyncio.sleep(0.001)")
+    assert "UsageError: await works where" in " ".join(shown.text.split())
+    assert "SyntaxError" not in shown.text
+
+
+def test_a_generator_stays_one(awaiting: Shell) -> None:
+    call = "get_ipython().run_line_magic('fwtime', '-q -r 3 -n 2 await f()')"
+    awaiting.run(f"r, = list({call} for _ in [1])")
+    assert awaiting.names["r"].best >= 0.002
