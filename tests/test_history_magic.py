@@ -199,7 +199,16 @@ def test_what_is_old_or_of_elsewhere_is_left_out_where_that_is_asked_for(
 
 @pytest.mark.parametrize(
     "line",
-    ["--since 7", "--since x", "--since -1d", "--last 0", "--last x", "--prune 3x", "--nope"],
+    [
+        "--since 7",
+        "--since x",
+        "--since -1d",
+        "--last 0",
+        "--last x",
+        "--prune 3x",
+        "--nope",
+        "-n 3",
+    ],
 )
 def test_bad_options_are_one_line(shell: Shell, line: str) -> None:
     with pytest.raises(UsageError) as raised:

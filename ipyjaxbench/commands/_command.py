@@ -130,8 +130,10 @@ class Command(Generic[T]):
                 position = match.end()
                 break
             found = self.options_in(word)
-            if not found:
+            if not found and self.takes_code:
                 break
+            if not found:
+                raise self._unknown(word)
             position = match.end()
             for flag, text in found:
                 row, given = rows[flag], text
@@ -186,13 +188,7 @@ class Command(Generic[T]):
                 raise OptionError(f"{word}: {name} takes no value; type {name} alone")
             return [(name, value if equals else None)]
         if word.startswith("--"):
-            import difflib
-
-            near = difflib.get_close_matches(name, rows, 1, 0.7)
-            hint = f"did you mean {near[0]}?" if near else f"{self.typed}? lists the options."
-            if self.takes_code:
-                hint += " (Code that starts with -- goes after --)"
-            raise OptionError(f"unknown option {name}; {hint}")
+            raise self._unknown(name)
         found: list[tuple[str, str | None]] = []
         for end, letter in enumerate(word[1:], start=2):
             flag, rest = f"-{letter}", word[end:]
@@ -204,6 +200,16 @@ class Command(Generic[T]):
                 return [*found, (flag, rest or None)] if is_value else []
             found.append((flag, None))
         return found
+
+    def _unknown(self, name: str) -> OptionError:
+        """What is said of an option that there is not."""
+        import difflib
+
+        near = difflib.get_close_matches(name, self.rows_by_flag, 1, 0.7)
+        hint = f"did you mean {near[0]}?" if near else f"{self.typed}? lists the options."
+        if self.takes_code:
+            hint += " (Code that starts with -- goes after --)"
+        return OptionError(f"unknown option {name}; {hint}")
 
     def _ahead(self, line: str, position: int) -> tuple[list[str], int]:
         """Words in front of an option, and where they end: where they are code, there are none."""
