@@ -1,5 +1,6 @@
 """`%fwtime` in a real IPython shell."""
 
+import threading
 import time
 
 import numpy as np
@@ -180,6 +181,30 @@ def test_what_later_calls_print_and_display_is_not_shown(shell: Shell) -> None:
     assert shell.text.count("once") == 1
     assert [output.data["text/plain"] for output in shell.shown[:-1]] == ["'seen'"]
     assert "output-hidden" in str(shell.shown[-1].data[MIME])
+
+
+def test_measurements_of_threads_at_once_leave_the_display_as_it_was(shell: Shell) -> None:
+    publisher = shell.shell.display_pub
+    later, ended = threading.Event(), threading.Event()
+    calls = {"first": iter([None, later.wait]), "last": iter([None, later.set, ended.wait])}
+
+    def call(which: str) -> None:
+        todo = next(calls[which], None)
+        if todo is not None:
+            todo()
+
+    def measure(which: str) -> None:
+        shell.shell.run_line_magic("fwtime", f"-q -n 1 -r 3 call('{which}')")
+
+    shell.names["call"] = call
+    first, last = (threading.Thread(target=measure, args=[which]) for which in calls)
+    first.start()
+    last.start()
+    first.join(20)
+    assert not first.is_alive()
+    ended.set()
+    last.join(20)
+    assert shell.shell.display_pub is publisher
 
 
 def test_the_object_works_where_that_of_timeit_does(shell: Shell) -> None:
