@@ -11,7 +11,9 @@ from ipyjaxbench.errors import RecordError
 from ipyjaxbench.figures import Figure
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.notebooks import NotebookRecords, Saved, read_notebook
+from ipyjaxbench.report import Headline
 from ipyjaxbench.rerun import Pair, Rerun
+from ipyjaxbench.result import Result
 from ipyjaxbench.swept import Sweep
 
 
@@ -113,7 +115,11 @@ def compare_notebooks(
 def _timed(notebook: NotebookRecords) -> Iterator[_Timed]:
     turns: Counter[Hashable] = Counter()
     places: Counter[Hashable] = Counter()
+    known: dict[Headline | None, list[Result]] = {}
     for saved in notebook:
+        if saved.result in (alike := known.setdefault(saved.headline, [])):
+            continue  # it is shown again, as ``r`` below ``r = %fwtime f(x)`` does
+        alike.append(saved.result)
         for label, m in _measurements(saved):
             turn, place = (saved.source, m.code, label), (saved.cell, label)
             yield _Timed(saved, label, m, turns[turn], places[place])

@@ -134,6 +134,14 @@ def test_turns_of_a_loop_and_arms_and_points_are_paired_in_order(a: Path, b: Pat
     ]  # fmt: skip
 
 
+def test_what_is_shown_again_counts_once(a: Path, b: Path) -> None:
+    arms = Comparison((Side("a", M), Side("b", SLOW)), "a")
+    for path in (a, b):
+        cells = cell("r = %fwtime --name f f(x)\nr", M, M), cell("c", arms), cell("c\nr", arms, M)
+        notebook(path, *cells)
+    assert [pair.name for pair in compare_notebooks(a, b).pairs] == ["f", "a", "b"]
+
+
 def test_the_same_cell_twice_is_paired_in_order(a: Path, b: Path) -> None:
     notebook(a, cell("%fwtime f(x)", M), cell("%fwtime f(x)", FAST))
     notebook(b, cell("%fwtime f(x)", M), cell("%fwtime f(x)", FAST))
