@@ -3,7 +3,7 @@
 import ast
 import asyncio
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent import futures
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 
@@ -68,11 +68,24 @@ def after_first(
 
 def of_value(value: object, code: str) -> Iterator[Note]:
     """What the value of the first call tells: whether its work was done."""
-    for kind, (words, advice) in _LAZY.items():
-        if issubclass(type(value), kind):
-            yield notes.lazy(words, advice.format(" ".join(code.split())))
-            if isinstance(value, CoroutineType):
-                value.close()  # or Python would warn that it was never awaited
+    for words, advice in _lazy(value):
+        yield notes.lazy(words, advice.format(" ".join(code.split())))
+    if type(value) is CoroutineType:
+        value.close()  # or Python would warn that it was never awaited
+
+
+def of_name(statements: Sequence[ast.stmt], results: Mapping[str, object]) -> Iterator[Note]:
+    """What the value tells that an assignment gives to a name, where it is all of the code."""
+    match statements:
+        case [ast.Assign([ast.Name(name)], made)] if name in results:
+            for words, advice in _lazy(results[name]):
+                binds = f"{name} = " if "{}" in advice else ""
+                yield notes.lazy(words, binds + advice.format(ast.unparse(made)))
+
+
+def _lazy(value: object) -> Iterator[tuple[str, str]]:
+    # By its type: a stand-in may name another class than its own.
+    yield from (told for kind, told in _LAZY.items() if issubclass(type(value), kind))
 
 
 def cautions(

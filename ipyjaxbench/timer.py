@@ -155,6 +155,7 @@ class Timing:
         self._plan = Plan(calls, first.value, results, kept, self._frameworks)
         self._said += findings.after_first(scene, self.outputs, lost, self._frameworks, set_up)
         self._said += findings.of_value(first.value, snippet.text)
+        self._said += findings.of_name(snippet.statements, results)
         self._carryover.after_first(first.value, held=is_held(first))
 
     def later_calls(self, told: Told) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -181,6 +182,22 @@ def test_what_later_calls_print_and_display_is_not_shown(shell: Shell) -> None:
     assert shell.text.count("once") == 1
     assert [output.data["text/plain"] for output in shell.shown[:-1]] == ["'seen'"]
     assert "output-hidden" in str(shell.shown[-1].data[MIME])
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        ("x = pool.submit(sum, [1])", "x = pool.submit(sum, [1]).result()"),
+        ("pool.submit(sum, [1])", "pool.submit(sum, [1]).result()"),
+        ("x = map(abs, [1])", "x = list(map(abs, [1]))"),
+    ],
+)
+def test_work_that_is_done_later_is_told(shell: Shell, code: str, advice: str) -> None:
+    with ThreadPoolExecutor(1) as shell.names["pool"]:
+        result = shell.run(f"%fwtime -o -q -n 2 -r 2 {code}")
+        done = shell.run(f"%fwtime -o -q -n 2 -r 2 {advice}")
+    assert [note.advice for note in result.notes if note.code == "lazy"] == [advice]
+    assert not [note for note in done.notes if note.code == "lazy"]
 
 
 def test_measurements_of_threads_at_once_leave_the_display_as_it_was(shell: Shell) -> None:
