@@ -11,6 +11,7 @@ from ipyjaxbench import arms
 from ipyjaxbench.commands import BY_NAME, COMPARE, Command
 from ipyjaxbench.errors import IpyJaxBenchError
 from ipyjaxbench.magics._await import ENTRY, WORD
+from ipyjaxbench.magics._magics import FrameworkMagics
 from ipyjaxbench.snippet import awaits
 
 _FUNCTIONS = (
@@ -66,11 +67,13 @@ def _awaits(shell: InteractiveShell, call: ast.Call) -> bool:
         return False
     name, line, *cell = typed
     kind = "cell" if cell else "line"
-    alias = shell.magics_manager.magics[kind].get(name)
+    known = shell.magics_manager.magics[kind]
+    alias = known.get(name)
     if isinstance(alias, MagicAlias):
         name, line = alias.magic_name, f"{alias.magic_params or ''} {line}"
-    command = BY_NAME.get(name)
-    return command is not None and code_awaits(shell, command, line, *cell)
+    if not isinstance(getattr(known.get(name), "__self__", None), FrameworkMagics):
+        return False  # another extension's, which may have the same name
+    return code_awaits(shell, BY_NAME[name], line, *cell)
 
 
 def code_awaits(

@@ -246,6 +246,14 @@ def test_below_them_in_an_event_loop_it_is_said_that_nobody_can_await(
     assert "SyntaxError" not in shown.text
 
 
+def test_a_magic_of_others_by_the_same_name_is_not_awaited(
+    awaiting: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    magics = awaiting.shell.magics_manager.magics["line"]
+    monkeypatch.setitem(magics, "fwtime", lambda line: f"theirs: {line}")
+    assert awaiting.run("r = %fwtime await f()\nr") == "theirs: await f()"
+
+
 def test_a_generator_stays_one(awaiting: Shell) -> None:
     call = "get_ipython().run_line_magic('fwtime', '-q -r 3 -n 2 await f()')"
     awaiting.run(f"r, = list({call} for _ in [1])")
