@@ -34,7 +34,9 @@ class Watcher:
         self._told = 0
 
     def enter(self) -> None:
-        """Watch from now on."""
+        """Watch from now on; what was traced before that is no news."""
+        if self.is_on:
+            self.switch(on=True)
         self._shell.events.register("post_run_cell", self._after)
 
     def switch(self, *, on: bool) -> None:
