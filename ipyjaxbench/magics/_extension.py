@@ -30,6 +30,7 @@ class Extension:
         session.shell.register_magics(self._mine)
         session.watcher.enter()
         session.awaiter.enter()
+        session.last_error.enter()
         self._completer.enter()
         self._tell_replaced()
 
@@ -47,6 +48,7 @@ class Extension:
         ]
         session.watcher.leave()
         session.awaiter.leave()
+        session.last_error.leave()
         session.journal.close()
         self._completer.leave()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.magics._await import Awaiter
+from ipyjaxbench.magics._last_error import LastError
 from ipyjaxbench.magics._settings import IpyJaxBench
 from ipyjaxbench.magics._watcher import Watcher
 
@@ -29,6 +30,7 @@ class Session:
         settings: what the user configured.
         watcher: tells of traces below cells.
         awaiter: puts ``await`` before magics.
+        last_error: knows what stopped a cell last.
         kept: measurements by the name under which they were kept.
         looked_at: programs by what was looked at, and in which form.
 
@@ -40,6 +42,7 @@ class Session:
         self.shell = shell
         self.settings = IpyJaxBench(config=shell.config)
         self.watcher, self.awaiter = Watcher(shell), Awaiter(shell)
+        self.last_error = LastError(shell)
         self.kept: dict[str, Measurement] = {}
         self.looked_at: dict[tuple[str, str], Graph] = {}
         if self.settings.watch:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from typing import TYPE_CHECKING
 
 from ipyjaxbench.errors import OptionError, SnippetError
@@ -45,7 +44,7 @@ def explain(typed: Typed[ShownOptions]) -> Diagnosis | None:
         chosen, rest = typed.split()
         if rest:
             raise OptionError(f"{rest!r}: %explain takes nothing: it looks at the last error")
-        error = getattr(sys, "last_value", None)
+        error = typed.session.last_error.value()
         if error is None:
             raise SnippetError("no cell has failed yet")
         why = inspecting.explain(error)

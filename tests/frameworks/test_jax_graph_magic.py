@@ -182,6 +182,16 @@ def test_the_last_error_is_explained(cell: str, fix: str, shell: Shell) -> None:
     assert fix in [each.code for each in Diagnosis.from_dict(output.data[MIME]).fixes]
 
 
+def test_a_mistyped_magic_does_not_make_the_error_forgotten(shell: Shell) -> None:
+    shell.run(START)
+    with pytest.raises(Exception, match=r"indices|trace|Tracer"):
+        shell.run("jax.jit(negatives)(x)")
+    for mistyped in ("%explain x", "%explan", "%fwtime --nope"):
+        with pytest.raises(UsageError):
+            shell.run(mistyped)
+    assert shell.run("%explain -q -o").fixes
+
+
 def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> None:
     shell.run("log = []")
     with pytest.raises(ZeroDivisionError):
