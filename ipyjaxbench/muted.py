@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from io import TextIOBase
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -11,7 +12,8 @@ from ipyjaxbench.one_by_one import Turn
 class Muted:
     """A context in which standard output and error go nowhere.
 
-    What tasks print that go on beside a measurement that awaits is shown.
+    What tasks print that go on beside a measurement that awaits is shown, and what cells print
+    while another thread than theirs measures.
 
     Attributes:
         writes: how many times something was written.
@@ -25,7 +27,7 @@ class Muted:
 
     def __init__(self) -> None:
         self.writes = 0
-        self._active = False
+        self._active = self._is_beside = False
         self._turn: Turn | None = None
         self._nowhere: BinaryIO | None = None
 
@@ -37,13 +39,16 @@ class Muted:
     @property
     def active(self) -> bool:
         """Whether what the code that runs now writes goes nowhere."""
-        return self._active and (self._turn is None or not self._turn.is_elsewhere())
+        if not self._active or (self._is_beside and _is_main()):
+            return False
+        return self._turn is None or not self._turn.is_elsewhere()
 
     def __enter__(self) -> "Muted":
         self._nowhere = open(os.devnull, "wb")
         sys.stdout = cast(TextIO, _Quiet(sys.stdout, self._nowhere, self))
         sys.stderr = cast(TextIO, _Quiet(sys.stderr, self._nowhere, self))
         self._active, self._turn = True, Turn.current()
+        self._is_beside = not _is_main()  # code that runs there never starts the main thread
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -51,6 +56,10 @@ class Muted:
         sys.stdout, sys.stderr = _unmuted(sys.stdout), _unmuted(sys.stderr)
         if self._nowhere is not None:
             self._nowhere.close()
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _unmuted(stream: object) -> Any:

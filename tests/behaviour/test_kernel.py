@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 
 from ipyjaxbench import Measurement
 from ipyjaxbench.result import MIME
-from tests.behaviour.kernel import run_all
+from tests.behaviour.kernel import Kernel, run_all
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +99,19 @@ def test_a_usage_error_stops_run_all_too() -> None:
     book = run_all("%load_ext ipyjaxbench", "%fwtime --buget 1 x", "never = 1")
     assert book.metadata["stopped_by"] == "UsageError"
     assert book.cells[2].execution_count is None
+
+
+def test_what_cells_show_while_another_thread_measures_is_shown(kernel: Kernel) -> None:
+    kernel.run(
+        "import threading\nbegun, shown = threading.Event(), threading.Event()\n"
+        "calls = iter([int, lambda: begun.set() or shown.wait(20)])\n"
+        "def call():\n    next(calls, int)()\n"
+        "def measure():\n    global r\n"
+        "    r = get_ipython().run_line_magic('fwtime', '-q -o -n 1 -r 3 call()')\n"
+        "beside = threading.Thread(target=measure)\nbeside.start()\nassert begun.wait(20)"
+    )
+    shown = kernel.run("print('heard')\ndisplay('seen')")
+    kernel.run("shown.set()\nbeside.join()")
+    assert shown.text == "heard\n"
+    assert [data["text/plain"] for data in shown.results] == ["'seen'"]
+    assert kernel.run("print(len(r.samples))").text == "2\n"
