@@ -175,9 +175,10 @@ class Calls:
         return returned, returned + max(waited + self.drain() - self.drain.idle, 0)
 
     def stretch(self, calls: int) -> None:
-        """Make calls, each waited for, of which none is a sample."""
+        """Make calls, each waited for, of which none is a sample, and wait for what they leave."""
         __tracebackhide__ = True
         self._turn(calls, self._wait)
+        self.elapsed += max(self._left(), 0)
 
     def again(self) -> Any:
         """Make one more call; give the value of the last expression, None where there is none."""

@@ -259,6 +259,13 @@ def test_the_pass_takes_about_twenty_milliseconds(bench: Bench, work: int, calls
     assert m.device.passes[0].calls == calls
 
 
+def test_what_profiled_calls_leave_running_is_waited_for(bench: Bench) -> None:
+    bench.names["array"] = bench.device.start(dispatch=0, work=0)
+    m = bench.time(f"{START}; array", number=1, repeat=1, device=True)
+    (seen,) = m.device.passes
+    assert 0 < seen.busy <= seen.elapsed
+
+
 def test_no_call_is_profiled_that_passes_the_budget(bench: Bench) -> None:
     m = bench.time(f"device.start(dispatch=0, work={3000 * MS})", budget=1.0, device=True)
     assert m.device.reasons == {"fake": "no further call fits into the budget of 1.0 s"}
