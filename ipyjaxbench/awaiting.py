@@ -5,7 +5,6 @@ to finish it hands that to the stack of the event loop, which awaits it there. N
 is patched. SQLAlchemy bridges its plain code and asyncio in the same way.
 """
 
-import contextlib
 import inspect
 from collections.abc import Callable, Coroutine
 from types import CodeType
@@ -123,7 +122,17 @@ def complete(work: Callable[..., T], *args: Any) -> T:
     __tracebackhide__ = True
     import asyncio
 
-    with contextlib.suppress(RuntimeError):  # there is none, which no error in the work is about
-        asyncio.get_running_loop()
+    if loop_runs():
         raise SnippetError(_NOBODY)
     return asyncio.run(spawned(work, *args))
+
+
+def loop_runs() -> bool:
+    """Whether an event loop runs in this thread already."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -50,18 +50,10 @@ def _may_await() -> bool:
         if frame.f_globals.get("__name__", "").startswith("ipyjaxbench."):
             return True  # a magic of ours runs it
         if code.co_name == "run_cell":
-            return not _loop_runs()
+            from ipyjaxbench.awaiting import loop_runs
+
+            return not loop_runs()
         if code.co_name in ENTRY:
             return False
         frame = frame.f_back
-    return True
-
-
-def _loop_runs() -> bool:
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
     return True
