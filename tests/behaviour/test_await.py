@@ -57,12 +57,13 @@ def test_a_cell_keeps_its_names_and_its_set_up_may_await(awaiting: Shell) -> Non
     assert awaiting.names["y"].tolist() == [2, 2, 2]
 
 
-def test_a_task_that_nobody_awaits_is_told(awaiting: Shell) -> None:
+@pytest.mark.parametrize("name", ["", "t = "])
+def test_a_task_that_nobody_awaits_is_told(awaiting: Shell, name: str) -> None:
     code = "asyncio.create_task(f(0.001))"
-    awaiting.run(f"await f()  # so that a loop runs\nr = %fwtime -q -n 2 -r 2 {code}")
+    awaiting.run(f"await f()  # so that a loop runs\nr = %fwtime -q -n 2 -r 2 {name}{code}")
     result = awaiting.names["r"]
     (note,) = [note for note in result.notes if note.code == "lazy"]
-    assert (note.advice, result.verdict) == (f"await {code}", "INVALID")
+    assert (note.advice, result.verdict) == (f"{name}await {code}", "INVALID")
 
 
 def test_arms_may_await(awaiting: Shell) -> None:
@@ -244,6 +245,14 @@ def test_below_them_in_an_event_loop_it_is_said_that_nobody_can_await(
     shown = kernel.run(f"{magic}\n%fwtime -q -n 1 -r 2 await asyncio.sleep(0.001)")
     assert "UsageError: await works where" in " ".join(shown.text.split())
     assert "SyntaxError" not in shown.text
+
+
+def test_what_is_said_below_capture_is_in_what_it_captured(kernel: Kernel) -> None:
+    kernel.run("import asyncio")
+    kernel.run("%%capture said\n%fwtime -q -n 1 -r 2 await asyncio.sleep(0.001)")
+    shown = kernel.run("print(said.stdout, said.stderr)").text
+    assert "UsageError: await works where" in " ".join(shown.split())
+    assert "already running" not in shown
 
 
 def test_a_magic_of_others_by_the_same_name_is_not_awaited(
