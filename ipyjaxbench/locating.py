@@ -233,7 +233,7 @@ def evaluated(
     """
     __tracebackhide__ = True
     found = {}
-    for expression in _apart(code):
+    for expression in [*_apart(code)]:  # nothing is run of what cannot be read
         try:
             found[expression] = run(_read(source(expression)), dict(names))
         except NameError as error:

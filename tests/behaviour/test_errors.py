@@ -149,3 +149,13 @@ def test_a_name_that_is_spelled_wrong_is_one_line(ready: Shell) -> None:
     assert ready.text.strip() == (
         "UsageError: weight: there is no name 'weight'; did you mean weights?"
     )
+
+
+def test_what_is_no_expression_is_one_line_and_nothing_of_it_is_run(ready: Shell) -> None:
+    ready.names["ran"] = []
+    with pytest.raises(UsageError):
+        ready.run("%fwdevices ran.append(1) b = ran")
+    assert ready.text.strip() == (
+        "UsageError: ran.append(1) b = ran: names or expressions, with blanks between them"
+    )
+    assert ready.names["ran"] == []
