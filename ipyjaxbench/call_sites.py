@@ -31,6 +31,11 @@ _LEFT_ALONE = {
     "print", "len", "range", "isinstance", "type", "int", "float", "str", "list", "tuple", "dict",
     "zip", "enumerate", "getattr", "hasattr",
 }  # fmt: skip
+#: So do these, and they are methods or functions of modules too.
+_LOOK_AT_FRAMES = {
+    "run_line_magic", "run_cell_magic", "system", "getoutput", "var_expand",
+    "_getframe", "currentframe", "stack", "warn", "query", "evaluate", "eval",
+}  # fmt: skip
 #: What has code of its own.
 BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _HOOK, _SITE, _OPERATOR = "__fw_call", "__fw_site_", "__fw_operator_"
@@ -219,7 +224,7 @@ class Instrumented(ast.NodeTransformer):
         """``f(x)`` becomes ``hook(site, f)(x)``: the frame above `f` is still the user's."""
         text = ast.unparse(node)
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
+        if _looks_at_frame(node.func):
             return node
         return self._through_hook(node, text, node.func, node.args, node.keywords)
 
@@ -276,3 +281,10 @@ class Instrumented(ast.NodeTransformer):
                 ast.copy_location(each, node)
         self.generic_visit(node)
         return node
+
+
+def _looks_at_frame(function: ast.expr) -> bool:
+    """Whether what is called may look at the frame that calls it."""
+    if isinstance(function, ast.Name):
+        return function.id in _LEFT_ALONE | _LOOK_AT_FRAMES
+    return isinstance(function, ast.Attribute) and function.attr in _LOOK_AT_FRAMES

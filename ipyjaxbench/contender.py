@@ -40,6 +40,11 @@ class Entry:
     snippet: Snippet
     setup: Snippet | None = None
 
+    @property
+    def parts(self) -> list[Snippet]:
+        """All code of the arm."""
+        return [part for part in (self.snippet, self.setup) if part is not None]
+
 
 class _OwnNames:
     """The names that an arm binds, with its own values while it runs and the user's otherwise."""
@@ -81,8 +86,7 @@ class Contender:
         self._binds = entry.snippet.binds
         self._muted, self._mine = muted, Muted()
         self.timing = Timing(entry.snippet, entry.setup, options, Clock.elapsed(), self._mine)
-        parts = [part for part in (entry.snippet, entry.setup) if part is not None]
-        used = dict.fromkeys(name for part in parts for name in (*part.reads, *part.binds))
+        used = dict.fromkeys(name for part in entry.parts for name in (*part.reads, *part.binds))
         self._own = _OwnNames(entry.snippet.names, list(used))
 
     def first_call(self, frameworks: Sequence[Framework], names: Namespace) -> None:

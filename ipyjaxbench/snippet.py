@@ -10,7 +10,6 @@ import dis
 import itertools
 import linecache
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from textwrap import shorten
 from types import CodeType, FunctionType
@@ -31,8 +30,12 @@ def __fw_loop(__fw_times, __fw_clock, __fw_wait, __fw_kept):
         pass
     return __fw_clock() - __fw_start
 """
-#: Code that uses these sees the difference between a function's names and a cell's.
-_LOOKS_AT_NAMES = {"locals", "exec", "eval", "vars", "dir"}
+#: Code that uses these sees the difference between a function's names and a cell's; magics read and
+#: bind the names of the frame that calls them.
+_LOOKS_AT_NAMES = {
+    *("locals", "exec", "eval", "vars", "dir"),
+    *("get_ipython", "run_line_magic", "run_cell_magic", "_getframe", "currentframe"),
+}
 _STORES = ("STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL")
 _LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
 _numbers = itertools.count(1)
@@ -64,22 +67,12 @@ class Source:
     def compiled(self, tree: ast.Module | ast.Expression | None = None) -> CodeType:
         """The code of the statements, or of another tree in their place; it may await."""
         tree = tree or self.tree
-        mode = "exec" if isinstance(tree, ast.Module) else "eval"
+        mode = "eval"
+        if isinstance(tree, ast.Module):
+            tree, mode = _without_docstring(tree), "exec"
         flags = self.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         code: CodeType = compile(tree, self.filename, mode, flags, dont_inherit=True)
         return code
-
-
-@contextmanager
-def restored(names: Namespace) -> Iterator[None]:
-    """Put back afterwards what names stand for, and remove those that are new."""
-    before = dict(names)
-    try:
-        yield
-    finally:
-        for name in [name for name in names if name not in before]:
-            del names[name]
-        names.update({n: v for n, v in before.items() if n not in names or names[n] is not v})
 
 
 class Snippet:
@@ -96,6 +89,7 @@ class Snippet:
         binds: names that it binds or deletes.
         carried: names that it reads before it binds them, as in ``x = f(x)``.
         has_value: whether the last statement is an expression whose value can be handed on.
+        looks_at_names: whether it sees all names of the namespace, and may bind any of them.
         awaits: whether the statements await, so that `awaiting` has to run what calls them.
 
     Raises:
@@ -116,6 +110,7 @@ class Snippet:
         self.awaits = awaits(source.tree.body)
         self._code = source.compiled()
         self.reads, self.binds, self.carried = _names_of(self._code)
+        self.looks_at_names = not _LOOKS_AT_NAMES.isdisjoint(self._code.co_names)
         self._inlines = self._can_be_inlined()
         self.has_value = self._inlines and isinstance(source.tree.body[-1], ast.Expr)
 
@@ -168,7 +163,7 @@ class Snippet:
 
     def _can_be_inlined(self) -> bool:
         """Whether the statements mean inside of a function what they mean in a cell."""
-        if not _LOOKS_AT_NAMES.isdisjoint(self._code.co_names):
+        if self.looks_at_names:
             return False
         try:
             self._source.compiled(self._function(value=False, waits=None, resets=()))
@@ -236,6 +231,14 @@ def _to_its_end(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
         return finished(loop(*given))
 
     return plain
+
+
+def _without_docstring(tree: ast.Module) -> ast.Module:
+    """The same statements, of which a string in front is none that becomes ``__doc__``."""
+    first = tree.body[0] if tree.body else None
+    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
+        return tree
+    return ast.Module([ast.copy_location(ast.Pass(), first), *tree.body], tree.type_ignores)
 
 
 def _refuse_what_cannot_run(source: Source) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench import user_errors
+from ipyjaxbench.bindings import restored
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import OptionError
@@ -15,7 +16,7 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.pace import Told
-from ipyjaxbench.snippet import Namespace, Snippet, restored
+from ipyjaxbench.snippet import Namespace, Snippet
 from ipyjaxbench.swept import Point, Skipped, Sweep, number
 from ipyjaxbench.timer import nobody
 from ipyjaxbench.turns import compare_snippets
@@ -116,7 +117,8 @@ def sweep_snippets(
     found: list[Point] = []
     skipped: dict[str, Skipped] = {}
     failed: dict[str, Exception] = {}
-    with restored(names):
+    parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
+    with restored(parts, *swept):
         try:
             for number, values in enumerate(points, start=1):
                 going = [entry for entry in entries if entry.label not in skipped]
@@ -160,8 +162,8 @@ def _prepared(setup: Snippet | None) -> Exception | None:
 def _refuse(
     setup: Snippet | None, entries: Sequence[Entry], swept: Mapping[str, Sequence[Any]]
 ) -> None:
-    parts = [setup, *(part for e in entries for part in (e.snippet, e.setup))]
-    used = {name for part in parts if part is not None for name in part.reads}
+    parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
+    used = {name for part in parts for name in part.reads}
     for name in swept.keys() - used:
         raise OptionError(f"--sweep {name}: no arm and no set-up reads {name}")
     count = math.prod(map(len, swept.values()))

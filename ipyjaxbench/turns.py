@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from ipyjaxbench import fairness, notes
+from ipyjaxbench.bindings import restored
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import PER_ROUND, Contender, Entry
@@ -14,7 +15,6 @@ from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import CompareOptions, TimeOptions
 from ipyjaxbench.pace import Pace, Told
-from ipyjaxbench.snippet import restored
 from ipyjaxbench.state import Snapshot
 from ipyjaxbench.steady import gc_paused
 from ipyjaxbench.timer import nobody
@@ -48,7 +48,8 @@ def compare_snippets(
     randomness = Snapshot(names, (), loaded()[0], later=False)
     said: list[Note] = []
     conditions = None
-    with restored(names), ExitStack() as watching:
+    parts = [part for entry in entries for part in entry.parts]
+    with restored(parts), ExitStack() as watching:
         if options.align:
             for framework in loaded()[0]:
                 watching.enter_context(framework.aligned(usable_cpus()))

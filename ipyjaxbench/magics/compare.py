@@ -12,7 +12,7 @@ from ipyjaxbench.magics._errors import one_line_errors
 from ipyjaxbench.magics._handover import hand_over, screen_for
 from ipyjaxbench.magics._screen import MutedShell, Screen
 from ipyjaxbench.magics._typed import Typed
-from ipyjaxbench.snippet import Snippet, restored
+from ipyjaxbench.snippet import Snippet
 
 if TYPE_CHECKING:
     from ipyjaxbench.comparison import Comparison
@@ -60,6 +60,7 @@ def _in_turns(
 ) -> Comparison | Sweep:
     """The arms of a cell, at each value of what is swept."""
     __tracebackhide__ = True
+    from ipyjaxbench.bindings import restored
     from ipyjaxbench.sweep import sweep_snippets, values_of
     from ipyjaxbench.turns import compare_snippets
 
@@ -71,7 +72,7 @@ def _in_turns(
     with (
         screen,
         one_line_errors(),
-        restored(names),
+        restored([setup] if setup else [entries[0].snippet]),
         screen.progress("first calls") as told,
     ):
         if swept:

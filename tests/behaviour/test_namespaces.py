@@ -82,3 +82,80 @@ def test_the_arms_of_a_comparison_leave_no_names(shell: Shell) -> None:
     shell.run("%%fwcompare -q -b 0.05\nimport string\na: x = 2\nb: y = 3")
     assert shell.names["x"] == 1
     assert not {"y", "string"} & set(shell.names)
+
+
+#: Above a cell; its arms leave no names, so that what they see is all that can be asked of them.
+ABOVE = {
+    "%%fwtime": "%%fwtime -q -n1 -r2\n{}",
+    "%%fwdevices": "%%fwdevices -q\n{}",
+    "%%trace_cached": "%%trace_cached -q\n{}",
+}
+ARM = "%%fwcompare -q -b 0.02\na: {}\nb: 1"
+
+
+@pytest.mark.parametrize("magic", ABOVE)
+def test_a_magic_in_a_cell_binds_what_it_would_bind_there_alone(shell: Shell, magic: str) -> None:
+    shell.run("def f(x): return x + 1")
+    before = set(shell.names)
+    shell.run(ABOVE[magic].format("%time z = f(2)"))
+    assert shell.names["z"] == 3
+    assert set(shell.names) - before == {"z"}
+
+
+@pytest.mark.parametrize("magic", [*ABOVE, "%%fwcompare"])
+def test_a_magic_in_a_cell_leaves_none_of_our_names(shell: Shell, magic: str) -> None:
+    before = set(shell.names)
+    shell.run({**ABOVE, "%%fwcompare": ARM}[magic].format("%timeit -n1 -r1 abs(-2)"))
+    assert set(shell.names) == before
+
+
+@pytest.mark.parametrize("magic", [*ABOVE, "%%fwcompare"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%time seen.append((args, self, site))",
+        "seen.append(eval('(args, self, site)'))",
+        "import sys; f = sys._getframe(); seen.append([f.f_locals[n] for n in NAMES])",
+        "import inspect; f = inspect.currentframe(); seen.append([f.f_locals[n] for n in NAMES])",
+    ],
+)
+def test_code_that_looks_at_names_sees_those_of_the_user(
+    shell: Shell, magic: str, code: str
+) -> None:
+    shell.names.update(args="one", self="two", site="three", seen=[])
+    shell.names["NAMES"] = ("args", "self", "site")
+    shell.run({**ABOVE, "%%fwcompare": ARM}[magic].format(code))
+    assert set(map(tuple, shell.names["seen"])) == {("one", "two", "three")}
+
+
+@pytest.mark.parametrize("magic", ABOVE)
+def test_a_shell_command_in_a_cell_sees_the_names_of_the_user(shell: Shell, magic: str) -> None:
+    shell.names.update(args="one", self="two")
+    shell.run(ABOVE[magic].format("said = !echo {args} $self"))
+    assert list(shell.names["said"]) == ["one two"]
+
+
+@pytest.mark.parametrize("magic", ABOVE)
+def test_a_query_in_a_cell_finds_the_names_of_the_user(shell: Shell, magic: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    shell.names.update(frame=pandas.DataFrame({"a": [1, 2, 3]}), limit=1)
+    shell.run(ABOVE[magic].format("found = len(frame.query('a > @limit'))"))
+    assert shell.names["found"] == 2
+
+
+@pytest.mark.parametrize("magic", [*ABOVE, "%%fwcompare"])
+def test_a_string_in_front_of_a_cell_is_no_documentation(shell: Shell, magic: str) -> None:
+    shell.names["__doc__"] = "mine"
+    shell.run(
+        "%%fwcompare -q -b 0.02\n'theirs'\ny = 1\na: 1\nb: 2"
+        if magic == "%%fwcompare"
+        else ABOVE[magic].format("'theirs'\ny = 1")
+    )
+    assert shell.names["__doc__"] == "mine"
+
+
+def test_arms_that_bind_names_by_a_function_or_a_string_leave_none(shell: Shell) -> None:
+    shell.run("def count():\n    global calls\n    calls = 1")
+    before = set(shell.names)
+    shell.run("%%fwcompare -q -b 0.02\na: count()\nb: exec('other = 1')\nc: %time third = 1")
+    assert set(shell.names) == before

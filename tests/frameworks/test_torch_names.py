@@ -1,0 +1,61 @@
+"""Names that PyTorch's compiler keeps in the session stay, whatever a magic runs."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from tests.shell import Shell
+
+#: It breaks the graph, so that the compiler keeps a function for what follows too.
+CODE = """\
+import torch
+def f(q):
+    q = torch.sin(q) + 1
+    torch._dynamo.graph_break()
+    return q * 2
+compiled = torch.compile(f, backend="eager")
+x, longer = torch.ones(5), torch.ones(7)
+"""
+USES = {
+    "arms": "%%fwcompare -q -b 0.05\na: compiled(x)\nb: f(x)",
+    "an arm that fails": "%%fwcompare -q -b 0.05\na: compiled(x)\nb: 1 / 0",
+    "set-up": "%%fwcompare -q -b 0.05\ncompiled(x)\na: f(x)\nb: f(x + 1)",
+    "set-up of an arm": "%%fwcompare -q -b 0.05\nsetup a: compiled(x)\na: f(x)\nb: f(x + 1)",
+    "a sweep": "%%fwcompare -q -b 0.05 --sweep n=3,5\ny = x[:n]\na: compiled(y)\nb: f(y)",
+    "a magic in an arm": "%%fwcompare -q -b 0.05\na: %time compiled(x)\nb: f(x)",
+    "%fwtime": "%fwtime -q -b 0.05 compiled(x)",
+    "%%fwtime": "%%fwtime -q -b 0.05 compiled(x)\ny = compiled(x)",
+    "%%trace_cached": "%%trace_cached -q\ncompiled(x)",
+    "%%fwdevices": "%%fwdevices -q\ncompiled(x)",
+    "%fwdevices": "%fwdevices -q compiled(x)",
+    "%jaxpr": "%jaxpr -q compiled(x)",
+}
+
+
+@pytest.fixture
+def defined(shell: Shell) -> Iterator[Shell]:
+    shell.run(CODE)
+    yield shell
+    torch._dynamo.reset()
+    for name in ("f", "compiled"):
+        del shell.names[name]
+    gc.collect()  # while its names are still there for the compiler to remove
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_compiled_function_can_be_called_afterwards(defined: Shell, use: str) -> None:
+    defined.run(USES[use])
+    defined.run("again = compiled(x)")
+    assert torch.equal(defined.names["again"], defined.names["f"](torch.ones(5)))
+
+
+def test_a_function_compiled_before_can_be_called_with_what_a_comparison_gave_it(
+    defined: Shell,
+) -> None:
+    defined.run("compiled(x)")
+    defined.run("%%fwcompare -q -b 0.05\na: compiled(longer)\nb: f(longer)")
+    defined.run("first, second = compiled(x), compiled(longer)")
+    assert (len(defined.names["first"]), len(defined.names["second"])) == (5, 7)
