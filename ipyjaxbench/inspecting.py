@@ -17,8 +17,10 @@ from ipyjaxbench.graphs import Graph
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.snippet import Namespace, Source
 
-#: Arrays of these are taken by others, so they are asked last.
-_LAST = ("numpy", "python")
+#: Arrays of these are taken by others.
+_NO_PROGRAMS = ("numpy", "python")
+#: Functions that call functions: what is near says more of whose a call is.
+_NEAR, _FAR = 2, 6
 
 
 def inspect_code(
@@ -56,11 +58,14 @@ def inspect_call(call: Call, options: GraphOptions, framework: str | None = None
     """Show the program of a call; see `inspect_code`."""
     __tracebackhide__ = True
     keras = keras_backend(call)
-    for each in _in_play(call, keras):
+    candidates = _in_play(call, keras)
+    for each in candidates:
         found = each.graph(call, options) if framework in (None, each.name) else None
         if found is not None:
             return found
     why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
+    if any(each.name not in _NO_PROGRAMS for each in candidates):
+        why = "it computes no array. Write a call that does, such as  f(x)"
     if keras is not None:
         why = f"Keras computes with {keras} here, and it holds no arrays of {keras}: give it some"
     if framework is not None:
@@ -105,21 +110,29 @@ def explain(error: BaseException) -> Diagnosis:
 
 
 def _in_play(call: Call, keras: str | None) -> list[Framework]:
-    """Whose call it may be, the likeliest first; Keras's is that of its own framework alone."""
+    """Whose call it may be, the likeliest first; Keras's is that of its own framework alone.
+
+    Those of which nothing is in the call are left out, unless nothing of any is.
+    """
     frameworks, _ = loaded()
     if keras is not None:
         return [each for each in frameworks if each.module == keras]
-    held = (call.args, dict(call.kwargs), call.function)
-    owners = {found.framework.name for found in find_arrays(held, frameworks)}
-    root = package_of(call.function)
-    used = find_reach([call.function], frameworks, 2).functions
-    named = {package_of(each) for each in (*used, *call.args, *call.kwargs.values())}
-
-    def rank(framework: Framework) -> int:
-        if asked(framework.compiles, call.function) or framework.module == root:
-            return 0
-        if framework.name in _LAST:
-            return 3
-        return 1 if framework.name in owners or framework.module in named else 2
-
-    return sorted(frameworks, key=rank)
+    given = (*call.args, *call.kwargs.values())
+    for depth in (_NEAR, _FAR):
+        used, values = find_reach([call.function], frameworks, depth)
+        ranks: dict[str, int] = {}
+        for each in frameworks:
+            if each.name in _NO_PROGRAMS:
+                continue
+            if asked(each.compiles, call.function) or package_of(call.function) == each.module:
+                ranks[each.name] = 0
+            elif find_arrays((given, call.function), [each]):
+                ranks[each.name] = 1
+            elif find_arrays(values, [each]):
+                ranks[each.name] = 2
+            elif each.module in map(package_of, (*used, *given)):
+                ranks[each.name] = 3
+        if ranks:
+            found = [each for each in frameworks if each.name in ranks]
+            return sorted(found, key=lambda each: ranks[each.name])
+    return frameworks

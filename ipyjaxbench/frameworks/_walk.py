@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from types import (
     BuiltinFunctionType,
+    CodeType,
     FunctionType,
     MemberDescriptorType,
     MethodType,
@@ -217,13 +218,22 @@ def _used_by(value: Any) -> dict[str, object]:
     """Globals and closed-over values of a plain function, by name."""
     if type(value) is not FunctionType:
         return {}
-    used = {n: value.__globals__[n] for n in value.__code__.co_names if n in value.__globals__}
+    names = _names_in(value.__code__)
+    used = {n: value.__globals__[n] for n in names if n in value.__globals__}
     for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
         try:
             used[name] = cell.cell_contents
         except ValueError:  # the cell is empty
             continue
     return used
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """Names in a function, and in those that are written in it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
 
 
 def is_the_users(value: Any) -> bool:

@@ -215,9 +215,15 @@ def test_why_a_call_cannot_be_traced_is_told(
 
 
 def test_what_is_no_call_with_tensors_is_told_so(names: dict[str, Any]) -> None:
-    for code in ("torch.rand(3)", "block"):
+    for code in ("len([3])", "block"):
         with pytest.raises(SnippetError, match=r"write a call with some, such as  f\(x\)"):
             inspect_code(Source.plain(code), names, GraphOptions(), "torch")
+
+
+def test_a_call_that_only_makes_tensors_is_a_program(names: dict[str, Any]) -> None:
+    found = graph("torch.rand(3)", names)
+    assert [each.shape for each in found.outputs] == [(3,)]
+    assert found.text().startswith("rand: f32[3] = aten.rand(")
 
 
 def test_a_stage_of_another_framework_is_refused(names: dict[str, Any]) -> None:

@@ -203,11 +203,11 @@ class Jax(Framework):
         context: AbstractContextManager[object] = jax.default_matmul_precision("highest")
         return context
 
-    def graph(self, call: Call, options: GraphOptions) -> Graph:
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """Its jaxpr, or what is lowered and compiled of it."""
         __tracebackhide__ = True
         found = graph(call, options)
-        self._looked_at.update(found.warm)
+        self._looked_at.update(found.warm if found else ())
         return found
 
     def load(self, call: Call) -> Load | None:

@@ -15,7 +15,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks import _hlo
 from ipyjaxbench.frameworks.jax import chips, program, tracing
-from ipyjaxbench.frameworks.jax.diagnoses import pitfalls
+from ipyjaxbench.frameworks.jax.diagnoses import pitfalls, results
 from ipyjaxbench.frameworks.jax.given import values
 from ipyjaxbench.frameworks.jax.kept import Left
 from ipyjaxbench.frameworks.jax.live import LiveProgram
@@ -30,7 +30,7 @@ _LINES = 120  # of a later stage
 _CLOCK = Clock.elapsed()
 
 
-def graph(call: Call, options: GraphOptions) -> Graph:
+def graph(call: Call, options: GraphOptions) -> Graph | None:
     """Trace a call and tell what its program is.
 
     Args:
@@ -38,7 +38,7 @@ def graph(call: Call, options: GraphOptions) -> Graph:
         options: which form of the program, and how much of it.
 
     Returns:
-        The graph.
+        The graph; None where the result is another framework's.
 
     Raises:
         UntraceableError: no choice of static arguments helps; it holds the diagnosis.
@@ -57,6 +57,8 @@ def graph(call: Call, options: GraphOptions) -> Graph:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{call.text} was being traced; nothing is left of it") from None
     except tracing.NoChoiceError as failed:
+        if results.is_of_another_framework(failed.error):
+            return None
         diagnosis = pitfalls.diagnose(call, failed)
         raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9

@@ -9,7 +9,7 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import IpyJaxBenchError
 from ipyjaxbench.expression import Call, Shape
-from ipyjaxbench.frameworks.torch import given, live, pitfalls
+from ipyjaxbench.frameworks.torch import given, live, pitfalls, reach
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import operation, ranked
@@ -29,7 +29,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         options: which form of the program, and how much of it.
 
     Returns:
-        The graph; None where there is no tensor in the call.
+        The graph; None where neither a tensor nor anything of PyTorch's is in the call.
 
     Raises:
         UntraceableError: it depends on values; it holds the diagnosis.
@@ -38,7 +38,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     has_values = not any(isinstance(arg, Shape) for arg in call.args)
     call = given.plain(call)
     inputs = given.with_state(call)
-    if not inputs.where:
+    if not (inputs.where or reach.is_torchs(call)):
         return None
     stage = options.stage_of("torch")
     find = live.STAGES[stage] if has_values else partial(live.without_values, stage=stage)
@@ -55,6 +55,8 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         with as_before(), contextlib.redirect_stdout(io.StringIO()):
             diagnosis = pitfalls.diagnose(call, error, find)
         raise UntraceableError(diagnosis, error) from error
+    if not (steps or found.inputs or found.outputs):
+        return None
     text = found.text(whole=options.depth is None)
     if options.find is not None:
         lines = [line for line in text.splitlines() if options.find in line]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks import package_of
+from ipyjaxbench.frameworks import find_reach, package_of
 from ipyjaxbench.frameworks._changes import Cache, Items, Kind, Names
 from ipyjaxbench.frameworks._views import Cell, Slots
 from ipyjaxbench.frameworks.torch.program import is_ours
@@ -162,6 +162,14 @@ class Reach:
         for name, cell in free:
             self._keep(here, Names("", Cell(name, cell)))
         self._look(_Way(function.__name__), (function.__defaults__, function.__kwdefaults__))
+
+
+def is_torchs(call: Call) -> bool:
+    """Whether a call that is given no tensors computes with some, by what it calls or names."""
+    if Reach(call).tensors:
+        return True
+    used = find_reach([call.function], ()).functions
+    return any(package_of(each) == "torch" for each in (*used, *call.args, *call.kwargs.values()))
 
 
 def _is_users_class(kind: type) -> bool:

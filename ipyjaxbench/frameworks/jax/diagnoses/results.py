@@ -19,11 +19,13 @@ class NoDataError(TypeError):
 
     Attributes:
         place: file and line of the ``return``, or of the function where there are several.
+        package: that made what is no data.
     """
 
-    def __init__(self, what: str, function: Callable[..., Any]) -> None:
+    def __init__(self, what: str, function: Callable[..., Any], package: str = "") -> None:
         super().__init__(what)
         self.place = _returned_at(function)
+        self.package = package
 
 
 def refuse_generator(function: Callable[..., Any]) -> None:
@@ -61,7 +63,13 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
             article = "an" if kind[0] in "aeiouAEIOU" else "a"
             # What wraps the user's function may give something else than that does.
             returns = inspect.unwrap(function) if is_jitted(function) else function
-            raise NoDataError(f"{where} is {article} {kind}", returns)
+            package = type(leaf).__module__.partition(".")[0]
+            raise NoDataError(f"{where} is {article} {kind}", returns, package)
+
+
+def is_of_another_framework(error: Exception) -> bool:
+    """Whether tracing failed since the result is another framework's: so is the program."""
+    return isinstance(error, NoDataError) and error.package in ("torch", "tensorflow")
 
 
 def _returned_at(function: Callable[..., Any]) -> tuple[str, int]:
