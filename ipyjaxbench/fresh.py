@@ -5,7 +5,8 @@ from contextlib import ExitStack, contextmanager
 
 from ipyjaxbench.calls import Calls
 from ipyjaxbench.compiled import FirstCall
-from ipyjaxbench.frameworks import Framework, Fresh, asked
+from ipyjaxbench.frameworks import Framework, Fresh
+from ipyjaxbench.looks import asked
 from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Namespace, Snippet
 from ipyjaxbench.user_errors import one_line

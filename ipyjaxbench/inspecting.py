@@ -6,7 +6,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import (
     Framework,
-    asked,
+    Reach,
     find_arrays,
     find_reach,
     keras_backend,
@@ -14,6 +14,7 @@ from ipyjaxbench.frameworks import (
     package_of,
 )
 from ipyjaxbench.graphs import Graph
+from ipyjaxbench.looks import asked
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.snippet import Namespace, Source
 
@@ -117,22 +118,25 @@ def _in_play(call: Call, keras: str | None) -> list[Framework]:
     frameworks, _ = loaded()
     if keras is not None:
         return [each for each in frameworks if each.module == keras]
-    given = (*call.args, *call.kwargs.values())
     for depth in (_NEAR, _FAR):
-        used, values = find_reach([call.function], frameworks, depth)
-        ranks: dict[str, int] = {}
-        for each in frameworks:
-            if each.name in _NO_PROGRAMS:
-                continue
-            if asked(each.compiles, call.function) or package_of(call.function) == each.module:
-                ranks[each.name] = 0
-            elif find_arrays((given, call.function), [each]):
-                ranks[each.name] = 1
-            elif find_arrays(values, [each]):
-                ranks[each.name] = 2
-            elif each.module in map(package_of, (*used, *given)):
-                ranks[each.name] = 3
-        if ranks:
-            found = [each for each in frameworks if each.name in ranks]
+        used = find_reach([call.function], frameworks, depth)
+        ranks = {each.name: _rank(each, call, used) for each in frameworks}
+        found = [each for each in frameworks if ranks[each.name]]
+        if found:
             return sorted(found, key=lambda each: ranks[each.name])
     return frameworks
+
+
+def _rank(framework: Framework, call: Call, used: Reach) -> int:
+    """How near a call is to a framework, 1 for certain; 0 where nothing of it is in the call."""
+    if framework.name in _NO_PROGRAMS:
+        return 0
+    given = (*call.args, *call.kwargs.values())
+    if asked(framework.compiles, call.function) or package_of(call.function) == framework.module:
+        return 1
+    if find_arrays((given, call.function), [framework]):
+        return 2
+    if find_arrays(used.values, [framework]):
+        return 3
+    named = map(package_of, (*used.functions, *given))
+    return 4 if framework.module in named else 0

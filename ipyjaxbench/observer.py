@@ -12,8 +12,9 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.frameworks import CallWatch, Outcome, asked
+from ipyjaxbench.frameworks import CallWatch, Outcome
 from ipyjaxbench.ledger import Ledger
+from ipyjaxbench.looks import asked
 from ipyjaxbench.printed import Printed, Written
 from ipyjaxbench.signature import Change
 from ipyjaxbench.traces import COSTLY, TracedCall

@@ -8,26 +8,24 @@ from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
-from ipyjaxbench import call_sites, expression
+from ipyjaxbench import call_sites
 from ipyjaxbench.awaiting import run
 from ipyjaxbench.compiled import Program
-from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import (
     Framework,
-    asked,
     find_reach,
     is_the_users,
     loaded,
 )
 from ipyjaxbench.ledger import LEDGER, Ledger
+from ipyjaxbench.looks import asked
 from ipyjaxbench.news import of_news, too_many
 from ipyjaxbench.observer import Observer
 from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.printed import Printed
 from ipyjaxbench.snippet import Namespace, Source
 from ipyjaxbench.stand_ins import Copies
-from ipyjaxbench.traces import COSTLY, TracedCall, Traces
+from ipyjaxbench.traces import COSTLY, Traces
 from ipyjaxbench.user_errors import one_line
 
 
@@ -132,44 +130,6 @@ def observe_code(
         raised = too_many([call for call in found.calls if call.state in COSTLY][most:], most)
         found = replace(found, error=one_line(raised))
     return found, raised
-
-
-def predict_code(source: Source, names: Namespace, ledger: Ledger = LEDGER) -> Traces:
-    """Say whether the call that some code ends with would be traced; see `predict`."""
-    __tracebackhide__ = True
-    return predict(expression.read(source, names, lambda _: False), ledger)
-
-
-def predict(call: Call, ledger: Ledger = LEDGER) -> Traces:
-    """Say whether a call would be traced; nothing is run, traced or compiled.
-
-    Args:
-        call: of a compiled function.
-        ledger: what was seen before.
-
-    Returns:
-        One call with the state "WOULD-TRACE", "WOULD-HIT" or "?".
-
-    Raises:
-        SnippetError: no framework compiles what is called.
-    """
-    __tracebackhide__ = True
-    for framework in loaded()[0]:
-        watch = framework.call_watch()
-        if watch is None or not asked(watch.takes, call.function):
-            continue
-        answer = watch.predicts(call.function, call.args, call.kwargs)
-        name = watch.name(call.function)
-        signature = watch.signature(call.function, call.args, call.kwargs)
-        why = ledger.why(framework.name, name, signature, placed=False) if answer else []
-        state = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}[answer]
-        says = "" if answer is not None else "it does not tell without running"
-        told = TracedCall(
-            name, framework.name, 1, call.text, 1, 1, state, 0.0, {}, tuple(why), says
-        )
-        return Traces(call.text, {framework.name: framework.version()}, (told,))
-    raise SnippetError(f"{call.text!r} calls no compiled function: --predict looks at jax.jit,"
-                       " torch.compile and tf.function")  # fmt: skip
 
 
 _learning: dict[str, bool] = {}

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from ipyjaxbench.compiled import Counterpart
-from ipyjaxbench.frameworks import Framework, asked, find_arrays
+from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.looks import asked
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.scene import Scene, looked_up
 from ipyjaxbench.snippet import Snippet

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench import notes, stats
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks import Framework, Work, asked
+from ipyjaxbench.frameworks import Framework, Work
+from ipyjaxbench.looks import asked
 from ipyjaxbench.notes import Note
 from ipyjaxbench.scene import Scene, looked_up
 from ipyjaxbench.snippet import Snippet, Source, own

@@ -4,7 +4,8 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 
-from ipyjaxbench.frameworks import Framework, asked, find_arrays, find_reach, package_of
+from ipyjaxbench.frameworks import Framework, find_arrays, find_reach, package_of
+from ipyjaxbench.looks import asked
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.snippet import Snippet
 

@@ -9,7 +9,7 @@ from ipyjaxbench import units
 KINDS = (
     "first", "function", "form", "structure", "type", "rank", "shape", "dtype", "weak type",
     "static value", "setting", "layout", "guard", "number", "committed", "device", "sharding",
-    "host array",
+    "host array", "unknown",
 )  # fmt: skip
 _NUMBERS = ("bool", "int", "float", "complex")
 PLACEMENT = ("committed", "device", "sharding", "host array")
@@ -124,6 +124,8 @@ class Change:
         """
         if self.kind in ("first", "guard"):
             return self.new
+        if self.kind == "unknown":
+            return f"{self.path} is not known until it is run"
         if self.kind == "function":
             return f"another function object: {self.new}"
         change = f"{self.old} → {self.new}" if self.old else self.new

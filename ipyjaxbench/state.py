@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
-from ipyjaxbench.frameworks import Framework, asked, find_arrays
+from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.looks import asked
 from ipyjaxbench.snippet import Namespace, Snippet
 
 _MISSING = object()

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ipyjaxbench.errors import OptionError, SnippetError
-from ipyjaxbench.frameworks import asked, loaded
+from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.ledger import LEDGER, Ledger, News
+from ipyjaxbench.looks import asked
 from ipyjaxbench.news import of_news, too_many
 from ipyjaxbench.observing import keep_learning, learns
 from ipyjaxbench.traces import TracedCall, Traces

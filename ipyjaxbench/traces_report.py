@@ -16,8 +16,10 @@ _MOST_FIXES = 4
 _ORDER = ("trace", "lower", "compile", "cache load")  # a saved notebook has them by the alphabet
 _PRINTED = 4  # lines
 _GRAVEST = ("RAISED", "EAGER-FALLBACK", "BYPASSED", "?")
+#: Of calls that were not made, the gravest first: the figure and the verdict.
 _PREDICTIONS = {
     "WOULD-TRACE": ("would be traced", "TRACES"),
+    "?": ("not known", "?"),
     "WOULD-HIT": ("would find its trace", "CACHED"),
 }
 
@@ -38,9 +40,8 @@ def _headline(t: "Traces") -> Headline:
         seen = units.count(t.seen, "other call")
         detail = f"in {seen}" if t.seen else "the code calls nothing"
         return Headline(title, "no call of a compiled function", detail, "NOTHING", "")
-    if t.calls[0].state in _PREDICTIONS:
-        figure, verdict = _PREDICTIONS[t.calls[0].state]
-        return Headline(title, figure, "nothing was run", verdict, "")
+    if _is_prediction(t):
+        return Headline(title, *_predicted(t))
     parts = [units.count(t.traces, "trace")] if t.traces else []
     parts += [units.count(t.recompilations, "recompilation")] if t.recompilations else []
     detail = f"in {units.count(t.count, 'call')}"
@@ -48,6 +49,21 @@ def _headline(t: "Traces") -> Headline:
         detail += f" · {units.duration(t.compiling)} of {units.duration(t.seconds)} is compilation"
     verdict = "TRACED" if parts else _verdict(t)
     return Headline(title, ", ".join(parts) or "no trace", detail, verdict, "")
+
+
+def _is_prediction(t: "Traces") -> bool:
+    """Whether no call was made: one that was took its time."""
+    return all(call.state in _PREDICTIONS and not call.seconds for call in t.calls)
+
+
+def _predicted(t: "Traces") -> tuple[str, str, str, str]:
+    """Of calls that were not made: the figure, the detail and the verdict."""
+    states = [call.state for call in t.calls]
+    state = next(each for each in _PREDICTIONS if each in states)
+    figure, verdict = _PREDICTIONS[state]
+    if len({*states}) > 1:
+        figure = f"{states.count(state)} of {len(states)} calls {figure}"
+    return figure, "nothing was run", verdict, ""
 
 
 def _verdict(t: "Traces") -> str:

@@ -20,7 +20,7 @@ from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.frameworks._walk import (
     Found,
-    asked,
+    Reach,
     find_arrays,
     find_reach,
     is_the_users,
@@ -42,13 +42,13 @@ __all__ = [
     "OutOfTimeError",
     "Outcome",
     "Probe",
+    "Reach",
     "Restore",
     "Seen",
     "Synchronous",
     "Wait",
     "Watch",
     "Work",
-    "asked",
     "find_arrays",
     "find_reach",
     "is_the_users",

@@ -5,7 +5,6 @@ import itertools
 import os
 from collections import deque
 from collections.abc import (
-    Callable,
     Collection,
     Iterable,
     Iterator,
@@ -92,14 +91,6 @@ def _looked_into(node: object, frameworks: Sequence[Framework]) -> list[object]:
     # A proxy may raise whatever it likes when it is asked for its class: it holds nothing then.
     except Exception:  # noqa: BLE001
         return []
-
-
-def asked(question: Callable[[object], bool], value: object) -> bool:
-    """The answer to a question about a user's object; no, where asking raises."""
-    try:
-        return question(value)
-    except Exception:  # noqa: BLE001
-        return False
 
 
 def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:

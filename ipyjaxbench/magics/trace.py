@@ -40,7 +40,8 @@ def _looked(
     """What was asked for, and what the code raised."""
     __tracebackhide__ = True
     from ipyjaxbench.ledger import LEDGER
-    from ipyjaxbench.observing import observe_code, predict_code
+    from ipyjaxbench.observing import observe_code
+    from ipyjaxbench.prediction import predict_code
     from ipyjaxbench.signatures import Signatures
 
     if chosen.history:

@@ -1,4 +1,4 @@
-"""Looking at calls in a kernel that has JAX, PyTorch and TensorFlow: whose they are, what they do."""
+"""Calls in a kernel that has JAX, PyTorch and TensorFlow: whose they are, what looking leaves."""
 
 from collections.abc import Iterator
 

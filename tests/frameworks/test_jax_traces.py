@@ -13,8 +13,9 @@ import pytest
 from ipyjaxbench.compiled import UNNAMED
 from ipyjaxbench.errors import SnippetError, TooManyTracesError
 from ipyjaxbench.ledger import LEDGER, Ledger
-from ipyjaxbench.observing import keep_learning, observe_code, predict_code
+from ipyjaxbench.observing import keep_learning, observe_code
 from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.prediction import predict_code
 from ipyjaxbench.report import Headline
 from ipyjaxbench.signatures import Signatures
 from ipyjaxbench.snippet import Source
@@ -226,12 +227,60 @@ def test_a_call_is_predicted_without_being_run() -> None:
     runs: list[int] = []
     names["counted"] = jax.jit(lambda x: (runs.append(1), x)[1])
     names["counted"](names["X"])
-    hit = predict_code(Source.plain("counted(2 * X)"), names)
-    miss = predict_code(Source.plain("counted(X[:2])"), names)
-    assert [hit.calls[0].state, miss.calls[0].state] == ["WOULD-HIT", "WOULD-TRACE"]
+    names |= {"Y": 2 * names["X"], "short": names["X"][:2], "batch": {"x": [names["X"]]}}
+    for code, state in (
+        ("counted(Y)", "WOULD-HIT"), ("counted(short)", "WOULD-TRACE"),
+        ("counted(batch['x'][0])", "WOULD-HIT"), ("y = Y; counted(y)", "WOULD-HIT"),
+        ("counted(x=X)", "WOULD-TRACE"), ("counted(*[X])", "WOULD-HIT"),
+        ("counted(X).sum()", "WOULD-HIT"), ("print(counted(X))", "WOULD-HIT"),
+        ("counted(-1.5 * 2)", "WOULD-TRACE"),
+    ):  # fmt: skip
+        assert [each.state for each in predict_code(Source.plain(code), names).calls] == [state]
     assert len(runs) == 1
     with pytest.raises(SnippetError, match="calls no compiled function"):
         predict_code(Source.plain("print(X)"), names)
+    with pytest.raises(SnippetError, match=r"what jax\.jit\(len\) is, is not known"):
+        predict_code(Source.plain("jax.jit(len)(X)"), names)
+    with pytest.raises(NameError, match="name 'nope' is not defined"):
+        predict_code(Source.plain("counted(nope)"), names)
+
+
+@pytest.mark.parametrize(
+    ("code", "states", "words"),
+    [
+        ("counted(ran(X))", ["?"], "ran(X) is not known until it is run"),
+        ("counted(counted(X))", ["WOULD-TRACE", "?"], "counted(X) is not known until it is run"),
+        ("counted(X * 2)", ["?"], "X * 2 is not known"),
+        ("counted(thing.computed)", ["?"], "thing.computed is not known"),
+        ("counted(strange[0])", ["?"], "strange[0] is not known"),
+        ("counted(n=X, **ran(X))", ["?"], "ran(X) is not known"),
+        ("y = ran(X); counted(y)", ["?"], "y is not known"),
+        ("[counted(y) for y in ran(X)]", ["?"], "y is not known"),
+        ("counted(X); counted(X)", ["WOULD-TRACE", "WOULD-HIT"], "would be traced"),
+        ("counted(lambda a=ran(X): a)", ["?"], "is not known until it is run"),
+    ],
+)
+def test_what_would_have_to_be_run_is_not_known(code: str, states: list[str], words: str) -> None:
+    names, runs = fresh(), []
+
+    class Strange:
+        def __getitem__(self, key: int) -> Any:
+            runs.append(key)
+
+        @property
+        def computed(self) -> Any:
+            runs.append(0)
+
+    names |= {"counted": jax.jit(lambda x: (runs.append(1), x)[1]), "ran": runs.append}
+    names |= {"thing": Strange(), "strange": Strange()}
+    before = dict(names)
+    found = predict_code(Source.plain(code), names)
+    assert [each.state for each in found.calls] == states
+    assert words in " ".join(str(found).split())
+    assert "nothing was run" in str(found)
+    assert not runs
+    assert names == before
+    assert names["counted"]._cache_size() == 0
 
 
 def test_what_is_traced_between_is_learned_and_known_later() -> None:

@@ -16,8 +16,9 @@ from tensorflow.python.eager.polymorphic_function import transform
 from ipyjaxbench import ledger
 from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.frameworks.tensorflow import call_watch, events, lookup
-from ipyjaxbench.observing import keep_learning, observe_code, predict_code
+from ipyjaxbench.observing import keep_learning, observe_code
 from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.prediction import predict_code
 from ipyjaxbench.signatures import Signatures
 from ipyjaxbench.snippet import Source
 from tests.traced import Provoked, judged, observed
@@ -318,16 +319,17 @@ def test_more_traces_than_allowed_are_an_error_with_the_reason() -> None:
 @pytest.mark.parametrize(
     ("code", "state"),
     [
-        ("f(2 * X)", "WOULD-HIT"), ("f(s=1.0, x=X)", "WOULD-HIT"), ("f(tf.ones(4))", "WOULD-TRACE"),
+        ("f(Y)", "WOULD-HIT"), ("f(s=1.0, x=X)", "WOULD-HIT"), ("f(four)", "WOULD-TRACE"),
         ("f(X, 2.0)", "WOULD-TRACE"), ("chosen(X, 'relu')", "WOULD-TRACE"),
-        ("relaxed(tf.ones(77))", "WOULD-HIT"), ("relaxed(tf.ones((7, 7)))", "WOULD-TRACE"),
-        ("declared(tf.ones(77))", "WOULD-HIT"), ("lazy(tf.ones(3))", "WOULD-HIT"),
-        ("M().step(X)", "WOULD-TRACE"), ("f(X, no=1)", "?"), ("k.fit(A, B)", "?"),
+        ("relaxed(long)", "WOULD-HIT"), ("relaxed(square)", "WOULD-TRACE"),
+        ("declared(long)", "WOULD-HIT"), ("lazy(Y)", "WOULD-HIT"), ("f(tf.ones(4))", "?"),
+        ("m.step(X)", "WOULD-TRACE"), ("f(X, no=1)", "?"), ("k.fit(A, B)", "?"),
     ],
 )  # fmt: skip
 def test_a_call_is_predicted_without_being_run(code: str, state: str) -> None:
     names = fresh()
     exec("lazy = Lazy(); lazy(X); f(X); relaxed(X); relaxed(tf.ones(4)); declared(X)", names)
+    exec("m, Y, four, long, square = M(), 2 * X, tf.ones(4), tf.ones(77), tf.ones((7, 7))", names)
     functions = [names[name] for name in ("f", "relaxed", "declared", "chosen")]
     before = [function.experimental_get_tracing_count() for function in functions]
     assert [call.state for call in predict_code(Source.plain(code), names).calls] == [state]

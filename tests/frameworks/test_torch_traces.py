@@ -16,8 +16,9 @@ from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, set_guard_c
 
 from ipyjaxbench import ledger
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.observing import keep_learning, learns, observe_code, predict_code
+from ipyjaxbench.observing import keep_learning, learns, observe_code
 from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.prediction import predict_code
 from ipyjaxbench.snippet import Source
 from ipyjaxbench.trace_checks import assert_max_traces
 from tests.traced import Provoked, judged, observed
@@ -363,12 +364,13 @@ def test_a_call_is_predicted_without_being_run() -> None:
     names = fresh()
     names["f"](names["X"])
     names["broken"](names["X"])
+    names |= {"Y": 2 * names["X"], "long": torch.ones(5, 4)}
     before = entries(names["f"])
     states = [
         predict_code(Source.plain(code), names).calls[0].state
-        for code in ("f(2 * X)", "f(ones(5, 4))", "f(X, flag=False)", "net(X)", "broken(X)")
+        for code in ("f(Y)", "f(long)", "f(X, flag=False)", "net(X)", "broken(X)", "f(ones(3))")
     ]
-    assert states == ["WOULD-HIT", "WOULD-TRACE", "WOULD-TRACE", "WOULD-TRACE", "?"]
+    assert states == ["WOULD-HIT", "WOULD-TRACE", "WOULD-TRACE", "WOULD-TRACE", "?", "?"]
     assert entries(names["f"]) == before
 
 
