@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import jax
-from jax.extend import source_info_util
 
 from ipyjaxbench.frameworks.jax.jaxpr import operations_of, real_operations
 from ipyjaxbench.frameworks.jax.users import is_users
@@ -155,6 +154,8 @@ def place_of(info: Any) -> Place:
 
 def nearest_of(info: Any) -> Place:
     """File and line of the innermost code that is not JAX's; a library's is among them."""
+    from jax.extend import source_info_util
+
     parts = source_info_util.summarize(info).partition(" (")[0].split(":")
     while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
         parts.pop()  # the column

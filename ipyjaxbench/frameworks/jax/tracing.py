@@ -1,6 +1,7 @@
 """Traces any call into a jaxpr: what cannot be traced is static, and found by trying."""
 
 import contextlib
+import functools
 import io
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -8,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
-import jax.extend
-from jax.extend import source_info_util
 
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import _keras
@@ -22,10 +21,6 @@ from ipyjaxbench.frameworks.jax.kept import Kept, Left
 from ipyjaxbench.frameworks.jax.parts import Part, dress, with_self
 from ipyjaxbench.frameworks.jax.reach import is_jitted, is_of_jax
 from ipyjaxbench.frameworks.jax.words import text_of
-
-# Lines of these files are not the user's.
-for _file in (__file__, deadline.__file__):
-    source_info_util.register_exclusion(_file)
 
 #: Seconds after which no other choice of static arguments is tried.
 _LONGEST = 4.0
@@ -250,8 +245,18 @@ class _NoHash:
     __hash__ = None  # type: ignore[assignment]
 
 
+@functools.cache
+def _exclude_ours() -> None:
+    """Have JAX take no line of ours for the user's; the first trace loads what that needs."""
+    from jax.extend import source_info_util
+
+    for file in (__file__, deadline.__file__):
+        source_info_util.register_exclusion(file)
+
+
 def _traced(call: Call, static: frozenset[str]) -> Traced:
     __tracebackhide__ = True
+    _exclude_ours()
     parts = [Part(n, v, n in static) for n, v in zip(call.labels, call.args, strict=True)]
     # Sorted, as JAX flattens them: names are held against its inputs one by one.
     named = {n: Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}
@@ -301,10 +306,12 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
 
 def _refuse_leaks(closed: Any) -> None:
     """Raise where a value of an earlier trace is used: `jax.make_jaxpr` takes it for a constant."""
+    from jax.extend.core import Var
+
     variables = zip(closed.jaxpr.constvars, closed.consts, strict=True)
     leaked = {variable for variable, value in variables if isinstance(value, jax.core.Tracer)}
     for equation in closed.jaxpr.eqns:
-        if leaked.intersection(v for v in equation.invars if isinstance(v, jax.extend.core.Var)):
+        if leaked.intersection(v for v in equation.invars if isinstance(v, Var)):
             error = jax.errors.UnexpectedTracerError("a value of an earlier trace is used")
             error.place = program.place_of(equation.source_info)
             raise error

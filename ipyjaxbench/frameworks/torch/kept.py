@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench.frameworks.torch.triton import refuse_after_tensorflow
+
 
 @contextmanager
 def as_before() -> Iterator[None]:
@@ -18,7 +20,11 @@ def as_before() -> Iterator[None]:
 
     What PyTorch loads here for the first time sets a variable and a warning's filter. It also logs
     each failure of a fake tensor with a traceback: the error tells it too.
+
+    Raises:
+        SnippetError: what PyTorch loads to look would abort the process.
     """
+    refuse_after_tensorflow()
     variables = dict(os.environ)
     with ExitStack() as stack:
         stack.enter_context(torch.random.fork_rng(_cuda_devices()))

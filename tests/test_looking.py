@@ -1,0 +1,98 @@
+"""What only looks imports no module of a framework that the session has not imported itself."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FRAMEWORKS = ("jax", "torch", "tensorflow")
+#: In each order of two there is one with the first before the second.
+ORDERS = [FRAMEWORKS, (*FRAMEWORKS[1:], FRAMEWORKS[0]), (FRAMEWORKS[2], *FRAMEWORKS[:2])]
+#: As triton does, of which PyTorch imports what is there.
+TRITON = """
+import os, sys
+if "tensorflow" in sys.modules:
+    os.abort()
+"""
+SESSION = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+ROOTS = ("jax", "jaxlib", "torch", "tensorflow", "keras", "triton")
+ARRAYS = {
+    "jax": "jax.device_put(jax.numpy.ones(3), jax.devices()[0])",
+    "torch": "torch.ones(3)",
+    "tensorflow": "tensorflow.ones(3)",
+}
+LOOKS = ("1", "%fwdevices", "%fwdevices x", "%ipyjaxbench", "%trace_cached --watch on", "z = x + x",
+         "%trace_cached --watch off", "%trace_cached x + x", "%trace_cached --predict f(x)",
+         "%fwtime -n 2 -r 3 f(x)", "%%fwcompare -b 0.05\\nadd: x + x\\ndouble: 2 * x")
+
+def modules():
+    return {name for name in sys.modules if name.partition(".")[0] in ROOTS}
+
+config = Config()
+config.HistoryManager.enabled = False
+shell = InteractiveShell.instance(config=config)
+shell.run_cell("%load_ext ipyjaxbench").raise_error()
+imported = {}
+for name in sys.argv[1:]:
+    exec(f"import {name}", shell.user_ns)  # no cell: what is registered for its end is not called
+    for when in ("unused", "used"):
+        if when == "used":
+            exec(f"x = {ARRAYS[name]}; y = x + x\\ndef f(x): return x + x", shell.user_ns)
+        for look in LOOKS if when == "used" else LOOKS[:2]:
+            before = modules()
+            done = shell.run_cell(look)
+            if "--predict" not in look:  # which says that nothing is compiled
+                done.raise_error()
+            imported[f"{name} {when}: {look}"] = sorted(modules() - before)
+print("\\n" + json.dumps(imported))
+"""
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """With a package of triton's name, which ends the process where triton does."""
+    (folder / "triton").mkdir()
+    (folder / "triton" / "__init__.py").write_text(TRITON)
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, "IPYTHONDIR": str(folder)}
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+def test_looking_imports_nothing_of_a_framework(order: tuple[str, ...], tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SESSION, *order]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment(tmp_path), check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    imported = json.loads(done.stdout.splitlines()[-1])
+    assert len(imported) == 3 * 13
+    assert {look: names for look, names in imported.items() if names} == {}
+
+
+def test_what_would_abort_the_process_is_refused_in_one_line(tmp_path: Path) -> None:
+    code = """
+import tensorflow, torch, ipyjaxbench
+try:
+    ipyjaxbench.graph(torch.nn.Linear(3, 3), torch.ones(3))
+except ipyjaxbench.IpyJaxBenchError as error:
+    print(error)
+import sys
+print("triton" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, env=environment(tmp_path), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    refusal, imported = done.stdout.splitlines()[-2:]
+    assert refusal == (
+        "PyTorch imports triton to trace, and after TensorFlow that aborts the process (LLVM):"
+        " restart, and import triton before tensorflow"
+    )
+    assert imported == "False"
