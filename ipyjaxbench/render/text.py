@@ -1,8 +1,10 @@
 """A Report as text of at most 80 columns, fewer in a narrow terminal, readable without colour."""
 
+import importlib
 import io
 import math
 import os
+import random
 import re
 import shutil
 import sys
@@ -94,7 +96,16 @@ def _can_be_shown(text: str) -> bool:
     return True
 
 
+def _load_rich() -> None:
+    """Import rich, which draws from `random`: the numbers that follow stay those of the session."""
+    if "rich.style" not in sys.modules:
+        state = random.getstate()
+        importlib.import_module("rich.console")
+        random.setstate(state)
+
+
 def _lines(report: Report, spell: _Say, *, coloured: bool) -> str:
+    _load_rich()
     from rich.console import Console
 
     console = Console(

@@ -1,0 +1,108 @@
+"""The first report of a process leaves the random numbers that follow as they are."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+PLAIN = (
+    "%fwtime -n 2 -r 3 1 + 1",
+    "%fwtime --name a -n 2 -r 3 1 + 1\n%fwtime --name b -n 2 -r 3 1 + 1\n%fwcompare a b",
+    "%%fwcompare --sweep n=1,2 -b 0.2\nadd: n + n\ndouble: 2 * n",
+    "%trace_cached 1 + 1",
+    "%fwdevices",
+    "%fwhistory",
+    "%ipyjaxbench",
+)
+OF_FRAMEWORKS = (
+    "%fwtime -n 2 -r 3 xn + xn",
+    "%fwtime -n 2 -r 3 xt + xt",
+    "%fwtime -n 2 -r 3 xf + xf",
+    "%fwtime --device -n 2 -r 3 f(xj)",
+    "%%fwcompare -b 0.05\nadd: xt + xt\ndouble: 2 * xj",
+    "%jaxpr --stats f(xj)",
+    "%jaxpr --np np.sin(xn)",
+    "%fxgraph --dynamo torch.sin(xt)",
+    "%tfgraph tf.sin(xf)",
+    "%explain",
+    "%trace_cached f(xj)",
+    "%trace_cached --watch on\nf(xj)",
+    "%fwdevices xn xt xf xj",
+    "%%fwdevices\nnp.asarray(f(xj))",
+)
+SET_UP = """
+import random
+random.seed(0)
+"""
+WITH_FRAMEWORKS = """
+import numpy as np, torch, tensorflow as tf, jax, jax.numpy as jnp
+xn, xt, xf, xj = np.ones(3), torch.ones(3), tf.ones(3), jnp.ones(3)
+f = jax.jit(lambda x: x + 1)
+np.random.seed(0); torch.manual_seed(0); tf.random.set_seed(0)
+tf.random.set_global_generator(tf.random.Generator.from_seed(0))
+"""
+NUMBERS = "[random.random(), random.random()]"
+WITH_THEIRS = NUMBERS + (
+    "+ [np.random.rand(), torch.rand(1).item(), float(tf.random.uniform([])),"
+    " float(tf.random.get_global_generator().normal([]))]"
+)
+#: Each cell is run in a process of its own, that has imported what is to be imported already.
+SESSION = """
+import json, os, sys
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+imports, set_up, numbers, *cells = sys.argv[1:]
+exec(imports)
+
+def told_after(cell):
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell = InteractiveShell.instance(config=config)
+    shell.display_formatter.active_types = shell.display_formatter.format_types
+    shell.run_cell("%load_ext ipyjaxbench").raise_error()
+    shell.run_cell(set_up).raise_error()
+    error = shell.run_cell(cell).error_in_exec
+    return eval(numbers, shell.user_ns), type(error).__name__
+
+for cell in cells:
+    read, write = os.pipe()
+    if not (child := os.fork()):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.write(write, json.dumps(told_after(cell)).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        print(pipe.read() or "null", flush=True)
+    os.waitpid(child, 0)
+"""
+
+
+def told(folder: Path, imports: str, set_up: str, numbers: str, *cells: str) -> dict[str, Any]:
+    """The numbers that are drawn behind each cell, and the kind of error that it raised."""
+    done = subprocess.run(
+        [sys.executable, "-c", SESSION, imports, set_up, numbers, *cells],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "IPYTHONDIR": str(folder), "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = map(json.loads, done.stdout.splitlines())
+    return dict(zip(cells, lines, strict=True))
+
+
+def test_the_first_report_of_a_process_draws_no_random_number(tmp_path: Path) -> None:
+    found = told(tmp_path, "", SET_UP, NUMBERS, *PLAIN)
+    numbers = [0.8444218515250481, 0.7579544029403025]  # of the seed 0
+    assert found == dict.fromkeys(PLAIN, [numbers, "NoneType"])
+
+
+def test_nor_does_it_with_frameworks_or_any_generator_of_theirs(tmp_path: Path) -> None:
+    set_up = SET_UP + WITH_FRAMEWORKS
+    imports = "import torch, tensorflow"  # JAX and NumPy with it
+    found = told(tmp_path, imports, set_up, WITH_THEIRS, "1 + 1", *OF_FRAMEWORKS)
+    numbers, _ = found.pop("1 + 1")
+    errors = {cell: found[cell][1] if found[cell] else "died" for cell in found}
+    assert errors == dict.fromkeys(OF_FRAMEWORKS, "NoneType") | {"%explain": "UsageError"}
+    assert {cell: drawn for cell, (drawn, _) in found.items() if drawn != numbers} == {}
