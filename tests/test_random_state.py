@@ -95,7 +95,7 @@ def told(folder: Path, imports: str, set_up: str, numbers: str, *cells: str) -> 
 def test_the_first_report_of_a_process_draws_no_random_number(tmp_path: Path) -> None:
     found = told(tmp_path, "", SET_UP, NUMBERS, *PLAIN)
     numbers = [0.8444218515250481, 0.7579544029403025]  # of the seed 0
-    assert found == dict.fromkeys(PLAIN, [numbers, "NoneType"])
+    assert found == {cell: [numbers, "NoneType"] for cell in PLAIN}
 
 
 def test_nor_does_it_with_frameworks_or_any_generator_of_theirs(tmp_path: Path) -> None:
