@@ -10,11 +10,10 @@ from ipyjaxbench import stats
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks import Wait, Watch
 from ipyjaxbench.snippet import Loop, Snippet, Source
-from ipyjaxbench.waiting import Drain
+from ipyjaxbench.waiting import Drain, leaves_work
 
 _TURNS, _READINGS = 1000, 9
-_CONVINCING = 3  # samples in a row: from then on it is no hiccup, and work is waited for
-CERTAIN_NS = 100_000  # one reading of what is left running may be off by that much
+_CONVINCING = 2  # times that work was found running: then it is no mistake, and is waited for
 
 
 class Probe(NamedTuple):
@@ -23,12 +22,12 @@ class Probe(NamedTuple):
     Attributes:
         returned: until Python went on.
         waited: until what it gave was computed.
-        drained: how long all devices took to fall idle after that.
+        left: for how long something was running after that; 0 where nothing was.
     """
 
     returned: int
     waited: int
-    drained: int
+    left: int
 
 
 class First(NamedTuple):
@@ -36,12 +35,12 @@ class First(NamedTuple):
 
     Attributes:
         taken: nanoseconds until Python went on.
-        drained: nanoseconds that all devices took after that to fall idle.
+        left: for how many more something was running; 0 where nothing was.
         value: of the last expression; None where there is none.
     """
 
     taken: int
-    drained: int
+    left: int
     value: Any
 
 
@@ -63,24 +62,27 @@ class Calls:
     Attributes:
         made: how many calls were begun.
         elapsed: nanoseconds on the wall that the last stretch of calls took.
-        drain: as given; set anew when the first call has started a framework.
+        drain: as given; set anew when the first call has shown which frameworks are in play.
+        hidden: tells what a call has left running that its value does not show.
+        arranged: how often it was set how calls are made: samples of another count do not compare.
         watches: asked whether something was compiled.
         renew: binds fresh arguments, untimed, before each call that gives its own away.
-        when_left: told of nanoseconds of work that a sample turned out to have left running.
+        when_left: told of nanoseconds of work that samples turned out to leave running.
         fresh: the code changes in place what the set-up makes, so each call needs it anew.
     """
 
     def __init__(self, snippet: Snippet, setup: Snippet | None, clock: Clock, drain: Drain) -> None:
         self.clock = clock
-        self.drain = drain
+        self.drain = self.hidden = drain
         self.watches: Sequence[Watch] = ()
         self.renew: Callable[[], None] | None = None
         self.fresh = False
         self.when_left: Callable[[int], object] = _no_wait
         self.made = 0
+        self.arranged = 0
         self.elapsed = 0
         self._snippet = snippet
-        self._suspected = 0
+        self._found_left = 0
         self._setup = setup.loop() if setup else None
         self._set_up_names = set(setup.binds) if setup else set()
         self._wait: Wait = _no_wait
@@ -98,7 +100,7 @@ class Calls:
         __tracebackhide__ = True
         value: list[Any] = []
         taken = self._turn(1, value.append)
-        return First(taken, self.drain(), value[0] if value else None)
+        return First(taken, self.drain.left(), value[0] if value else None)
 
     def arrange(
         self, wait: Wait | None, *, value: bool, names: Sequence[str], kept: dict[str, Any]
@@ -111,6 +113,8 @@ class Calls:
             names: names handed to it.
             kept: names set back to these values before each call.
         """
+        self.arranged += 1
+        self._found_left = 0
         self._wait = wait or _no_wait
         waits = None if wait is None else names
         self._loop = self._snippet.loop(value=value, waits=waits, resets=tuple(kept))
@@ -130,8 +134,7 @@ class Calls:
         self.set_up(begun=begun)
         start = now()
         taken = self._turn(1, wait_and_see)
-        drained = self.drain.idle + self._left()
-        return Probe(returned[0] - start if returned else taken, taken, drained)
+        return Probe(returned[0] - start if returned else taken, taken, self.hidden.left())
 
     def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> tuple[int, bool]:
         """Time several calls as one.
@@ -150,15 +153,20 @@ class Calls:
             self._turn(ahead, self._wait)
         before = self.compilations()
         taken = self._turn(calls, self._wait)
-        left = self._left()
-        if left > max(CERTAIN_NS, taken / 2):
-            taken += left
-            self._suspected += 1
-            if self._suspected == _CONVINCING:
-                self.when_left(left)
-        else:
-            self._suspected = 0
+        if self._wait is _no_wait:
+            self.check(taken / calls)
         return max(round(taken - calls * self._reset_ns), 0), self.compilations() > before
+
+    def check(self, per_call: float) -> None:
+        """Ask whether the last call left work running, though none did while that was decided.
+
+        Args:
+            per_call: nanoseconds that one takes.
+        """
+        left = leaves_work([(int(per_call), self.hidden.left())], is_certain=self.hidden.is_certain)
+        self._found_left += bool(left)
+        if self._found_left == _CONVINCING:
+            self.when_left(left)
 
     def queue(self, calls: int) -> tuple[int, int]:
         """Make several calls without waiting for each.
@@ -172,13 +180,13 @@ class Calls:
         returned = self._turn(calls, values.append)
         # Devices finish in order what one thread gives them; the code may use several.
         waited = self._waited(values) - self._waited(values)
-        return returned, returned + max(waited + self.drain() - self.drain.idle, 0)
+        return returned, returned + max(waited + self.drain.left(), 0)
 
     def stretch(self, calls: int) -> None:
         """Make calls, each waited for, of which none is a sample, and wait for what they leave."""
         __tracebackhide__ = True
         self._turn(calls, self._wait)
-        self.elapsed += max(self._left(), 0)
+        self.elapsed += self.drain.left()
 
     def again(self) -> Any:
         """Make one more call; give the value of the last expression, None where there is none."""
@@ -217,13 +225,6 @@ class Calls:
         for value in reversed(values):
             self._wait(value)
         return self.clock.now() - start
-
-    def _left(self) -> int:
-        """Nanoseconds that devices took to fall idle; a slow machine is seen by asking twice."""
-        left = self.drain() - self.drain.idle
-        if left > CERTAIN_NS:
-            left -= max(self.drain() - self.drain.idle, 0)
-        return left
 
     def _turn(self, calls: int, wait: Wait) -> int:
         __tracebackhide__ = True

@@ -70,8 +70,7 @@ def _made_cold(
         first = calls.first()
         phases = {name: s for watch in watches for name, s in watch.phases().items()}
         programs = tuple(program for watch in watches for program in watch.programs())
-    typical = max(first.taken - int(sum(s or 0.0 for s in phases.values()) * 1e9), 0)
-    seconds = (first.taken + calls.drain.pending([(typical, first.drained)])) * 1e-9
+    seconds = (first.taken + first.left) * 1e-9
     if not programs and not phases:
         return FirstCall(None, {}, (), (*told, "nothing was compiled anew"))
     return FirstCall(seconds, phases, programs, tuple(told))

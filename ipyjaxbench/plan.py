@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench import notes
-from ipyjaxbench.calls import CERTAIN_NS, Calls, Probe
+from ipyjaxbench.calls import Calls, Probe
 from ipyjaxbench.frameworks import Framework, Wait
 from ipyjaxbench.notes import Note
 from ipyjaxbench.snippet import Snippet
 from ipyjaxbench.state import all_alive
-from ipyjaxbench.waiting import Drain, each, waiter_of
-
-_LARGE = 0.25  # the share of a call that one reading alone must show
+from ipyjaxbench.waiting import Drain, each, leaves_work, waiter_of
 
 
 class Plan:
@@ -27,6 +25,7 @@ class Plan:
     Attributes:
         wait: waits for the value and for the names bound, each in the cheapest way; None if
             there is nothing to wait for.
+        waits_for_all: whether it also waits for work that neither of them shows.
     """
 
     def __init__(
@@ -42,7 +41,7 @@ class Plan:
         waits = [*([of_value] if of_value else []), *of_names.values()]
         self.wait: Wait | None = each(waits) if waits else None
         self._calls = calls
-        self._waits_for_all = False
+        self.waits_for_all = False
         self._hands_value = of_value is not None
         self._names = tuple(of_names)
         self._kept = dict(kept)
@@ -52,7 +51,7 @@ class Plan:
         self._calls.arrange(self.wait, value=self._hands_value, names=self._names, kept=self._kept)
 
     def learn(self, probes: Sequence[Probe]) -> list[Note]:
-        """Wait for all devices after each call, if calls leave work that no value shows.
+        """Decide whether each call is waited for to the end of all that it started.
 
         Args:
             probes: calls that were looked at closely, at least one.
@@ -60,20 +59,19 @@ class Plan:
         Returns:
             A Note if it is so.
         """
-        seen = [(probe.waited, probe.drained) for probe in probes]
-        pending = self._calls.drain.pending(seen)
-        if len(probes) == 1 and pending <= max(CERTAIN_NS, _LARGE * probes[0].waited):
-            return []
-        return self.wait_for_all(pending) if pending else []
+        seen = [(probe.waited, probe.left) for probe in probes]
+        left = leaves_work(seen, is_certain=self._calls.hidden.is_certain)
+        return self.wait_for_all(left) if left else []
 
-    def wait_for_all(self, pending: int) -> list[Note]:
-        """Wait for all devices after each call from now on."""
-        if self._waits_for_all:
+    def wait_for_all(self, left: int) -> list[Note]:
+        """Wait from now on, after each call, for the frameworks whose work was found running."""
+        if self.waits_for_all:
             return []
-        self._waits_for_all = True
-        self.wait = _then(self.wait, self._calls.drain)
+        self.waits_for_all = True
+        drain = Drain([*self._calls.hidden.found_running], self._calls.clock)
+        self.wait = _then(self.wait, drain)
         self._arrange()
-        return [notes.elsewhere(pending * 1e-9)]
+        return [notes.elsewhere(left * 1e-9)]
 
 
 def _then(wait: Wait | None, drain: Drain) -> Wait:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
@@ -16,6 +16,7 @@ _MIN_ROUNDS = 12
 _ENOUGH = 50_000  # samples: more would not narrow the interval, and a record is to be saved
 _SPAN = 0.25  # of the budget at least: what a short look sees is one mood of the machine
 
+_LOOKS = 3  # without a warm-up; `waiting.leaves_work` takes one "yes" of so many
 _WARM_CALLS = 50
 _WARM_NS = 50_000_000
 _WARM_SHARE = 0.2  # of the budget
@@ -45,10 +46,13 @@ class Samples:
     def take(self, calls: Calls, number: int, *, begun: bool = False, ahead: int = 0) -> int:
         """Add one sample, call by call where each has to be prepared; return its nanoseconds."""
         __tracebackhide__ = True
-        if calls.one_by_one:
-            parts = [calls.sample(1, begun=begun or index > 0) for index in range(number)]
-        else:
-            parts = [calls.sample(number, begun=begun, ahead=ahead)]
+        arranged = -1
+        while arranged != calls.arranged:  # what was timed in another way is no part of it
+            arranged = calls.arranged
+            if calls.one_by_one:
+                parts = [calls.sample(1, begun=begun or index > 0) for index in range(number)]
+            else:
+                parts = [calls.sample(number, begun=begun, ahead=ahead)]
         taken = sum(ns for ns, _ in parts)
         self.batches.append((number, taken))
         self.compiled.append(any(compiled for _, compiled in parts))
@@ -74,6 +78,14 @@ class Samples:
         """Nanoseconds of a call in the middle of the warm-up."""
         return stats.median([probe.waited for probe in self.settled_probes()])
 
+    def count_what_was_left(self) -> None:
+        """From now on calls are waited for to the end of all that they start.
+
+        The calls of the warm-up were looked at so closely that they tell it, too. Samples do not.
+        """
+        self.probes = [Probe(p.returned, p.waited + p.left, 0) for p in self.probes]
+        self.batches, self.compiled, self.rounds = [], [], [0] if self.rounds else []
+
     def adopt_probes(self) -> None:
         """Count the calls of the warm-up as samples, where calls are too slow to waste any."""
         for probe, compiled in zip(self.probes, self.probes_compiled, strict=True):
@@ -81,27 +93,21 @@ class Samples:
             self.compiled.append(compiled)
             self.rounds.append(1)
 
-    def look(self, calls: Calls, learn: Callable[[Sequence[Probe]], None], *, begun: bool) -> None:
-        """Add one call, looked at closely, with the work that it left running."""
+    def adopt_together(self, calls: Calls, more: int) -> None:
+        """Count them, and more calls, as one sample."""
+        __tracebackhide__ = True
+        taken, compiled = calls.sample(more, begun=True) if more else (0, False)
+        taken += sum(probe.waited for probe in self.probes)
+        self.batches.append((len(self.probes) + more, taken))
+        self.compiled.append(compiled or any(self.probes_compiled))
+        self.rounds.append(1)
+
+    def look(self, calls: Calls, *, begun: bool = False) -> None:
+        """Make one call, looked at closely, with the work that it left running."""
         __tracebackhide__ = True
         before = calls.compilations()
-        probe = calls.probe(begun=begun)
-        self.probes.append(probe)
+        self.probes.append(calls.probe(begun=begun))
         self.probes_compiled.append(calls.compilations() > before)
-        learn([probe])
-        self.batches.append(
-            (1, probe.waited + calls.drain.pending([(probe.waited, probe.drained)]))
-        )
-        self.compiled.append(self.probes_compiled[-1])
-        self.rounds[-1] += 1
-
-    def extend_last(self, calls: Calls, number: int) -> None:
-        """Add calls to the last sample."""
-        __tracebackhide__ = True
-        taken, compiled = calls.sample(number, begun=True)
-        known, before = self.batches[-1]
-        self.batches[-1] = (known + number, before + taken)
-        self.compiled[-1] |= compiled
 
     def leave_out_compiled(self) -> None:
         """Drop the samples in which something was compiled."""
@@ -126,10 +132,11 @@ def fixed(
 ) -> None:
     """Take ``repeat`` samples of ``number`` calls; ``after`` each, how many are left is told."""
     __tracebackhide__ = True
-    for left in reversed(range(repeat)):
+    wanted = len(samples.batches) + repeat
+    while len(samples.batches) < wanted:
         samples.rounds.append(0)
         samples.take(calls, number)
-        after(left)
+        after(max(wanted - len(samples.batches), 0))
 
 
 def exactly(
@@ -137,7 +144,7 @@ def exactly(
     samples: Samples,
     number: int,
     repeat: int,
-    learn: Callable[[Sequence[Probe]], None],
+    learn: Callable[[], None],
     after: Callable[[int], object],
 ) -> None:
     """Make ``number * repeat`` calls, the first of which was made before.
@@ -147,18 +154,27 @@ def exactly(
         samples: they are added to.
         number: calls per sample.
         repeat: number of samples.
-        learn: told of the second call, which is looked at closely since there is no warm-up.
+        learn: called when the second call and a few more were looked at closely: there is no
+            warm-up.
         after: told after each sample how many are left.
     """
     __tracebackhide__ = True
+    one_each = number == 1
     if number * repeat == 1:
         return
-    samples.rounds.append(0)
-    samples.look(calls, learn, begun=number > 1)
-    rest = number - 2 if number > 1 else 0
-    if rest:
-        samples.extend_last(calls, rest)
-    fixed(calls, samples, number, repeat - 1 - (number == 1), after)
+    most = repeat - 1 if one_each else number - 1
+    looks = min(_LOOKS, most) if calls.hidden.may_wait else 0
+    for _ in range(looks):
+        samples.look(calls, begun=not one_each)
+        if one_each:
+            after(repeat - 1 - len(samples.probes))
+    learn()
+    if one_each:
+        samples.adopt_probes()
+        fixed(calls, samples, 1, repeat - 1 - looks, after)
+        return
+    samples.adopt_together(calls, number - 1 - looks)
+    fixed(calls, samples, number, repeat - 1, after)
 
 
 def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
@@ -168,9 +184,7 @@ def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
     start = wall()
     enough = start + max(int((deadline - start) * _WARM_SHARE), 0)
     while len(samples.probes) < _WARM_CALLS:
-        before = calls.compilations()
-        samples.probes.append(calls.probe())
-        samples.probes_compiled.append(calls.compilations() > before)
+        samples.look(calls)
         if wall() > enough or (wall() - start > _WARM_NS and _is_warm(samples)):
             return
 

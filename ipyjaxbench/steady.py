@@ -26,6 +26,7 @@ _IN_FLIGHT = 0.1  # of the free memory, for results that were not waited for
 _FEWEST = 2  # results that must fit: that of the call before is dropped only after the next
 _QUEUED_SHARE = 0.4  # of the time, for throughput and dispatch
 _MISSED = 1.25  # of the aim: by less it is as good as reached
+_PATIENCE_NS = 30_000_000_000  # one warm call is worth that, whatever the budget
 
 
 @dataclass
@@ -68,7 +69,7 @@ class Steady:
 
     def __post_init__(self) -> None:
         """Hear of work that calls leave running."""
-        self.calls.when_left = lambda left: self.said.extend(self.plan.wait_for_all(left))
+        self.calls.when_left = self._wait_for_all
 
     def run(self, typical: int) -> None:
         """Make all calls; what ends them early is said.
@@ -91,6 +92,7 @@ class Steady:
             self.said.append(notes.interrupted())
         self.close()
         if not self.samples.batches:
+            self._learn()
             self.samples.adopt_probes()
 
     @contextmanager
@@ -113,7 +115,7 @@ class Steady:
         __tracebackhide__ = True
         calls, samples = self.calls, self.samples
         sampling.warm_up(calls, samples, deadline)
-        self.said += self.plan.learn(samples.settled_probes())
+        self._learn()
         self.number = sampling.calls_per_sample(calls, samples)
         asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
@@ -140,7 +142,7 @@ class Steady:
 
     def _take_samples(self, typical: int) -> None:
         __tracebackhide__ = True
-        calls, samples, options, plan = self.calls, self.samples, self.options, self.plan
+        calls, samples, options = self.calls, self.samples, self.options
         begun, budget = calls.clock.wall(), int(options.seconds * 1e9)
         deadline = begun + budget
         if self.room < _FEWEST:
@@ -150,11 +152,13 @@ class Steady:
             self.told(math.nan, 0)
             sampling.exactly(
                 calls, samples, options.number, options.repeat or _REPEAT,
-                lambda p: self.said.extend(plan.learn(p)), self._after_sample,
+                self._learn, self._after_sample,
             )  # fmt: skip
             return
         if options.repeat is None and typical > budget:
-            self.said.append(notes.over_budget(typical * 1e-9))
+            self.said.append(notes.over_budget(typical * 1e-9, again=typical < _PATIENCE_NS))
+            if typical < _PATIENCE_NS:
+                samples.look(calls)
             return
         self.told(samples.known, budget)
         self.warm_up(deadline)
@@ -171,14 +175,29 @@ class Steady:
         if _MISSED * options.target < samples.half_width() < math.inf:
             self.said.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
 
+    def _learn(self) -> None:
+        """Decide what calls are waited for, once, from those of the warm-up."""
+        if self.samples.probes and (learned := self.plan.learn(self.samples.probes)):
+            self.said += learned
+            self.samples.count_what_was_left()
+
+    def _wait_for_all(self, left: int) -> None:
+        """Do so although the warm-up did not show it; what was timed before is another figure."""
+        self.said += self.plan.wait_for_all(left)
+        self.samples.count_what_was_left()
+
     def _after_sample(self, left: int) -> None:
-        self.told(math.nan, left * self.samples.batches[-1][1])
+        samples = self.samples
+        self.told(math.nan, left * (samples.batches[-1][1] if samples.batches else 0))
 
     def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:
-        wall, queued = self.calls.clock.wall, self.queued
+        calls, queued = self.calls, self.queued
+        wall = calls.clock.wall
 
         def after_round() -> None:
             __tracebackhide__ = True
+            if not self.plan.waits_for_all and self.samples.batches:
+                calls.check(self.samples.per_call)
             if queued is not None and queued.spent <= _QUEUED_SHARE * (wall() - begun):
                 queued.look()
             self.told(self.samples.known, max(deadline - wall(), 0))

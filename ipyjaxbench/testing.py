@@ -231,6 +231,10 @@ class FakeFramework(Framework):
         """Wait until the device has nothing left to do."""
         self.device.wait_until(self.device.busy_until)
 
+    def is_running(self) -> bool | None:
+        """Whether the device is busy."""
+        return self.device.busy_until > self.device.clock.now()
+
     def profile(self, run: Callable[[], object]) -> Profile:
         """What the device worked on, each a "work"."""
         before = len(self.device.worked)

@@ -134,17 +134,15 @@ class Timing:
         warm = [name for watch in calls.watches for name in watch.looked_at()]
         self._said += [notes.looked_at(warm)] if warm else []
         self._frameworks, _ = loaded()  # the first call may have imported or started one
-        # What is pending is compared with the work, not with the compilation before it.
         compiling = int(sum(s or 0.0 for s in self._phases.values()) * 1e9)
-        run = max(first.taken - compiling, 0)
-        pending = calls.drain.pending([(run, first.drained)])
-        self._total, self._typical = first.taken + pending, run + pending
-        calls.drain = Drain(self._frameworks, self._clock)
+        self._total = first.taken + first.left
+        self._typical = max(first.taken - compiling, 0) + first.left
         self._after = Snapshot(snippet.names, self._bound, self._frameworks, later=True)
 
         results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
         self.outputs = placements({"": first.value, **results}, self._frameworks)
         self.in_play = scene.in_play(self._frameworks, self.outputs)
+        self._ask_those_in_play()
         self._changes = Changes(snippet, {**scene.reached, **scene.values}, self._frameworks)
         set_up = self._setup.binds if self._setup else ()
         used_once = {*self._changes.certain, *converted(scene, self._frameworks)}
@@ -157,6 +155,18 @@ class Timing:
         self._said += findings.of_value(first.value, snippet.text)
         self._said += findings.of_name(snippet.statements, results)
         self._carryover.after_first(first.value, held=is_held(first))
+
+    def _ask_those_in_play(self) -> None:
+        """Wait for the devices of those frameworks alone that the code uses, as far as is known.
+
+        What is known of code has gaps: a function may import what it uses when it is called. So
+        others are asked, too, where asking takes no clock; they are waited for if they do work.
+        """
+        calls, playing = self._calls, self.in_play
+        everyone = Drain(self._frameworks, self._clock)
+        tell = [f for f in self._frameworks if f in playing or f.is_running() is not None]
+        calls.drain = everyone if self._setup else Drain(playing, self._clock)
+        calls.hidden = Drain(tell, self._clock)
 
     def later_calls(self, told: Told) -> None:
         """Make all other calls, then put back what they changed."""

@@ -40,7 +40,7 @@ def wait(value: FakeArray) -> None:
 def test_the_first_call_lasts_until_all_that_it_started_is_done() -> None:
     bench = Bench(WORK)
     first = bench.calls.first()
-    assert (first.taken, first.drained) == (10, 100)
+    assert (first.taken, first.left) == (10, 100)
     assert isinstance(first.value, FakeArray)
     assert bench.clock.now() == 110
 
@@ -56,13 +56,13 @@ def test_work_that_the_code_did_not_hand_on_is_in_the_first_call_too() -> None:
 def test_a_probe_tells_when_python_went_on_and_when_the_value_was_there() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(wait, value=True, names=(), kept={})
-    assert bench.calls.probe() == Probe(returned=10, waited=110, drained=0)
+    assert bench.calls.probe() == Probe(returned=10, waited=110, left=0)
 
 
 def test_a_probe_tells_how_long_work_went_on_that_was_not_waited_for() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(None, value=False, names=(), kept={})
-    assert bench.calls.probe() == Probe(returned=10, waited=10, drained=100)
+    assert bench.calls.probe() == Probe(returned=10, waited=10, left=100)
 
 
 def test_a_sample_is_the_time_of_all_its_calls_each_waited_for() -> None:
@@ -83,16 +83,30 @@ def test_without_waiting_work_overlaps_and_only_dispatch_is_read() -> None:
     assert bench.calls.sample(5) == (50, False)
 
 
-def test_a_sample_that_left_much_running_waits_for_it_and_tells() -> None:
+def test_samples_of_calls_that_are_not_waited_for_tell_what_they_left_running() -> None:
     left: list[int] = []
     bench = Bench("device.start(dispatch=10, work=100_000)")
     bench.calls.arrange(None, value=False, names=(), kept={})
     bench.calls.when_left = left.append
-    assert bench.calls.sample(5)[0] == 500_010
-    assert bench.calls.sample(5)[0] == 500_010
-    assert left == []  # two readings may be a hiccup
-    assert bench.calls.sample(5)[0] == 500_010
+    assert bench.calls.sample(5)[0] == 50
+    assert left == []
+    assert bench.calls.sample(5)[0] == 50
     assert left == [499_960]
+
+
+def test_samples_of_calls_that_are_waited_for_ask_nothing() -> None:
+    left: list[int] = []
+    bench = Bench("device.start(dispatch=10, work=100_000); log")
+    bench.calls.arrange(lambda value: None, value=True, names=(), kept={})
+    bench.calls.when_left = left.append
+    for _ in range(3):
+        bench.calls.sample(5)
+    assert left == []
+    bench.calls.check(per_call=10)
+    assert left == []
+    bench.device.start(dispatch=0, work=100_000)
+    bench.calls.check(per_call=10)
+    assert left == [100_000]
 
 
 def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:

@@ -74,12 +74,16 @@ def test_exactly_as_many_calls_are_made_as_were_asked_for(
     number: int, repeat: int, batches: list[int]
 ) -> None:
     bench, looked, left = Bench(lambda _: 10), [], []
-    sampling.exactly(bench.calls, bench.samples, number, repeat, looked.append, left.append)
+
+    def learn() -> None:
+        looked.extend(bench.samples.probes)
+
+    sampling.exactly(bench.calls, bench.samples, number, repeat, learn, left.append)
     assert bench.count == number * repeat - 1
     assert bench.samples.batches == [(calls, 10 * calls) for calls in batches]
     assert bench.samples.rounds == [1] * len(batches)
-    assert len(looked) == bool(batches)
-    assert left == [*range(max(repeat - 1 - (number == 1), 0))][::-1]
+    assert len(looked) == min(3, repeat - 1 if number == 1 else number - 1)
+    assert left == [*range(repeat - 1)][::-1]
 
 
 def test_calls_that_need_preparing_are_made_one_by_one_and_counted_as_one_sample() -> None:

@@ -9,7 +9,7 @@ from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.snippet import Snippet, Source
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timer import time_snippet
-from tests.bench import MS, Bench, told
+from tests.bench import MS, START, Bench, told
 
 # How often and how long
 
@@ -58,11 +58,26 @@ def test_the_budget_is_kept_when_calls_sleep_and_cpu_time_is_measured(bench: Ben
     assert m.elapsed <= 2 * 2.0
 
 
-def test_a_second_call_that_would_pass_the_budget_is_not_made(bench: Bench) -> None:
-    turns = bench.counted(lambda _: bench.clock.advance(2999 * MS))
+def test_of_calls_longer_than_the_budget_one_warm_one_is_the_figure(bench: Bench) -> None:
+    turns = bench.counted(lambda count: bench.clock.advance((4999 if count == 1 else 2999) * MS))
     m = bench.time("call()")
-    assert (m.verdict, len(turns), m.median) == ("ONCE", 1, pytest.approx(3.0))
-    assert [(n.code, n.advice) for n in m.notes] == [("over-budget", "-b 12 to measure several")]
+    assert (m.verdict, len(turns)) == ("ONCE", 2)
+    assert (m.first_call, m.median) == pytest.approx((5.0, 3.0))
+    assert [(n.code, n.advice) for n in m.notes] == [("over-budget", "-b 20 to measure several")]
+
+
+@pytest.mark.parametrize("code", [START, f"{START}; 1"])
+def test_that_call_is_waited_for_to_its_end(bench: Bench, code: str) -> None:
+    m = bench.time(code.replace("1_000_000", "5_000_000_000"))
+    assert m.median == pytest.approx(5.00001)
+    assert ("elsewhere" in told(m)) == (code != START)
+
+
+def test_a_second_call_of_half_a_minute_is_not_made(bench: Bench) -> None:
+    turns = bench.counted(lambda _: bench.clock.advance(30_000 * MS))
+    m = bench.time("call()")
+    assert (m.verdict, len(turns), m.median) == ("ONCE", 1, pytest.approx(30.001))
+    assert [(n.code, n.advice) for n in m.notes] == [("over-budget", "-b 120 to measure several")]
 
 
 def test_calls_too_slow_to_waste_are_all_samples(bench: Bench) -> None:

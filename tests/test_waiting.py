@@ -8,7 +8,7 @@ import pytest
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks.python import Python
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
-from ipyjaxbench.waiting import Drain, each, waiter_of
+from ipyjaxbench.waiting import Drain, each, leaves_work, waiter_of
 
 
 class OtherArray(FakeArray):
@@ -106,23 +106,67 @@ def test_waiting_is_measured_by_the_wall_whatever_the_clock_of_samples(device: F
     assert device.clock.now() == 100
 
 
+def test_what_runs_on_is_told_and_whose_it_is(device: FakeDevice) -> None:
+    other = Other(FakeDevice(device.clock))
+    drain = drained(device, [other, first := First(device)])
+    assert (drain.left(), [*drain.found_running]) == (0, [])
+    device.start(dispatch=10, work=300)
+    assert (drain.left(), drain.is_certain) == (300, True)
+    assert (drain.left(), [*drain.found_running]) == (0, [first])
+
+
+def test_work_from_before_is_not_taken_for_work_of_the_code(device: FakeDevice) -> None:
+    device.start(dispatch=0, work=5_000)
+    assert not drained(device).found_running
+
+
+def test_nothing_runs_in_a_framework_that_does_not_run_ahead(device: FakeDevice) -> None:
+    class Synchronous(Slow):
+        def runs_ahead(self) -> bool:
+            return False
+
+    slow = Synchronous(device)
+    drain = drained(device, [slow])
+    before = slow.asked
+    assert (drain.left(), drain.may_wait, slow.asked) == (0, False, before)
+
+
 @pytest.mark.parametrize(
-    ("calls", "pending"),
+    ("work", "left"), [(0, 0), (600, 0), (14_000, 0), (20_000, 20_000), (90_000_000, 90_000_000)]
+)
+def test_where_only_a_clock_tells_two_waits_are_compared(
+    device: FakeDevice, work: int, left: int
+) -> None:
+    class Untold(Slow):
+        def is_running(self) -> None:
+            """It is not told."""
+
+    untold = Untold(device)
+    drain = drained(device, [untold])
+    device.start(dispatch=0, work=work + 700 if work else 0)  # asking takes 700 of it
+    assert (drain.left(), drain.is_certain) == (left, False)
+    assert ([*drain.found_running] == [untold]) == bool(left)
+
+
+@pytest.mark.parametrize(
+    ("left", "is_certain", "decided"),
     [
-        ([(1000, 700)], 0),  # asking took as long as it always does
-        ([(1000, 700 + 600)], 0),  # less than asking itself
-        ([(1000, 700 + 5000)], 0),  # what cold caches make of asking
-        ([(1000, 700 + 20_000)], 20_000),
-        ([(1_000_000, 700 + 40_000)], 0),  # 4 % of a call
-        ([(1_000_000, 700 + 60_000)], 60_000),  # 6 % of a call
-        ([(1000, 20_700), (1000, 20_700), (1000, 9_999_999)], 20_000),  # one hiccup does not count
-        ([(1000, 0)], 0),
+        ([0], True, 0),
+        ([700], True, 700),
+        ([0, 0, 700], True, 700),
+        ([0, 0, 0, 700], True, 0),  # one "yes" of many may be a mistake
+        ([0] * 48 + [700, 900], True, 800),
+        ([40, 40, 40], True, 0),  # 4 % of a call
+        ([60, 60, 60], True, 60),
+        ([40, 900, 40, 900, 40], False, 0),
+        ([60, 900, 40, 900, 40], False, 900),
     ],
 )
-def test_work_after_a_call_counts_where_it_matters(
-    device: FakeDevice, calls: list[tuple[int, int]], pending: int
+def test_answers_decide_whether_code_leaves_work(
+    left: list[int], is_certain: bool, decided: int
 ) -> None:
-    assert drained(device, [Slow(device)]).pending(calls) == pending
+    calls = [(1000, each) for each in left]
+    assert leaves_work(calls, is_certain=is_certain) == decided
 
 
 def test_a_value_without_arrays_needs_no_waiting(device: FakeDevice) -> None:

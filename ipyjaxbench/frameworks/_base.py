@@ -106,6 +106,18 @@ class Framework(ABC):
     def drain(self) -> None:
         """Return when nothing that was started is still running, on any initialised device."""
 
+    def runs_ahead(self) -> bool:
+        """Whether its operations may come back before they are computed, as it is set now."""
+        return True
+
+    def is_running(self) -> bool | None:
+        """Whether something that was started is still running, told without a clock.
+
+        Returns:
+            The answer; None where it takes a clock to tell. What `prepare` makes ready is used.
+        """
+        return None
+
     @abstractmethod
     def profile(self, run: Callable[[], object]) -> Profile | None:
         """Run something under the framework's profiler, and tell what ran on devices.

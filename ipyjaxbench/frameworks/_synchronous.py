@@ -65,6 +65,16 @@ class Synchronous(Framework):
         """Nothing runs on."""
 
     @final
+    def runs_ahead(self) -> bool:
+        """It has computed when it returns."""
+        return False
+
+    @final
+    def is_running(self) -> bool:
+        """Nothing runs on."""
+        return False
+
+    @final
     def profile(self, run: Callable[[], object]) -> None:
         """There is no profiler."""
 

@@ -75,11 +75,18 @@ def interrupted() -> Note:
     return Note("interrupted", "Interrupted: the figure is of the calls made until then.")
 
 
-def over_budget(seconds: float) -> Note:
-    """No second call fitted into the budget."""
+def over_budget(seconds: float, *, again: bool = False) -> Note:
+    """A call takes longer than the budget.
+
+    Args:
+        seconds: that one takes.
+        again: whether one warm call was made all the same.
+    """
     return Note(
         "over-budget",
-        "One call only: a second one would have passed the budget.",
+        "The figure is one call: it takes longer than the budget."
+        if again
+        else "One call only: a second one would have passed the budget.",
         f"-b {max(1, round(4 * seconds))} to measure several",
     )
 

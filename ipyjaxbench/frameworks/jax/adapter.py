@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
@@ -22,7 +22,7 @@ from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES, too_late
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, usable_cpus
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
-from ipyjaxbench.frameworks.jax import described, devices, fresh, places
+from ipyjaxbench.frameworks.jax import described, devices, fresh, in_flight, places
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.diagnoses.explaining import explain
@@ -44,7 +44,6 @@ from ipyjaxbench.placed import Placement
 from ipyjaxbench.signature import Miss
 
 _CONVERTED = 5
-_pytree: Wait = jax.block_until_ready
 
 
 class Jax(Framework):
@@ -68,7 +67,7 @@ class Jax(Framework):
             *((f, "jax.jit") for f in (jax.vmap, jax.grad, jax.value_and_grad)),
             *((f, "jax.jit") for f in (jax.jacfwd, jax.jacrev, jax.hessian, jax.checkpoint)),
         )
-        self._canaries: list[tuple[Callable[[Any], Any], Any]] = []
+        self._in_flight = in_flight.InFlight(_local_devices)
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
             self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
 
@@ -100,40 +99,26 @@ class Jax(Framework):
         return min(map(_free_on, _local_devices()), default=host_memory())
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait:
-        """One array by its method, a pytree by JAX's batched call, anything else by its arrays."""
-        if len(arrays) == 1 and arrays[0] is value:
-            return _one_array
-        if _holds_all(value, arrays):
-            return _pytree
-        if _holds_all(_attributes(value), arrays):
-            return _one_object
-        return lambda _: self.drain()
+        """One array by its method, a pytree by JAX's batched call, anything else by its devices."""
+        return in_flight.waiter(value, arrays) or (lambda _: self.drain())
 
     def prepare(self) -> None:
         """Compile the tiny programs that `drain` runs, one for each initialised device."""
-        if self._canaries or not self.started():
-            return
-        with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
-            inputs = [jax.device_put(np.int32(0), device) for device in _local_devices()]
-            # Compiled ahead of time: a jitted function compiles anew in each context of the
-            # user's, and that would be taken for a wait.
-            self._canaries = [(jax.jit(_canary).lower(x).compile(), x) for x in inputs]
+        if self.started():
+            self._in_flight.prepare()
 
     def drain(self) -> None:
-        """Run a tiny program on each initialised device: it comes back when all before it has.
+        """Run a tiny program on each initialised device: it comes back when all before it has."""
+        if self.started():
+            self._in_flight.wait()
 
-        `jax.live_arrays` and `jax.effects_barrier` do not wait for results that were dropped;
-        they are all there is before `prepare`.
-        """
-        if not self.started():
-            return
-        if self._canaries:
-            # A compiled program refuses to run while the user has jit disabled.
-            with jax.disable_jit(disable=False) if jax.config.jax_disable_jit else nullcontext():
-                jax.block_until_ready([program(x) for program, x in self._canaries])
-        else:
-            jax.block_until_ready([a for a in jax.live_arrays() if not a.is_deleted()])
-        jax.effects_barrier()
+    def runs_ahead(self) -> bool:
+        """Wherever it computes."""
+        return self.started()
+
+    def is_running(self) -> bool | None:
+        """Told on CPUs, by whether such a program is ready at once."""
+        return self._in_flight.is_any() if self.started() else False
 
     def profile(self, run: Callable[[], object]) -> Profile:
         """Trace with `jax.profiler`."""
@@ -320,31 +305,6 @@ class Jax(Framework):
         if not isinstance(function, jax.stages.Wrapped) or jax.config.jax_disable_jit:
             return None
         return self._works.of_call(function, args, kwargs)
-
-
-def _holds_all(tree: object, arrays: Sequence[Any]) -> bool:
-    return {id(leaf) for leaf in jax.tree.leaves(tree)}.issuperset(map(id, arrays))
-
-
-def _attributes(value: object) -> dict[str, object]:
-    return getattr(value, "__dict__", {})
-
-
-def _one_object(value: object) -> object:
-    """Wait for a plain object or dataclass, which is no pytree while its attributes are one."""
-    return jax.block_until_ready(_attributes(value) or value)
-
-
-def _canary(x: Any) -> Any:
-    return x + 1
-
-
-def _one_array(value: Any) -> object:
-    """Wait for one array, or whatever a later call may return instead."""
-    try:
-        return value.block_until_ready()
-    except AttributeError:
-        return jax.block_until_ready(value)
 
 
 def _local_devices() -> list[Any]:

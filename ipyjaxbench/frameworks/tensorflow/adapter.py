@@ -110,8 +110,16 @@ class TensorFlow(Framework):
 
     def drain(self) -> None:
         """Wait for all devices where any of them runs ahead of Python."""
-        if self.started() and tf.executing_eagerly() and _runs_ahead():
+        if self.runs_ahead():
             tf.test.experimental.sync_devices()
+
+    def runs_ahead(self) -> bool:
+        """On accelerators, and on the CPU where the user has set it so."""
+        return self.started() and tf.executing_eagerly() and _runs_ahead()
+
+    def is_running(self) -> bool | None:
+        """Nothing tells it but the time that waiting takes, where operations run ahead at all."""
+        return None if self.runs_ahead() else False
 
     def profile(self, run: Callable[[], object]) -> Profile:
         """Trace with `tf.profiler`."""

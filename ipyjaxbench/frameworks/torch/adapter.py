@@ -112,6 +112,17 @@ class Torch(Framework):
         """Wait for every accelerator that this process uses; each has its own queue."""
         devices.drain()
 
+    def runs_ahead(self) -> bool:
+        """On accelerators alone."""
+        return any(devices.in_use())
+
+    def is_running(self) -> bool | None:
+        """What the streams in use tell; that others are idle only a clock shows."""
+        in_use = list(devices.in_use())
+        if not in_use:
+            return False
+        return True if any(map(devices.is_busy, in_use)) else None
+
     def profile(self, run: Callable[[], object]) -> Profile:
         """Profile with kineto: kernels where an accelerator is used, operators on the CPU else."""
         return profile(run, {device.type for device in devices.in_use()})

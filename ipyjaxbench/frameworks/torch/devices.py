@@ -80,6 +80,13 @@ def synchronize(device: torch.device) -> None:
         getattr(torch, device.type).synchronize(device)
 
 
+def is_busy(device: torch.device) -> bool:
+    """Whether work is left on the current stream of an accelerator; no, where it has no streams."""
+    kind = getattr(torch, device.type, None)
+    current = getattr(kind, "current_stream", None)
+    return current is not None and not current(device).query()
+
+
 def drain() -> None:
     """Wait for all that was started on any of them."""
     for device in in_use():
