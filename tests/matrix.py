@@ -1,8 +1,8 @@
-"""Runs the behaviour suite where people are: with old and new IPython, and with Colab's versions.
+"""Runs tests where people are: with old, new and Colab's versions, and beside triton.
 
     python -m tests.matrix [--folder DIR] [--only WORD] [pytest arguments]
 
-An environment is made once and kept in the folder. NumPy is all that it has of the frameworks.
+An environment is made once and kept in the folder.
 """
 
 import argparse
@@ -22,7 +22,17 @@ ROOT = Path(__file__).parent.parent
 COLAB = ROOT / "tests" / "behaviour" / "colab.txt"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 NEEDED = ("hypothesis", "ipykernel", "nbclient", "nbformat", "papermill", "pexpect", "pytest")
-NAMED = ("ipython", "ipykernel", "traitlets", "jupyter_client", "numpy")
+#: The newest versions that do not need packages for a GPU, as PyTorch does on this Python.
+NEWEST = ("jax==0.12.0.1", "flax==0.12.12", "tensorflow-cpu==2.22.0rc0", "numpy==2.5.5",
+          "equinox", "optax")  # fmt: skip
+#: Where a new version of a framework shows first: what it tells privately, and what is run on it.
+OF_FRAMEWORKS = tuple(
+    f"tests/frameworks/test_{name}.py"
+    for name in (
+        "jax", "jax_graph", "jax_live", "jax_pitfalls", "jax_traces", "jax_trace_libraries",
+        "jax_transfers", "jax_work", "jax_compiled", "numpy", "tensorflow", "tensorflow_traces",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,33 +42,48 @@ class Environment:
     Attributes:
         name: what it stands for.
         python: its version, as in "3.13".
-        ipython: which versions of IPython.
-        colab: whether all else has Colab's versions too.
+        packages: what it has beside what the tests need, as pip takes them.
+        tests: what is run there.
+        named: packages whose versions are told.
+        colab: whether all else has Colab's versions.
+        is_beside: whether it is this Python with its packages, and these beside them.
     """
 
     name: str
     python: str
-    ipython: str
+    packages: tuple[str, ...]
+    tests: tuple[str, ...] = ("tests/behaviour",)
+    named: tuple[str, ...] = ("ipython", "ipykernel", "traitlets", "jupyter_client", "numpy")
     colab: bool = False
+    is_beside: bool = False
 
-    def packages(self) -> list[str]:
-        """What pip is told to install."""
+    def installs(self, home: Path) -> list[str]:
+        """What pip is told."""
+        if self.is_beside:
+            return ["--no-deps", "--target", str(home), *self.packages]
         pins = ["-c", str(COLAB)] if self.colab else []
-        return [str(ROOT), f"ipython{self.ipython}", *NEEDED, *pins]
+        return [str(ROOT), *self.packages, *NEEDED, *pins]
 
     def key(self) -> str:
         """Another one for another environment, or when what is installed changes."""
-        parts = [self.name, self.python, self.ipython, *NEEDED]
+        parts = [self.name, self.python, *self.packages, *NEEDED]
         parts += [(ROOT / "pyproject.toml").read_text(), COLAB.read_text()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 ENVIRONMENTS = (
-    Environment("Colab", "3.13", "==7.34.0", colab=True),
-    Environment("Colab", HERE, "==7.34.0", colab=True),
-    Environment("IPython 8", HERE, "<9"),
-    Environment("IPython 9", "3.13", ">=9"),
-)
+    Environment("Colab", "3.13", ("ipython==7.34.0",), colab=True),
+    Environment("Colab", HERE, ("ipython==7.34.0",), colab=True),
+    Environment("IPython 8", HERE, ("ipython<9",)),
+    Environment("IPython 9", "3.13", ("ipython>=9",)),
+    Environment(
+        "newest", "3.13", NEWEST, OF_FRAMEWORKS, ("jax", "flax", "tensorflow_cpu", "numpy")
+    ),
+    Environment(
+        "triton", HERE, ("triton==3.7.1",), ("tests/test_looking.py", "tests/test_readme.py"),
+        ("triton", "torch", "tensorflow_cpu", "jax"), is_beside=True,
+    ),
+)  # fmt: skip
 
 
 def main() -> int:
@@ -71,27 +96,33 @@ def main() -> int:
     wanted = dict.fromkeys(e for e in ENVIRONMENTS if chosen.only in f"{e.name} {e.python}")
     with ThreadPoolExecutor(2) as pool:
         made = pool.map(lambda each: make(each, chosen.folder.resolve()), wanted)
-        results = [run(each, python, arguments) for each, python in zip(wanted, made, strict=True)]
+        results = [run(each, home, arguments) for each, home in zip(wanted, made, strict=True)]
     return int(not all(results))
 
 
 def make(environment: Environment, folder: Path) -> Path | None:
-    """The environment's Python; None where there is no such Python here."""
+    """The environment's folder; None where there is no such Python here."""
     base = interpreter(environment.python)
     if base is None:
         return None
     home = folder / environment.key()
-    python = home / "bin" / "python"
     if (home / "whole").exists():
-        return python
+        return home
     shutil.rmtree(home, ignore_errors=True)
-    subprocess.run([base, "-m", "venv", home], check=True)
-    command = [python, "-m", "pip", "install", "-q", *environment.packages()]
+    if not environment.is_beside:
+        subprocess.run([base, "-m", "venv", home], check=True)
+    python = python_of(environment, home)
+    command = [python, "-m", "pip", "install", "-q", *environment.installs(home)]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{environment.name}, Python {environment.python}: {done.stderr}")
     (home / "whole").touch()
-    return python
+    return home
+
+
+def python_of(environment: Environment, home: Path) -> str:
+    """The interpreter of an environment."""
+    return sys.executable if environment.is_beside else str(home / "bin" / "python")
 
 
 def interpreter(version: str) -> str | None:
@@ -109,21 +140,23 @@ def interpreter(version: str) -> str | None:
     return None
 
 
-def run(environment: Environment, python: Path | None, arguments: list[str]) -> bool:
-    """Run the suite, and say how it went; a Python that is not here is said and not counted."""
+def run(environment: Environment, home: Path | None, arguments: list[str]) -> bool:
+    """Run the tests, and say how it went; a Python that is not here is said and not counted."""
     title = f"{environment.name}, Python {environment.python}"
-    if python is None:
+    if home is None:
         print(f"not run: {title}: there is no such Python here", flush=True)
         return True
     start = time.monotonic()
+    python = python_of(environment, home)
+    path = os.pathsep.join([str(ROOT), *([str(home)] if environment.is_beside else ())])
     with tempfile.TemporaryDirectory() as own:
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR"), own)
         # What older libraries are warned of is not ours to mend.
         command = [python, "-m", "pytest", "-q", "-pno:cacheprovider", "-pno:warnings"]
         done = subprocess.run(
-            [*command, "tests/behaviour", *arguments],
+            [*command, *environment.tests, *arguments],
             cwd=ROOT,
-            env={**os.environ, **folders, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, **folders, "PYTHONPATH": path},
             capture_output=True,
             text=True,
             check=False,
@@ -133,14 +166,18 @@ def run(environment: Environment, python: Path | None, arguments: list[str]) -> 
     last = done.stdout.strip().splitlines()[-1:] or [""]
     counts = ", ".join(re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last[0])) or "no test"
     seconds = time.monotonic() - start
-    print(f"{counts}: {title} ({versions(python)}), {seconds:.0f} s", flush=True)
+    told = versions(python, path, environment.named)
+    print(f"{counts}: {title} ({told}), {seconds:.0f} s", flush=True)
     return done.returncode == 0
 
 
-def versions(python: Path) -> str:
+def versions(python: str, path: str, names: tuple[str, ...]) -> str:
     """The versions that matter."""
-    code = f"from importlib.metadata import version as v\nfor n in {NAMED}: print(n, v(n))"
-    told = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    code = f"from importlib.metadata import version as v\nfor n in {names}: print(n, v(n))"
+    told = subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
     return ", ".join(told.stdout.splitlines())
 
 

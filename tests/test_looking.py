@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -56,9 +57,10 @@ print("\\n" + json.dumps(imported))
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """With a package of triton's name, which ends the process where triton does."""
-    (folder / "triton").mkdir()
-    (folder / "triton" / "__init__.py").write_text(TRITON)
+    """With triton; where it is not installed, one of its name that ends the process as it does."""
+    if find_spec("triton") is None:
+        (folder / "triton").mkdir()
+        (folder / "triton" / "__init__.py").write_text(TRITON)
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     return {**os.environ, "PYTHONPATH": path, "IPYTHONDIR": str(folder)}
 

@@ -526,6 +526,19 @@ def test_a_trace_can_be_started_after_one_that_could_not_be_written() -> None:
     assert _adapter().profile(lambda: jax.block_until_ready(SQUARE + 1)).intervals != ()
 
 
+def test_warnings_that_are_errors_do_not_end_the_process() -> None:
+    """jaxlib warns when its types are made, which is when the first profile is read."""
+    code = (
+        "import jax, jax.numpy as jnp, ipyjaxbench\n"
+        "names = dict(f=jax.jit(lambda x: jnp.sin(x) @ x), x=jnp.ones((64, 64)))\n"
+        "found = ipyjaxbench.measure_code('f(x)', names, number=2, repeat=3, device=True).device\n"
+        "print(found.reasons, [seen.framework for seen in found.passes])"
+    )
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "{} ['jax']", done.stderr[-2000:]
+
+
 def test_the_folder_of_the_trace_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """A pass under JAX's profiler, read back from the file that it writes."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -67,11 +68,17 @@ def _forget_trace() -> None:
 
 def _read(folder: Path) -> Profile:
     try:
-        lines = [line for path in folder.rglob("*.xplane.pb") for line in _lines(path)]
-        named = _xplane.hlo_operation
-        return Profile(_xplane.operations(lines, named, unseen="jit__canary"))
+        # jaxlib makes its types when they are first used; from Python 3.13 on that warns, and
+        # where warnings are errors its C++ code ends the process (jaxlib 0.12.0.1).
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            return _told(folder)
     except Exception as error:  # noqa: BLE001  a format that moved
         return Profile(reason=in_words(error))
+
+
+def _told(folder: Path) -> Profile:
+    lines = [line for path in folder.rglob("*.xplane.pb") for line in _lines(path)]
+    return Profile(_xplane.operations(lines, _xplane.hlo_operation, unseen="jit__canary"))
 
 
 def _lines(path: Path) -> Iterator[_xplane.Line]:
