@@ -14,6 +14,7 @@ from .ceiling import Ceilings as Ceilings
 from .comparison import Comparison as Comparison
 from .diagnosis import Diagnosis as Diagnosis
 from .diagnosis import UntraceableError as UntraceableError
+from .errors import ArmFailedError as ArmFailedError
 from .errors import IpyJaxBenchError as IpyJaxBenchError
 from .errors import MissingLibraryError as MissingLibraryError
 from .errors import OptionError as OptionError

@@ -59,6 +59,8 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
         OptionError: a value breaks a rule.
         SnippetError: the code cannot be measured.
         Exception: what the code raised in its first call.
+        KeyboardInterrupt: in its first call, or later: then it has a ``result``, which is the
+            measurement of the calls made until then.
 
     Example:
         >>> measure_code("sum(x)", {"x": [1, 2]}, number=10, repeat=2).repeat
@@ -89,6 +91,7 @@ def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measu
 
     Raises:
         Exception: what the first call raised.
+        KeyboardInterrupt: as for `measure_code`.
 
     Example:
         >>> measure(sorted, [3, 1, 2]).median < 1
@@ -117,6 +120,7 @@ def compare(
     *args: Any,
     baseline: str | None = None,
     budget: float | None = None,
+    keep_going: bool = False,
 ) -> Comparison:
     """Compare calls of functions with the same arguments, as ``%%fwcompare`` does.
 
@@ -125,12 +129,15 @@ def compare(
         *args: the positional arguments of all of them.
         baseline: label of the one to compare the others with; None takes the first.
         budget: seconds to spend after the first calls; None takes 2.2 for each.
+        keep_going: raise nothing where one of them fails and others do not.
 
     Returns:
         The comparison: ``.ratio(label)``, ``.verdict(label)``, and a measurement by ``[label]``.
 
     Raises:
         OptionError: a value breaks a rule, or there are fewer than two functions.
+        ArmFailedError: a function failed; its ``result`` is the comparison of the others.
+        KeyboardInterrupt: the user ended it; its ``result`` is of the calls made until then.
 
     Example:
         >>> found = compare({"small": sum, "large": sorted}, [3, 1, 2], budget=0.1)
@@ -138,7 +145,7 @@ def compare(
         True
     """
     __tracebackhide__ = True
-    options = CompareOptions(baseline=baseline, budget=budget)
+    options = CompareOptions(baseline=baseline, budget=budget, keep_going=keep_going)
     if not isinstance(functions, Mapping):
         raise OptionError(
             f"compare takes functions by label, not a {type(functions).__name__}: write"

@@ -61,6 +61,7 @@ class Calls:
 
     Attributes:
         made: how many calls were begun.
+        interrupt: what the user ended them with; None where they came to their end.
         elapsed: nanoseconds on the wall that the last stretch of calls took.
         drain: as given; set anew when the first call has shown which frameworks are in play.
         hidden: tells what a call has left running that its value does not show.
@@ -79,6 +80,7 @@ class Calls:
         self.fresh = False
         self.when_left: Callable[[int], object] = _no_wait
         self.made = 0
+        self.interrupt: KeyboardInterrupt | None = None
         self.arranged = 0
         self.elapsed = 0
         self._snippet = snippet

@@ -64,13 +64,24 @@ class Comparison(Result):
 
     def __getitem__(self, label: str) -> Measurement:
         """The measurement of an arm; KeyError where there is none."""
-        measured = {side.label: side.measured for side in self.sides}[label]
-        if measured is None:
-            raise KeyError(label)
-        return measured
+        self._check_label(label)
+        side = next(each for each in self.sides if each.label == label)
+        if side.measured is None:
+            raise KeyError(f"{label} {'failed: ' + side.failed if side.failed else 'was not run'}")
+        return side.measured
+
+    def _check_label(self, label: str) -> None:
+        labels = [side.label for side in self.sides]
+        if label not in labels:
+            raise KeyError(f"{label!r} is none of the arms: {', '.join(labels)}")
 
     def ratio(self, label: str) -> Ratio | None:
-        """How many times as long an arm takes as the baseline; None where one of them failed."""
+        """How many times as long an arm takes as the baseline; None where one of them failed.
+
+        Raises:
+            KeyError: there is no such arm.
+        """
+        self._check_label(label)
         return self._ratios.get(label)
 
     @cached_property
@@ -89,7 +100,11 @@ class Comparison(Result):
         """FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE of an arm without a figure.
 
         It is "" for the baseline and for what failed.
+
+        Raises:
+            KeyError: there is no such arm.
         """
+        self._check_label(label)
         own = {side.label: m.verdict for side in self.sides if (m := side.measured)}
         if label != self.baseline and own.get(label) in _NO_FIGURE:
             return own[label]

@@ -69,7 +69,7 @@ class Contender:
 
     Attributes:
         label: its name.
-        failed: the error that ended it; empty where none did.
+        failed: the error that ended its first call; None where none did.
         value: of its first call.
         steady: makes its further calls; None where the first one failed.
         alone: nanoseconds of a call before there were turns of other frameworks; 0 where all
@@ -78,7 +78,7 @@ class Contender:
 
     def __init__(self, entry: Entry, options: TimeOptions, muted: Muted) -> None:
         self.label = entry.label
-        self.failed = ""
+        self.failed: Exception | None = None
         self.alone = 0.0
         self._few = 1
         self.value: Any = None
@@ -91,6 +91,7 @@ class Contender:
 
     def first_call(self, frameworks: Sequence[Framework], names: Namespace) -> None:
         """Make the first call, with the user's names and random state as every arm finds them."""
+        __tracebackhide__ = True
         before = Snapshot(names, (), frameworks, later=False)
         try:
             with self.here():
@@ -101,7 +102,7 @@ class Contender:
                 self.timing.learn(first)
                 self.steady = self.timing.steady()
         except Exception as error:  # noqa: BLE001  the others go on
-            self.failed = user_errors.one_line(error)
+            self.failed = error
         finally:
             before.restore(frameworks)
 
@@ -184,14 +185,15 @@ class Contender:
 
     def side(self, conditions: Conditions | None) -> Side:
         """What was found."""
+        failed = "" if self.failed is None else user_errors.one_line(self.failed)
         if self.steady is None:
-            return Side(self.label, None, self.failed)
+            return Side(self.label, None, failed)
         self.steady.conditions = conditions
         self.steady.close()
         with self.here():
             self.timing.put_back()
             self.timing.look_back()
-        return Side(self.label, self.timing.measurement(0.0), self.failed)
+        return Side(self.label, self.timing.measurement(0.0), failed)
 
 
 def _per_call(steady: Steady) -> float:

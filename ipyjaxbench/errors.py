@@ -4,6 +4,7 @@ IpyJaxBenchError
 ├── OptionError     an option is unknown, or its value breaks a rule
 ├── SnippetError    the code cannot be measured (empty, a string)
 ├── RecordError     a saved record is not one that this version can read
+├── ArmFailedError  the code of an arm failed; it holds the comparison of the others
 ├── MissingLibraryError   a library that only this part needs is not installed
 └── TooManyTracesError    more was traced than is allowed
 """
@@ -30,6 +31,32 @@ class MissingLibraryError(IpyJaxBenchError, ImportError):
 
     def __init__(self, library: str, extra: str = "plot") -> None:
         super().__init__(f"{library} is not installed: pip install ipyjaxbench[{extra}]")
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while code was measured, compared or swept.
+
+    Attributes:
+        result: of the calls that were made until then.
+    """
+
+    def __init__(self, result: object, stopped: KeyboardInterrupt) -> None:
+        super().__init__(*stopped.args)
+        self.result = result
+        self.with_traceback(stopped.__traceback__)  # which ends in the user's line
+
+
+class ArmFailedError(IpyJaxBenchError):
+    """An arm of a comparison failed in its first call, or the set-up of a point of a sweep.
+
+    Attributes:
+        result: of the other arms and points.
+        error: the first one that the user's code raised.
+    """
+
+    def __init__(self, result: object, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.result, self.error = result, error
 
 
 class TooManyTracesError(IpyJaxBenchError, AssertionError):

@@ -37,7 +37,8 @@ def cold_call(
         return _none("the calls before it ended early")
     try:
         return _made_cold(calls, snippet, scene, frameworks)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        calls.interrupt = interrupt
         return _none("interrupted")
     # The other calls are a result, whatever the user's code raises in this one.
     except Exception as error:  # noqa: BLE001

@@ -105,6 +105,7 @@ class CompareOptions(ShownOptions):
         usual: seconds for each arm where no budget is given.
         sweep: names with the values that they are to take, as typed.
         align: give all frameworks all CPUs and full precision, for as long as it takes.
+        keep_going: raise nothing at the end where an arm failed and others did not.
         target: relative half width of the widest ratio's interval at which to stop.
         precision: significant digits shown.
     """
@@ -114,6 +115,7 @@ class CompareOptions(ShownOptions):
     budget: float | None = None
     usual: float = 2.2
     align: bool = False
+    keep_going: bool = False
     target: float = 0.02
     precision: int = 3
 

@@ -64,7 +64,8 @@ def _undisturbed(framework: Framework, calls: Calls, number: int) -> ProfiledPas
     """The pass; what the user or the user's code does in it ends it and no more than it."""
     try:
         return _under(framework, calls, number)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        calls.interrupt = interrupt
         return _INTERRUPTED
     except Exception as error:  # noqa: BLE001  whatever the user's code raises
         return f"a profiled call raised {one_line(error)}"

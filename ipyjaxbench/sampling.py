@@ -14,6 +14,7 @@ _CHEAP = 0.1  # of a sample at most
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 12
 _ENOUGH = 50_000  # samples: more would not narrow the interval, and a record is to be saved
+_PART_NS = 20_000_000  # of a sample that is so long that a user may end it
 _SPAN = 0.25  # of the budget at least: what a short look sees is one mood of the machine
 
 _LOOKS = 3  # without a warm-up; `waiting.leaves_work` takes one "yes" of so many
@@ -94,13 +95,22 @@ class Samples:
             self.rounds.append(1)
 
     def adopt_together(self, calls: Calls, more: int) -> None:
-        """Count them, and more calls, as one sample."""
+        """Count them, and more calls, as one sample, part by part: an interrupt loses little."""
         __tracebackhide__ = True
-        taken, compiled = calls.sample(more, begun=True) if more else (0, False)
-        taken += sum(probe.waited for probe in self.probes)
-        self.batches.append((len(self.probes) + more, taken))
-        self.compiled.append(compiled or any(self.probes_compiled))
-        self.rounds.append(1)
+        number, taken = len(self.probes), sum(probe.waited for probe in self.probes)
+        compiled, end = any(self.probes_compiled), len(self.probes) + more
+        self._set_only(number, taken, compiled=compiled)
+        while number < end:
+            part = max(1, int(_PART_NS * number / max(taken, 1))) if number else 1
+            spent, anew = calls.sample(min(part, end - number), begun=True)
+            number, taken = min(number + part, end), taken + spent
+            compiled |= anew
+            self._set_only(number, taken, compiled=compiled)
+
+    def _set_only(self, number: int, taken: int, *, compiled: bool) -> None:
+        """So many calls, in so many nanoseconds, are the only sample."""
+        if number:
+            self.batches, self.compiled, self.rounds = [(number, taken)], [compiled], [1]
 
     def look(self, calls: Calls, *, begun: bool = False) -> None:
         """Make one call, looked at closely, with the work that it left running."""

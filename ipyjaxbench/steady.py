@@ -87,7 +87,8 @@ class Steady:
                         self._take_samples(typical)
                 finally:
                     self.conditions = meter.read()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
+            self.calls.interrupt = interrupt
             self.ended_early = True
             self.said.append(notes.interrupted())
         self.close()

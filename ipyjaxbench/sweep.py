@@ -4,14 +4,15 @@ import ast
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from ipyjaxbench import user_errors
 from ipyjaxbench.bindings import restored
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
-from ipyjaxbench.errors import OptionError
+from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
@@ -99,10 +100,13 @@ def sweep_snippets(
         told: hears how far it is.
 
     Returns:
-        All points that were reached: an interrupt ends it with what is known.
+        All points that were reached.
 
     Raises:
         OptionError: no arm uses a name, or there are too many points.
+        ArmFailedError: an arm or the set-up failed at a point, which is not to be passed over, or
+            all of them did at every point.
+        Interrupted: the user ended it; it holds the points that were reached until then.
     """
     __tracebackhide__ = True
     _refuse(setup, entries, swept)
@@ -114,39 +118,101 @@ def sweep_snippets(
         else options.budget / len(points)
     )
     options = dataclasses.replace(options, budget=each)
-    found: list[Point] = []
-    skipped: dict[str, Skipped] = {}
-    failed: dict[str, Exception] = {}
+    reached = _Reached(tuple(swept), tuple(entry.label for entry in entries), len(points))
     parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
     with restored(parts, *swept):
         try:
             for number, values in enumerate(points, start=1):
-                going = [entry for entry in entries if entry.label not in skipped]
+                going = [entry for entry in entries if entry.label not in reached.skipped]
                 if len(going) < 2:
                     break
                 names.update(zip(swept, values, strict=True))
                 shown = tuple(map(_shown, values))
                 if (error := _prepared(setup)) is not None:
-                    failed[", ".join(shown)] = error
+                    reached.fail(shown, error)
                     continue
-                base = options.baseline if options.baseline not in skipped else None
+                base = options.baseline if options.baseline not in reached.skipped else None
                 at = dataclasses.replace(options, baseline=base)
-                compared = compare_snippets(going, at, muted=muted(), told=told)
-                found.append(Point(shown, compared))
-                if any(note.code == "interrupted" for note in compared.notes):
-                    break
-                left_out = [*_too_slow(compared, shown, each)]
+                compared = reached.compare(shown, going, at, muted(), told)
+                reached.skip(_too_slow(compared, shown, each))
                 if number < len(points):
-                    left_out += _too_large(tuple(swept), found, points[number])
-                skipped |= {one.label: one for one in left_out if one.label not in skipped}
-        except KeyboardInterrupt:
-            if not found:
+                    reached.skip(_too_large(tuple(swept), reached.points, points[number]))
+        except KeyboardInterrupt as stopped:
+            if not reached.points:
                 raise
-    if failed and not found:
-        raise next(iter(failed.values()))
-    labels = tuple(entry.label for entry in entries)
-    unmade = {at: user_errors.one_line(error) for at, error in failed.items()}
-    return Sweep(tuple(swept), labels, tuple(found), tuple(skipped.values()), len(points), unmade)
+            raise Interrupted(reached.sweep(), stopped) from None
+    reached.raise_what_failed(keep_going=options.keep_going)
+    return reached.sweep()
+
+
+@dataclass
+class _Reached:
+    """What a sweep has so far.
+
+    Attributes:
+        names: that are swept.
+        labels: of the arms.
+        planned: how many points there are to be.
+        points: with what was found there.
+        skipped: arms that are left out, by label.
+        unmade: errors of the set-up, by values.
+        failed: the first error of all.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    planned: int
+    points: list[Point] = field(default_factory=list)
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+    unmade: dict[str, str] = field(default_factory=dict)
+    failed: Exception | None = None
+
+    def compare(
+        self,
+        at: tuple[str, ...],
+        entries: Sequence[Entry],
+        options: CompareOptions,
+        muted: Muted,
+        told: Told,
+    ) -> Comparison:
+        """Compare arms at one point; an arm that fails may do better at the next one."""
+        __tracebackhide__ = True
+        try:
+            compared = compare_snippets(entries, options, muted=muted, told=told)
+        except ArmFailedError as ended:
+            self.failed = self.failed or ended.error
+            compared = cast(Comparison, ended.result)
+        except Interrupted as ended:
+            self.points.append(Point(at, cast(Comparison, ended.result)))
+            raise
+        self.points.append(Point(at, compared))
+        return compared
+
+    def fail(self, at: tuple[str, ...], error: Exception) -> None:
+        """The set-up failed at a point."""
+        self.failed = self.failed or error
+        self.unmade[", ".join(at)] = user_errors.one_line(error)
+
+    def skip(self, arms: Iterable[Skipped]) -> None:
+        """Leave arms out from now on."""
+        for one in arms:
+            self.skipped.setdefault(one.label, one)
+
+    def sweep(self) -> Sweep:
+        """The result."""
+        left_out = tuple(self.skipped.values())
+        return Sweep(self.names, self.labels, tuple(self.points), left_out, self.planned,
+                     self.unmade)  # fmt: skip
+
+    def raise_what_failed(self, *, keep_going: bool) -> None:
+        """Raise the first error of all, if it is not to be passed over."""
+        __tracebackhide__ = True
+        if self.failed is None:
+            return
+        if not self.points:
+            raise self.failed
+        if not keep_going or not any(s.measured for p in self.points for s in p.compared.sides):
+            raise ArmFailedError(self.sweep(), self.failed) from None
 
 
 def _prepared(setup: Snippet | None) -> Exception | None:

@@ -10,6 +10,7 @@ from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import FirstCall
 from ipyjaxbench.device_time import DeviceTime
+from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.kept_copies import converted
 from ipyjaxbench.measurement import Measurement
@@ -59,13 +60,17 @@ def time_snippet(
 
     Raises:
         BaseException: whatever the first call raised; names and random state are then as before.
+        Interrupted: the user ended later calls; it holds the measurement of those made until then.
     """
     __tracebackhide__ = True
     timing = Timing(snippet, setup, options, clock or _CLOCKS[options.clock](), muted or Muted())
     with timing.watching:
         timing.learn(timing.first_call())
         timing.later_calls(told)
-    return roofline.told(snippet, timing.measurement(compile_time), timing.in_play)
+    measured = roofline.told(snippet, timing.measurement(compile_time), timing.in_play)
+    if timing.interrupt is not None:
+        raise Interrupted(measured, timing.interrupt) from None
+    return measured
 
 
 class Timing:
@@ -203,6 +208,11 @@ class Timing:
         self._said += findings.after_last(scene, self._frameworks, steady, left, self._typical)
         self._said += findings.cautions(self._snippet, scene, self.outputs, self.in_play)
 
+    @property
+    def interrupt(self) -> KeyboardInterrupt | None:
+        """What the user ended the calls with."""
+        return self._calls.interrupt
+
     def frameworks(self) -> list[str]:
         """Names of the frameworks in play."""
         return [framework.name for framework in self.in_play]
@@ -232,13 +242,16 @@ class Timing:
         steady, options = self._steady, self._options
         samples, queued = steady.samples, steady.queued
         told = self.scene.compiled or self._compilations
+        most = max((number for number, _ in samples.batches), default=0)
+        # With -n the first call belongs to the first sample, which an interrupt may cut short.
+        loops = max(most, 1) if options.number is None else min(most + 1, options.number)
         measured = Measurement(
             code=self._snippet.text,
             frameworks={f.name: f.version() for f in self.in_play},
             first_call=self._total * 1e-9,
             phases=self._phases,
             compilations=self._compilations if told else None,
-            loops=options.number or max((number for number, _ in samples.batches), default=1),
+            loops=loops,
             batches=tuple(samples.batches),
             rounds=tuple(samples.rounds),
             exact=options.number is not None,

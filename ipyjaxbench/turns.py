@@ -9,6 +9,7 @@ from ipyjaxbench.bindings import restored
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import PER_ROUND, Contender, Entry
+from ipyjaxbench.errors import ArmFailedError, Interrupted
 from ipyjaxbench.frameworks import loaded, usable_cpus
 from ipyjaxbench.machine import Meter
 from ipyjaxbench.muted import Muted
@@ -40,14 +41,18 @@ def compare_snippets(
         told: hears after each block how far it is.
 
     Returns:
-        The comparison; an arm that fails is a side of it with its error.
+        The comparison.
+
+    Raises:
+        ArmFailedError: an arm failed, which is not to be passed over, or all of them did.
+        Interrupted: the user ended it; it holds the comparison of the calls made until then.
     """
     __tracebackhide__ = True
     clock, muted = Clock.elapsed(), muted or Muted()
     names, baseline = entries[0].snippet.names, options.baseline or entries[0].label
     randomness = Snapshot(names, (), loaded()[0], later=False)
     said: list[Note] = []
-    conditions = None
+    conditions, interrupt = None, None
     parts = [part for entry in entries for part in entry.parts]
     with restored(parts), ExitStack() as watching:
         if options.align:
@@ -69,7 +74,8 @@ def compare_snippets(
                     _in_turns(arms, Pace(clock, begun, deadline, options.target, told), baseline)
                 finally:
                     conditions = meter.read()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stopped:
+            interrupt = stopped
             said.append(notes.interrupted())
         finally:
             elapsed = (clock.wall() - begun) * 1e-9
@@ -79,7 +85,13 @@ def compare_snippets(
         said += [notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED]
         checked = fairness.checked({arm.label: arm.seen() for arm in arms if arm.steady})
     said += checked.notes
-    return Comparison(sides, baseline, elapsed=elapsed, equal=checked.equal, notes=tuple(said))
+    found = Comparison(sides, baseline, elapsed=elapsed, equal=checked.equal, notes=tuple(said))
+    if interrupt is not None:
+        raise Interrupted(found, interrupt) from None
+    failed = [arm.failed for arm in arms if arm.failed is not None]
+    if failed and (not options.keep_going or len(failed) == len(arms)):
+        raise ArmFailedError(found, failed[0]) from None
+    return found
 
 
 def _in_turns(arms: Sequence[Contender], pace: Pace, baseline: str) -> None:

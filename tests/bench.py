@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.frameworks.python import Python
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import TimeOptions
@@ -34,6 +35,13 @@ class Bench:
         snippet = Snippet(Source.plain(code), self.names)
         clock = options.pop("clock", self.clock)
         return time_snippet(snippet, TimeOptions(**options), setup=prepared, clock=clock)
+
+    def interrupted(self, code: str, **options: Any) -> Measurement:
+        """Time code that the user ends before its time; what was measured until then."""
+        with pytest.raises(Interrupted) as caught:
+            self.time(code, **options)
+        assert isinstance(caught.value.result, Measurement)
+        return caught.value.result
 
     def counted(self, each: Callable[[int], Any] = lambda count: None) -> list[int]:
         """Bind ``call``, which takes a millisecond, to something that knows its turn."""

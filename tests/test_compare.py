@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench import Comparison, OptionError, compare
+from ipyjaxbench import ArmFailedError, Comparison, OptionError, compare
 from ipyjaxbench.contender import Entry
+from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.snippet import Snippet, Source
 from ipyjaxbench.turns import compare_snippets
@@ -21,7 +22,14 @@ def run(arms: dict[str, str], names: dict[str, Any], **options: Any) -> Comparis
         setup, bar, timed = code.rpartition("|")
         before = Snippet(Source.plain(setup.strip()), names) if bar else None
         entries.append(Entry(label, Snippet(Source.plain(timed.strip()), names), before))
-    return compare_snippets(entries, CompareOptions(**{"budget": 0.2, **options}))
+    chosen = CompareOptions(**{"budget": 0.2, "keep_going": True, **options})
+    try:
+        return compare_snippets(entries, chosen)
+    except Interrupted as stopped:
+        found = stopped.result
+    assert isinstance(found, Comparison)
+    assert "interrupted" in [note.code for note in found.notes]
+    return found
 
 
 def work(turns: int) -> int:
@@ -98,6 +106,30 @@ def test_an_arm_goes_on_alone_where_all_others_fail() -> None:
     found = run({"a": "work(999)", "bad": "1 / 0"}, {"work": work})
     assert len(found["a"].batches) >= 20
     assert found.ratio("a") is None
+
+
+@pytest.mark.parametrize("arms", [{"a": "work(999)", "bad": "1 / 0"}, {"bad": "1/0", "b": "[][1]"}])
+def test_a_failed_arm_is_raised_with_what_the_others_gave(arms: dict[str, str]) -> None:
+    with pytest.raises(ArmFailedError, match="ZeroDivisionError") as caught:
+        run(arms, {"work": work}, keep_going=False)
+    assert isinstance(caught.value.error, ZeroDivisionError)
+    assert isinstance(caught.value.result, Comparison)
+    assert [side.label for side in caught.value.result.sides] == list(arms)
+
+
+def test_arms_that_all_fail_are_never_passed_over() -> None:
+    with pytest.raises(ArmFailedError):
+        run({"a": "1 / 0", "b": "[][1]"}, {}, keep_going=True)
+
+
+def test_a_label_that_is_none_of_the_arms_is_a_key_error_that_names_them() -> None:
+    found = run({"a": "work(999)", "b": "work(999)", "bad": "1 / 0"}, {"work": work})
+    for ask in (found.ratio, found.verdict, found.__getitem__):
+        with pytest.raises(KeyError, match="'typo' is none of the arms: a, b, bad"):
+            ask("typo")
+    with pytest.raises(KeyError, match="bad failed: ZeroDivisionError"):
+        found["bad"]
+    assert (found.ratio("a"), found.ratio("bad"), found.verdict("a")) == (None, None, "")
 
 
 def test_where_the_baseline_fails_another_one_is_named() -> None:

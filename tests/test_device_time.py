@@ -299,7 +299,9 @@ def in_pass(bench: Bench, error: BaseException) -> Measurement:
     """Four calls that go well, and a fifth that does not."""
     bench.counted(failing(5, error))
     bench.names["array"] = bench.device.start(dispatch=0, work=1)
-    return bench.time("call(); array", number=2, repeat=2, device=True)
+    ended = isinstance(error, KeyboardInterrupt)
+    time = bench.interrupted if ended else bench.time
+    return time("call(); array", number=2, repeat=2, device=True)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +326,9 @@ def test_there_is_no_pass_where_the_calls_before_ended_early(
     bench: Bench, error: BaseException
 ) -> None:
     bench.counted(failing(3, error))
-    m = bench.time("call()", number=2, repeat=2, device=True)
+    m = (bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time)(
+        "call()", number=2, repeat=2, device=True
+    )
     assert m.device.reasons == {"python": "the calls before ended early"}
 
 

@@ -75,7 +75,8 @@ def test_an_error_in_it_leaves_the_other_calls_and_all_names(
             raise error
 
     bench.counted(each)
-    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    ended = isinstance(error, KeyboardInterrupt)
+    m = (bench.interrupted if ended else bench.time)(CODE, number=3, repeat=2, fresh=True)
     assert m.fresh == FirstCall(None, {}, (), (reason,))
     assert m.samples == pytest.approx((0.001, 0.001))
     assert bench.names["jitted"] is jitted
@@ -89,7 +90,7 @@ def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> Non
 
     turns = bench.counted(each)
     bench.names["jitted"] = bench.device.compile
-    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    m = bench.interrupted(CODE, number=3, repeat=2, fresh=True)
     assert m.fresh == FirstCall(None, {}, (), ("the calls before it ended early",))
     assert len(turns) == 4
 

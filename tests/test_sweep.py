@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench import OptionError, Sweep
+from ipyjaxbench import ArmFailedError, OptionError, Sweep
 from ipyjaxbench.contender import Entry
+from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.report import Headline
 from ipyjaxbench.snippet import Snippet, Source
@@ -20,7 +21,8 @@ def run(
     entries = [Entry(n, Snippet(Source.plain(code), names)) for n, code in arms.items()]
     setup = options.pop("setup", None)
     before = Snippet(Source.plain(setup), names) if setup else None
-    return sweep_snippets(before, entries, swept, CompareOptions(**{"budget": 0.4, **options}))
+    chosen = CompareOptions(**{"budget": 0.4, "keep_going": True, **options})
+    return sweep_snippets(before, entries, swept, chosen)
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,19 @@ def test_a_set_up_or_an_arm_that_fails_at_one_value_leaves_the_others() -> None:
     assert "it failed at n = 0: ZeroDivisionError: division by zero" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("arms", "setup"),
+    [({"a": "1 / n", "b": "n * 2"}, None), ({"a": "k + 1", "b": "k * 2"}, "k = 1 / n")],
+)
+def test_what_failed_at_one_value_is_raised_at_the_end(
+    arms: dict[str, str], setup: str | None
+) -> None:
+    with pytest.raises(ArmFailedError, match="division by zero") as caught:
+        run({}, {"n": [1, 0, 2]}, arms, setup=setup, keep_going=False)
+    assert isinstance(caught.value.result, Sweep)
+    assert caught.value.result.points[-1].values == ("2",)
+
+
 def test_a_set_up_that_fails_at_every_value_raises_its_error() -> None:
     with pytest.raises(ZeroDivisionError):
         run({}, {"n": [1, 2]}, {"a": "k + n", "b": "k * 2"}, setup="k = 1 / 0")
@@ -158,7 +173,10 @@ def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
         if n == 3:
             raise KeyboardInterrupt
 
-    found = run({"stop": stop}, {"n": [1, 2, 3, 4]}, {"a": "stop(n)", "b": "n"})
+    with pytest.raises(Interrupted) as caught:
+        run({"stop": stop}, {"n": [1, 2, 3, 4]}, {"a": "stop(n)", "b": "n"})
+    found = caught.value.result
+    assert isinstance(found, Sweep)
     assert [point.values for point in found.points][:2] == [("1",), ("2",)]
     assert len(found.points) <= 3
     assert "of 4 were measured" in str(found)

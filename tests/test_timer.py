@@ -154,10 +154,32 @@ def test_an_error_in_a_later_call_leaves_the_samples_before_it(
 @pytest.mark.parametrize("options", [{}, {"number": 1, "repeat": 1000}])
 def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> None:
     bench.counted(failing(90, KeyboardInterrupt()))
-    m = bench.time("call()", **options)
+    m = bench.interrupted("call()", **options)
     assert m.median == pytest.approx(1e-3)
     assert len(m.batches) >= 30
     assert list(told(m)) == ["interrupted"]
+
+
+@pytest.mark.parametrize(
+    ("turn", "told"),
+    [
+        (2, None),  # the first call is all there is
+        (3, "1 sample of 2 calls in"),
+        (43, "1 sample of 24 calls in"),
+        (100, "1 sample of 84 calls in"),  # parts of 20 calls, each of a millisecond
+        (101, "1 sample of 100 calls in"),
+        (250, "2 samples of 100 calls in"),
+    ],
+)
+def test_an_interrupted_sample_has_the_calls_that_were_made(
+    bench: Bench, turn: int, told: str | None
+) -> None:
+    bench.counted(failing(turn, KeyboardInterrupt()))
+    m = bench.interrupted("call()", number=100, repeat=7)
+    assert m.timings == pytest.approx([1e-3] * m.repeat)
+    shown = " ".join(str(m).split())
+    assert (told or "1.00 ms") in shown
+    assert "sample of" not in shown or told
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), KeyboardInterrupt(), SystemExit()])

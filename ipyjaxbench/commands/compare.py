@@ -33,6 +33,12 @@ COMPARE = Command(
             seconds,
             "seconds to spend after the first calls ({usual:g} an arm)",
         ),
+        Option(
+            ("--keep-going",),
+            "keep_going",
+            True,
+            "where an arm fails, go on to the next cell all the same",
+        ),
         Option(("--align",), "align", True, "all CPUs and full matrix precision for all arms"),
         Option(
             ("-p", "--precision"), "precision", digits, "significant digits shown ({precision})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ipyjaxbench import arms
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.magics._errors import one_line_errors
-from ipyjaxbench.magics._handover import hand_over, screen_for
+from ipyjaxbench.magics._handover import as_far_as_it_went, hand_over, screen_for
 from ipyjaxbench.magics._screen import MutedShell, Screen
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.snippet import Snippet
@@ -26,6 +26,7 @@ def fwcompare(typed: Typed[CompareOptions]) -> Comparison | Sweep | None:
     """Compare arms of a cell, or measurements that were kept."""
     __tracebackhide__ = True
     result: Comparison | Sweep
+    raised: BaseException | None = None
     with one_line_errors():
         chosen, rest = typed.split()
         screen = screen_for(typed, chosen)
@@ -34,9 +35,10 @@ def fwcompare(typed: Typed[CompareOptions]) -> Comparison | Sweep | None:
         else:
             typed.body(rest)
     if typed.cell is not None:
-        result = _in_turns(typed, typed.cell, chosen, screen)
+        result, raised = _in_turns(typed, typed.cell, chosen, screen)
         typed.session.keep(result)
-    return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
+    with one_line_errors():
+        return hand_over(typed, chosen, result, screen, raised=raised)  # type: ignore[no-any-return]
 
 
 def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:
@@ -57,8 +59,8 @@ def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) ->
 
 def _in_turns(
     typed: Typed[CompareOptions], cell: str, chosen: CompareOptions, screen: Screen
-) -> Comparison | Sweep:
-    """The arms of a cell, at each value of what is swept."""
+) -> tuple[Comparison | Sweep, BaseException | None]:
+    """The arms of a cell, at each value of what is swept, and what ended or failed."""
     __tracebackhide__ = True
     from ipyjaxbench.bindings import restored
     from ipyjaxbench.sweep import sweep_snippets, values_of
@@ -76,12 +78,17 @@ def _in_turns(
         screen.progress("first calls") as told,
     ):
         if swept:
-            return sweep_snippets(
-                setup, entries, swept, chosen, muted=lambda: MutedShell(shell), told=told
+            return as_far_as_it_went(
+                sweep_snippets,
+                *(setup, entries, swept, chosen),
+                muted=lambda: MutedShell(shell),
+                told=told,
             )
         if setup is not None:
             setup.run()
-        return compare_snippets(entries, chosen, muted=MutedShell(shell), told=told)
+        return as_far_as_it_went(
+            compare_snippets, entries, chosen, muted=MutedShell(shell), told=told
+        )
 
 
 def _entries(typed: Typed[CompareOptions], cell: str) -> tuple[Snippet | None, list[Entry]]:

@@ -29,10 +29,7 @@ def fwdevices(
         doing = "measuring" if chosen.peak else "running" if typed.cell else "looking"
         with screen, screen.progress(doing):
             result, raised = _found(typed, rest, chosen)
-        returned = hand_over(typed, chosen, result, screen)
-        if raised is not None:
-            raise raised
-    return returned  # type: ignore[no-any-return]
+        return hand_over(typed, chosen, result, screen, raised=raised)  # type: ignore[no-any-return]
 
 
 def _found(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.magics._errors import one_line_errors
-from ipyjaxbench.magics._handover import hand_over, screen_for
+from ipyjaxbench.magics._handover import as_far_as_it_went, hand_over, screen_for
 from ipyjaxbench.magics._screen import MutedShell
 from ipyjaxbench.magics._typed import Typed
 from ipyjaxbench.magics._where import where
@@ -35,7 +35,8 @@ def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
         before = _against.base(chosen, snippet.text, session.kept)
     screen = screen_for(typed, chosen)
     with screen, screen.progress("first call") as told:
-        result = time_snippet(
+        result, raised = as_far_as_it_went(
+            time_snippet,
             snippet,
             chosen,
             setup=setup,
@@ -50,7 +51,7 @@ def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
         against = _against.told(result, chosen.against, before, git)
         result = dataclasses.replace(result, against=against)
     session.keep(result, chosen.name or "")
-    return hand_over(typed, chosen, result, screen)  # type: ignore[no-any-return]
+    return hand_over(typed, chosen, result, screen, raised=raised)  # type: ignore[no-any-return]
 
 
 def _snippets(typed: Typed[TimeOptions], line: str) -> tuple[Snippet, Snippet | None]:

@@ -28,10 +28,7 @@ def trace_cached(typed: Typed[TraceOptions]) -> Traces | Signatures | None:
         with screen, screen.progress("running"):
             result, raised = _looked(typed, rest, chosen)
         shown = _form(result, chosen)
-        returned = hand_over(typed, chosen, result, screen, shown, raw=chosen.json)
-        if raised is not None:
-            raise raised
-    return returned  # type: ignore[no-any-return]
+        return hand_over(typed, chosen, result, screen, shown, raised, raw=chosen.json)  # type: ignore[no-any-return]
 
 
 def _looked(

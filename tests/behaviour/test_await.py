@@ -124,7 +124,9 @@ def test_an_interrupt_keeps_what_was_measured(awaiting: Shell) -> None:
             await asyncio.sleep(60)
 
     awaiting.names["g"] = g
-    result = awaiting.run("%fwtime -o -q -n 1 -r 50 await g()")
+    with pytest.raises(KeyboardInterrupt):
+        awaiting.run("%fwtime -v result -q -n 1 -r 50 await g()")
+    result = awaiting.names["result"]
     assert [note.code for note in result.notes] == ["interrupted"]
     assert len(result.samples) == 29
 
@@ -143,8 +145,8 @@ def test_in_a_kernel_the_loop_of_the_kernel_awaits(kernel: Kernel) -> None:
 
 def test_in_a_kernel_an_interrupt_while_it_awaits_keeps_what_was_measured(kernel: Kernel) -> None:
     kernel.run("import asyncio")
-    line = "r = %fwtime -n 1 -r 99 await asyncio.sleep(0.5)"
-    assert kernel.run(line, interrupt_after="measuring: ").status == "ok"
+    line = "%fwtime -v r -n 1 -r 99 await asyncio.sleep(0.5)"
+    assert kernel.run(line, interrupt_after="measuring: ").error == "KeyboardInterrupt"
     assert kernel.run("print(1 <= len(r.samples) < 90)").text == "True\n"
 
 

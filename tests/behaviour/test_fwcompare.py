@@ -107,6 +107,27 @@ def test_bad_input_is_one_line(cell: str, message: str, shell: Shell) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
+def test_one_arm_that_fails_is_shown_and_stops_the_notebook_at_the_end(shell: Shell) -> None:
+    with pytest.raises(ZeroDivisionError):
+        shell.run("%%fwcompare -v r -b 0.1\na: 1\nb: 1 / 0\nc: 2")
+    assert "b failed: ZeroDivisionError: division by zero." in shell.shown[0].data["text/plain"]
+    assert shell.names["r"].ratio("c") is not None
+    assert "1 / 0" in shell.text
+    assert "contender.py" not in shell.text
+
+
+def test_with_keep_going_an_arm_that_fails_is_shown_alone(shell: Shell) -> None:
+    shell.run("%%fwcompare --keep-going -b 0.1\na: 1\nb: 1 / 0")
+    assert "b failed: ZeroDivisionError" in shell.shown[0].data["text/plain"]
+
+
+@pytest.mark.parametrize("option", ["", "--keep-going", "--sweep n=1,2", "-q"])
+def test_arms_that_all_fail_stop_the_notebook(shell: Shell, option: str) -> None:
+    with pytest.raises(ZeroDivisionError):
+        shell.run(f"%%fwcompare -b 0.1 {option}\nn = 1\na: n / 0\nb: n / 0.0")
+    assert len(shell.shown) == (option != "-q")
+
+
 def test_an_error_in_an_arm_is_found_at_its_line(shell: Shell) -> None:
     with pytest.raises(UsageError) as caught:
         shell.run("%%fwcompare\na: 1\nb: f(\n")

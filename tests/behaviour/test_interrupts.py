@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipyjaxbench import Comparison, Measurement
+from ipyjaxbench import Comparison, Measurement, compare, measure_code
 from ipyjaxbench.result import MIME
 from tests.behaviour.kernel import Kernel
 from tests.behaviour.terminal import Terminal
@@ -31,10 +31,56 @@ def test_an_interrupt_keeps_what_was_measured(shell: Shell) -> None:
             raise KeyboardInterrupt
 
     shell.names["f"] = f
-    result = shell.run("%fwtime -o -q -n 1 -r 50 y = f()")
+    with pytest.raises(KeyboardInterrupt):
+        shell.run("r = %fwtime -v kept -n 1 -r 50 y = f()")
+    result = shell.names["kept"]
     assert [note.code for note in result.notes] == ["interrupted"]
     assert len(result.samples) == 29
     assert shell.names["y"] is None
+    assert "r" not in shell.names
+    assert MIME in shell.shown[-1].data
+
+
+def test_an_interrupted_result_that_would_be_returned_is_shown(shell: Shell) -> None:
+    calls = iter([None] * 30)
+    shell.names["f"] = lambda: next(calls)
+    shell.run("def g():\n    try: f()\n    except StopIteration: raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        shell.run("%fwtime -o -n 1 -r 50 g()")
+    assert MIME in shell.shown[-1].data
+    assert "g()" in shell.text  # the traceback shows the line of the user
+
+
+@pytest.mark.parametrize("magic", ["%%fwdevices", "%%trace_cached", "%trace_cached"])
+@pytest.mark.parametrize("use", ["r = ", "%", ""])
+def test_what_was_seen_before_an_error_is_shown_however_it_is_used(
+    shell: Shell, magic: str, use: str
+) -> None:
+    between = "\n" if magic.startswith("%%") else " "
+    options = "-o" if use == "" else ""
+    if use == "r = " and between == "\n":
+        pytest.skip("IPython takes no name for a cell's result")
+    cell = f"{magic} {options}{between}1 / 0"
+    with pytest.raises(ZeroDivisionError):
+        shell.run(f"{use}{cell}" if use == "r = " else cell)
+    assert MIME in shell.shown[-1].data
+
+
+def test_from_python_the_interrupt_has_what_was_measured() -> None:
+    calls = iter([None] * 30)
+
+    def f() -> None:
+        sum(range(5000))
+        if next(calls, 1):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        measure_code("f()", {"f": f}, number=1, repeat=50)
+    assert len(caught.value.result.samples) == 29
+    calls = iter([None] * 200)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        compare({"f": f, "g": lambda: sum(range(5000))}, budget=1)
+    assert "interrupted" in [note.code for note in caught.value.result.notes]
 
 
 def test_an_interrupt_in_the_first_call_is_an_interrupt(shell: Shell) -> None:
@@ -49,17 +95,33 @@ def test_an_interrupt_in_the_first_call_is_an_interrupt(shell: Shell) -> None:
 
 def test_a_measurement_in_a_notebook_keeps_what_it_has(kernel: Kernel) -> None:
     kernel.run(SLOW)
-    shown = kernel.run("r = %fwtime -n 1 -r 99 slow()", interrupt_after="measuring: ")
-    assert shown.status == "ok"
+    shown = kernel.run("%fwtime -v r -n 1 -r 99 slow()\nafter = 1", interrupt_after="measuring: ")
+    assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
     result = Measurement.from_dict(shown.results[-1][MIME])
     assert "interrupted" in [note.code for note in result.notes]
-    assert kernel.run("print(1 <= len(r.samples) < 99)").text == "True\n"
+    assert kernel.run("print(1 <= len(r.samples) < 99, 'after' in globals())").text == (
+        "True False\n"
+    )
+
+
+def test_cells_that_wait_behind_an_interrupted_measurement_do_not_run(kernel: Kernel) -> None:
+    kernel.run("import time, threading, os, signal, ipyjaxbench")
+    kernel.run("def press(): time.sleep(2); os.kill(os.getpid(), signal.SIGINT)")
+    kernel.run(SLOW.replace("print('begun', flush=True)", "pass"))
+    queue = kernel.client.execute
+    asked = [
+        queue("threading.Thread(target=press).start()\n%fwtime -n 100 slow()\nafter = 1"),
+        queue("behind = 1"),
+    ]
+    replies = [kernel.client._recv_reply(each, timeout=60)["content"] for each in asked]
+    assert [reply["status"] for reply in replies] == ["error", "aborted"]
+    assert kernel.run("print({'after', 'behind'} & set(globals()))").text == "set()\n"
 
 
 def test_a_comparison_in_a_notebook_keeps_what_it_has(kernel: Kernel) -> None:
     cell = "%%fwcompare -b 60\na: sum(range(1000))\nb: sum(range(9000))"
     shown = kernel.run(cell, interrupt_after="measuring")
-    assert shown.status == "ok"
+    assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
     result = Comparison.from_dict(shown.results[-1][MIME])
     assert "interrupted" in [note.code for note in result.notes]
 
@@ -98,4 +160,4 @@ def test_control_c_in_a_terminal_keeps_what_was_measured(terminal: Terminal) -> 
     terminal.type(SLOW)
     told = terminal.interrupt("%fwtime -n 1 -r 99 slow()", "measuring")
     assert "interrupted" in told.lower()
-    assert "KeyboardInterrupt" not in told
+    assert "KeyboardInterrupt" in told

@@ -19,6 +19,8 @@ FAILING = {
     "%%fwtime": "%%fwtime\n\ng(3)",
     "%%fwtime's set-up": "%%fwtime g(3)\n1 + 1",
     "%%fwcompare's set-up": "%%fwcompare\n\ng(3)\none: 1\ntwo: 2",
+    "%%fwcompare's arm": "%%fwcompare -b 0.05\none: 1\ntwo: g(3)",
+    "%%fwcompare's arms": "%%fwcompare -b 0.05\none: g(3)\ntwo: g(3)",
     "%fwdevices": "%fwdevices g(3)",
     "%%fwdevices": "%%fwdevices\ng(3)",
     "%trace_cached": "%trace_cached g(3)",

@@ -21,7 +21,7 @@ x, longer = torch.ones(5), torch.ones(7)
 """
 USES = {
     "arms": "%%fwcompare -q -b 0.05\na: compiled(x)\nb: f(x)",
-    "an arm that fails": "%%fwcompare -q -b 0.05\na: compiled(x)\nb: 1 / 0",
+    "an arm that fails": "%%fwcompare -q --keep-going -b 0.05\na: compiled(x)\nb: 1 / 0",
     "set-up": "%%fwcompare -q -b 0.05\ncompiled(x)\na: f(x)\nb: f(x + 1)",
     "set-up of an arm": "%%fwcompare -q -b 0.05\nsetup a: compiled(x)\na: f(x)\nb: f(x + 1)",
     "a sweep": "%%fwcompare -q -b 0.05 --sweep n=3,5\ny = x[:n]\na: compiled(y)\nb: f(y)",
