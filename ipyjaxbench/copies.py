@@ -37,7 +37,8 @@ def copies_made(
     named = {called(node) for node in ast.walk(ast.Module(list(statements), []))}
     device_in = [p for p in inputs if p.framework != _HOST]
     device_out = [p for p in outputs if p.framework != _HOST]
-    host_in = [p for p in inputs if p.framework == _HOST]
+    # Python's objects stay where they are.
+    host_in = [p for p in inputs if p.framework == _HOST and p.dtype != "object"]
     host_out = [p for p in outputs if p.framework == _HOST]
     copied = [p for p in host_out if not p.view]
     crossing = _is_far([p for p in device_in if p.name not in kept])

@@ -42,6 +42,8 @@ def _headline(w: "Whereabouts") -> Headline:
     count = sum(each.arrays for each in alive)
     total = sum(each.nbytes for each in alive if not each.of)
     devices = {device for each in alive for device in each.devices}
+    if any(device.startswith("cpu:") for device in devices):
+        devices.discard("cpu")  # some frameworks number the parts of the host, others do not
     detail = f"{units.size(total)} on {units.count(len(devices), 'device')}"
     deleted = sum(each.arrays for each in w.arrays if each.deleted)
     detail += f", {deleted:,} deleted" if deleted else ""

@@ -35,12 +35,15 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     """
     frameworks = _frameworks(start=start)
     found: list[Located] = []
+    sums: set[str] = set()  # expressions of which no array is told by itself
     for name, value in values.items():
-        leaves = list(_leaves(name, value, frameworks)) or list(_hidden(name, value, frameworks))
+        leaves = list(_leaves(name, value, frameworks))
+        if not leaves and (leaves := list(_hidden(name, value, frameworks))):
+            sums.add(name)
         found += leaves or [_no_array(name, value, frameworks)]
     mine = {each.framework for each in found}
     homes = tuple(each.home() for each in frameworks if each.has_devices and each.name in mine)
-    return Whereabouts(tuple(values), homes, tuple(_with_shared(found)), {})
+    return Whereabouts(tuple(values), homes, tuple(_summed(_with_shared(found), sums)), {})
 
 
 def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
@@ -69,14 +72,23 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
             if array is value:
                 alone.add(name)
         parts += _rest(name, found_here, known)
-    by_name: dict[str, list[Located]] = {}
-    for each in _with_shared(parts):
-        by_name.setdefault(each.name, []).append(each)
-    found: list[Located] = []
-    for name, mine in by_name.items():
-        found += mine if name in alone else _together(name, mine)
+    sums = {each.name for each in parts} - alone
+    found = tuple(_summed(_with_shared(parts), sums))
     homes = tuple(each.home() for each in frameworks if each.has_devices)
-    return Whereabouts((), homes, tuple(found), *_unnamed(frameworks, known))
+    return Whereabouts((), homes, found, *_unnamed(frameworks, known))
+
+
+def _summed(parts: Iterable[Located], names: Collection[str]) -> Iterator[Located]:
+    """One line for each of these names, where its first array stands; all others as they are."""
+    told = list(parts)
+    mine: dict[str, list[Located]] = {}
+    for each in told:
+        mine.setdefault(each.name, []).append(each)
+    for each in told:
+        if each.name not in names:
+            yield each
+        elif each.name in mine:
+            yield from _together(each.name, mine.pop(each.name))
 
 
 def _unnamed(
@@ -117,8 +129,8 @@ def _frameworks(*, start: bool) -> list[Framework]:
 def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
     """Arrays to which no path leads that a person could type, such as those of a set."""
     found = itertools.islice(iterate_arrays(value, frameworks), _MOST_LEAVES)
-    told = [_told(name, framework, array) for framework, array in found]
-    yield from _together(name, [each for each in told if each.dtype != _OBJECTS])
+    told = (_told(name, framework, array) for framework, array in found)
+    yield from (each for each in told if each.dtype != _OBJECTS)
 
 
 def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Located:

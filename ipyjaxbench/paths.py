@@ -1,13 +1,12 @@
 """The arrays inside a value, each with the path that a person would type to reach it."""
 
-import dataclasses
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, keras_parts
+from ipyjaxbench.frameworks import Framework, keras_parts, slots
 
 _MOST_LEVELS = 40
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
@@ -60,7 +59,7 @@ def _looked_into(node: object, frameworks: Sequence[Framework]) -> Iterator[tupl
 
 
 def _inside(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[str, object]]:
-    named = _named_parts(node, frameworks)
+    named = named_parts(node, frameworks)
     if named is not None:
         yield from ((f".{name}", part) for name, part in named)
     elif isinstance(node, Mapping):
@@ -80,16 +79,17 @@ def _inside(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[str
 
 
 def _attributes(node: object) -> Iterator[tuple[str, object]]:
-    if isinstance(getattr(node, "__dict__", None), dict) and not isinstance(node, _NOT_ENTERED):
+    if isinstance(node, _NOT_ENTERED):
+        return
+    if isinstance(getattr(node, "__dict__", None), dict):
         yield from ((f".{name}", part) for name, part in vars(node).items())
-    elif dataclasses.is_dataclass(node) and not isinstance(node, type):
-        for field in dataclasses.fields(node):  # with slots it has no dictionary
-            yield f".{field.name}", getattr(node, field.name, None)
+    yield from ((f".{name}", part) for name, part in slots(node))
 
 
-def _named_parts(
+def named_parts(
     node: object, frameworks: Sequence[Framework]
 ) -> Iterable[tuple[str, object]] | None:
+    """What frameworks know to be in their own containers, by dotted names; None for others."""
     found = keras_parts(node)
     every = (framework.named_parts(node) for framework in frameworks)
     return found if found is not None else next((each for each in every if each is not None), None)

@@ -4,6 +4,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 
+from ipyjaxbench.accesses import accessed
 from ipyjaxbench.frameworks import Framework, find_arrays, find_reach, package_of
 from ipyjaxbench.looks import asked
 from ipyjaxbench.placed import Placement
@@ -35,7 +36,8 @@ class Scene:
         self.compiled = [
             f for f in self.functions if any(asked(fw.compiles, f) for fw in frameworks)
         ]
-        self.inputs = placements(self.values, frameworks)
+        read = accessed(snippet.statements, self.values, frameworks)
+        self.inputs = placements(read, frameworks)
 
     def in_play(
         self, frameworks: Sequence[Framework], outputs: Sequence[Placement]

@@ -345,7 +345,7 @@ def test_the_calls_of_the_pass_are_counted_among_those_that_advance_state(bench:
     bench.names["log"] = []
     m = bench.time(f"log.append(1); {START}", number=2, repeat=2, device=True)
     assert len(bench.names["log"]) == 4 + 20
-    assert any("log advanced by 24 calls" in note.text for note in m.notes)
+    assert any("'log' advanced by 24 calls" in note.text for note in m.notes)
 
 
 def test_the_time_of_the_pass_is_not_in_that_of_the_samples(bench: Bench) -> None:

@@ -36,7 +36,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.state_advanced(["rng", "model"], 1200),
         Note(
             "state-advanced",
-            "rng, model advanced by 1,200 calls, not one:"
+            "'rng', 'model' advanced by 1,200 calls, not one:"
             " what the code changes in place or gives away cannot be put back.",
             mark=MEANING,
         ),

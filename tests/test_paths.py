@@ -2,7 +2,7 @@
 
 import functools
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,14 +43,39 @@ def test_functions_and_classes_hold_nothing() -> None:
     assert paths(f) == paths(Net) == []
 
 
-def test_arrays_that_no_path_leads_to_are_told_under_the_name() -> None:
-    class Slots:
-        __slots__ = ("w",)
+class Slots:
+    """An object without a dictionary; one of its slots is empty."""
 
-        def __init__(self) -> None:
-            self.w: Any = np.array([1.0, 2.0])
+    __slots__ = ("empty", "w")
 
-    assert paths(Slots()) == ["x"]
+    def __init__(self) -> None:
+        self.w: Any = np.array([1.0, 2.0])
+
+
+def test_objects_with_slots_are_looked_into() -> None:
+    assert paths(Slots()) == ["x.w"]
+
+
+class Held(NamedTuple):
+    """Can be in a set, which an array cannot."""
+
+    array: Any
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+
+def test_arrays_that_no_path_leads_to_are_one_line_with_all_their_bytes() -> None:
+    found = locate({"x": {Held(np.ones(3)), Held(np.ones(4))}})
+    (line,) = found.arrays
+    assert (line.name, line.arrays, line.nbytes, line.layout) == ("x", 2, 56, "")
+
+
+def test_arrays_that_no_path_leads_to_may_share_memory_with_one_that_is_named() -> None:
+    base = np.ones(4)
+    found = locate({"base": base, "x": {Held(base[:2]), Held(np.ones(3))}})
+    assert [(each.name, each.nbytes) for each in found.arrays] == [("base", 32), ("x", 24)]
+    assert found.arrays[1].layout == "1 of them share memory with others"
 
 
 def test_a_list_that_holds_itself_ends() -> None:

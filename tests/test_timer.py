@@ -231,7 +231,7 @@ def test_what_cannot_be_put_back_is_told(bench: Bench) -> None:
     m = bench.time("items.append(1)", number=5, repeat=2)
     assert len(bench.names["items"]) == 10
     assert told(m)["state-advanced"] == (
-        "items advanced by 10 calls, not one:"
+        "'items' advanced by 10 calls, not one:"
         " what the code changes in place or gives away cannot be put back."
     )
 

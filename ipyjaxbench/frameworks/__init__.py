@@ -27,6 +27,7 @@ from ipyjaxbench.frameworks._walk import (
     is_the_users_file,
     iterate_arrays,
     package_of,
+    slots,
 )
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "keras_parts",
     "loaded",
     "package_of",
+    "slots",
     "usable_cpus",
     "within",
 ]

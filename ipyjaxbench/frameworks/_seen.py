@@ -18,6 +18,7 @@ _PRODUCTS = re.compile(
 )
 #: The user's arrays and Python's own values call nothing of a framework.
 _HOST = {"numpy", "builtins"}
+_READ = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,19 @@ class Seen:
 
     @cached_property
     def handed_on(self) -> frozenset[str]:
-        """Names that the code hands to calls and operators of something other than NumPy."""
+        """What the code hands to calls and operators of something other than NumPy, as typed.
+
+        Of ``f(params['w'])`` these are ``params['w']`` and ``params``.
+        """
         found: set[str] = set()
         for node in ast.walk(ast.Module(list(self.statements), [])):
             if isinstance(node, ast.Call) and self._is_foreign(_root(node.func)):
                 given = [*node.args, *(keyword.value for keyword in node.keywords)]
-                found.update(name for value in given for name in _plain_names(value))
+                found.update(typed for value in given for typed in _handed(value))
             elif isinstance(node, ast.BinOp):
                 for one, other in ((node.left, node.right), (node.right, node.left)):
-                    if isinstance(one, ast.Name) and self._is_foreign(_root(other)):
-                        found.add(one.id)
+                    if isinstance(one, _READ) and self._is_foreign(_root(other)):
+                        found.add(ast.unparse(one))
         return frozenset(found)
 
     def _is_foreign(self, name: str | None) -> bool:
@@ -117,16 +121,21 @@ def _root(node: ast.expr) -> str | None:
     return node.id
 
 
-def _plain_names(node: ast.expr) -> Iterator[str]:
-    """Names that are handed over as they are, alone or in a display."""
+def _handed(node: ast.expr) -> Iterator[str]:
+    """What is handed over as it is, alone or in a display; of a part also what it is a part of."""
     match node:
         case ast.Name(id=name):
             yield name
-        case ast.Starred(value=inner) | ast.Subscript(value=inner):
-            yield from _plain_names(inner)
+        case ast.Attribute():
+            yield ast.unparse(node)
+        case ast.Subscript(value=inner):
+            yield ast.unparse(node)
+            yield from _handed(inner)
+        case ast.Starred(value=inner):
+            yield from _handed(inner)
         case ast.Tuple(elts=items) | ast.List(elts=items):
             for item in items:
-                yield from _plain_names(item)
+                yield from _handed(item)
         case ast.Dict(values=items):
             for item in items:
-                yield from _plain_names(item)
+                yield from _handed(item)

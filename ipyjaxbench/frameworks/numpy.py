@@ -45,7 +45,7 @@ class NumPy(Synchronous):
             name="",
             framework=self.name,
             arrays=1,
-            dtype=array.dtype.name,
+            dtype=_dtype(array),
             shape=tuple(array.shape),
             devices=_HOST,
             nbytes=array.nbytes,
@@ -65,7 +65,7 @@ class NumPy(Synchronous):
         return Located(
             name=name,
             framework=self.name,
-            dtype=array.dtype.name,
+            dtype=_dtype(array),
             shape=tuple(array.shape),
             nbytes=nbytes,
             devices=_HOST,
@@ -155,6 +155,13 @@ class NumPy(Synchronous):
                 generator.set_state(before)
 
         return restore
+
+
+def _dtype(array: Any) -> str:
+    """Its name; of strings and bytes as NumPy prints it, for the name counts their bits."""
+    if array.dtype.kind not in "USV":
+        return str(array.dtype.name)
+    return "structured" if array.dtype.names else str(array.dtype.str).lstrip("<>|=")
 
 
 def _owner(array: Any) -> Any:

@@ -38,7 +38,7 @@ def state_advanced(names: Sequence[str], calls: int) -> Note:
     """Something that the code changes could not be put back."""
     return Note(
         "state-advanced",
-        f"{', '.join(names)} advanced by {units.count(calls, 'call')}, not one:"
+        f"{', '.join(map(repr, names))} advanced by {units.count(calls, 'call')}, not one:"
         " what the code changes in place or gives away cannot be put back.",
         mark=CHANGES_MEANING,
     )

@@ -242,7 +242,7 @@ def test_a_donated_name_that_is_bound_again_keeps_its_newest_value() -> None:
     assert names["params"].tolist() == [6.0] * 4
     assert names["opt"].tolist() == [1.0] * 4
     (note,) = [note for note in result.notes if note.code == "state-advanced"]
-    assert note.text.startswith("params advanced by 6 calls")
+    assert note.text.startswith("'params' advanced by 6 calls")
 
 
 def test_without_donation_the_state_is_that_after_one_call() -> None:

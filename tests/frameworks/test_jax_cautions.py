@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -28,6 +29,8 @@ NAMES: dict[str, Any] = {
     "a": ON_DEVICE,
     "rate": np.array(0.5),
     "index": np.arange(4),
+    "params": {"w": ON_DEVICE, "scale": WIDE, "layers": [ON_DEVICE, WIDE]},
+    "model": SimpleNamespace(w=ON_DEVICE, scale=WIDE),
 }
 
 
@@ -43,6 +46,12 @@ def test_float64_that_becomes_float32_is_told(code: str) -> None:
     assert note.text == "x is float64, and JAX takes it as float32, half the bytes: x64 is off."
 
 
+@pytest.mark.parametrize("part", ["params['scale']", "model.scale", "params['layers'][1]"])
+def test_parts_that_become_float32_are_told_as_they_are_typed(part: str) -> None:
+    (note,) = told(f"f({part}, ) + f(params['w'])")
+    assert note.text.startswith(f"{part} is float64")
+
+
 def test_integers_are_told_where_they_are_what_is_computed() -> None:
     (note,) = told("jnp.sum(index)")
     assert note.text == "index is int64, and JAX takes it as int32, half the bytes: x64 is off."
@@ -53,6 +62,7 @@ def test_integers_are_told_where_they_are_what_is_computed() -> None:
     "code",
     ["f(y)", "f(a)", "np.sort(x)", "f(a); np.sum(x)", "jnp.ones(len(x))", "cast(x)",
      "a * rate", "f(rate)",
+     "f(params['w'])", "f(model.w)", "f(params['layers'][0])", "f(params['w'] + model.w)",
      "f(x.astype('float32'))", "jnp.asarray(x, dtype=jnp.float32)", "f(jnp.bfloat16(x))"],
 )  # fmt: skip
 def test_nothing_is_told_of_types_that_stay_or_were_chosen(code: str) -> None:

@@ -151,6 +151,26 @@ def test_a_value_of_a_function_that_is_traced_is_told_so() -> None:
     ]
 
 
+def test_models_of_flax_nnx_are_told_by_variables_with_their_bytes() -> None:
+    import optax
+    from flax import nnx
+
+    model = nnx.Linear(300, 200, rngs=nnx.Rngs(0))
+    for value in (model, nnx.state(model)):
+        found = locate({"m": value})
+        assert sum(each.nbytes for each in found.arrays) == 4 * (300 * 200 + 200)
+        assert all(each.name.endswith(".value") for each in found.arrays), found.arrays
+    optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+    held = locate({"o": optimizer}).arrays
+    assert sum(each.nbytes for each in held) == 2 * 4 * (300 * 200 + 200) + 8
+
+
+def test_the_hosts_cpu_is_one_device_though_frameworks_name_it_differently() -> None:
+    found = locate({"x": jnp.ones(3), "y": np.ones(3)})
+    assert {each.devices for each in found.arrays} == {("cpu:0",), ("cpu",)}
+    assert "36 B on 1 device " in str(found)
+
+
 def test_a_key_of_random_numbers_is_one_array() -> None:
     before = survey({}).unnamed.get("jax", (0, 0))
     key = jax.random.key(3)

@@ -1,6 +1,7 @@
 """The NumPy adapter."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -51,7 +52,7 @@ def test_work_in_place_is_told_with_its_number_of_calls() -> None:
     result = ipyjaxbench.measure_code("a += 1", names, number=5, repeat=2)
     (note,) = [note for note in result.notes if note.code == "state-advanced"]
     assert names["a"][0] == 10
-    assert note.text.startswith("a advanced by 10 calls, not one")
+    assert note.text.startswith("'a' advanced by 10 calls, not one")
 
 
 @pytest.mark.parametrize(
@@ -149,3 +150,15 @@ def test_a_table_of_pandas_is_told_with_its_bytes() -> None:
     assert told[0][0] == told[1][0] == ""
     assert told[0][1].startswith("pandas has 8.")  # with its index, of which it keeps the range
     assert told[1][1].startswith("pandas has ")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "told"),
+    [("U5", "U5"), ("S44", "S44"), ("V8", "V8"), ([("a", "f8"), ("b", "S44")], "structured"),
+     ("f8", "float64"), ("M8[ns]", "datetime64[ns]")],
+)  # fmt: skip
+def test_types_are_told_as_numpy_prints_them(dtype: Any, told: str) -> None:
+    array = np.zeros(4, dtype=dtype)
+    result = ipyjaxbench.measure_code("array.copy()", {"array": array}, budget=0.01)
+    assert [place.dtype for place in result.inputs] == [told]
+    assert [each.dtype for each in locate({"array": array}).arrays] == [told]

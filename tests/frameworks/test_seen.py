@@ -25,11 +25,20 @@ X = np.ones(3)
 
 @pytest.mark.parametrize(
     "code",
-    ["f(x)", "f(1, [x])", "f(k=x)", "f(*x)", "f({'a': x})", "f(x[0])", "f.g(x)", "f(1)(x)",
+    ["f(x)", "f(1, [x])", "f(k=x)", "f(*x)", "f({'a': x})", "f.g(x)", "f(1)(x)",
      "y = f(x)", "f(x) + 1", "f(2) * x", "x @ f(2)", "[f(x) for _ in range(3)]"],
 )  # fmt: skip
 def test_names_are_handed_on_to_calls_and_operators_of_others(code: str) -> None:
     assert seen(code, f=mine, x=X, np=np).handed_on == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("code", "parts"),
+    [("f(x[0])", {"x", "x[0]"}), ("f(x.w)", {"x.w"}), ("x.w @ f(2)", {"x.w"}),
+     ("x.shape[0] * f(2)", {"x.shape[0]"}), ("f([x['a'].w])", {"x['a'].w"})],
+)  # fmt: skip
+def test_parts_are_handed_on_as_they_are_typed(code: str, parts: set[str]) -> None:
+    assert seen(code, f=mine, x=X, np=np).handed_on == parts
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_work_in_place_is_told() -> None:
     names = {"w": torch.zeros(2)}
     result = ipyjaxbench.measure_code("w.add_(1)", names, number=4, repeat=3)
     assert names["w"].tolist() == [12.0, 12.0]
-    assert "w advanced by 12 calls" in str(result)
+    assert "'w' advanced by 12 calls" in str(result)
 
 
 def test_a_training_step_tells_that_the_model_advanced() -> None:

@@ -163,9 +163,18 @@ def test_the_state_of_an_optimiser_is_told_by_parameters(named: bool) -> None:
     optimizer.step()
     names = [each.name for each in locate({"o": optimizer}).arrays]
     which = ("weight", "bias") if named else ("0", "1")
-    assert names == [
+    assert names[:2] == ["o.param_groups[0]['params'][0]", "o.param_groups[0]['params'][1]"]
+    assert names[2:] == [
         f"o.state.{each}.{key}" for each in which for key in ("step", "exp_avg", "exp_avg_sq")
     ]
+
+
+def test_an_optimiser_without_state_is_told_by_its_parameters() -> None:
+    net = torch.nn.Linear(3, 2)
+    found = locate({"o": torch.optim.SGD(net.parameters())})
+    assert [each.nbytes for each in found.arrays] == [24, 8]
+    assert {each.of for each in locate({"net": net, "o": torch.optim.SGD(net.parameters())}).arrays
+            if each.name.startswith("o.")} == {"net.weight", "net.bias"}  # fmt: skip
 
 
 def test_parameters_that_several_names_hold_count_once() -> None:

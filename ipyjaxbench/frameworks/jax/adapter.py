@@ -87,8 +87,10 @@ class Jax(Framework):
         """The results of `jax.jit` and ahead-of-time compiled functions."""
         return isinstance(value, jax.stages.Wrapped | jax.stages.Compiled)
 
-    def parts(self, value: object) -> None:
-        """Pytrees are containers, dataclasses or objects: the walk enters them."""
+    def parts(self, value: object) -> tuple[()] | None:
+        """Of what says where data lie none; pytrees are objects that the walk enters."""
+        is_place = isinstance(value, jax.sharding.Mesh | jax.sharding.Sharding)
+        return () if is_place else None
 
     def placement(self, array: Any) -> Placement:
         """Type, devices and bytes, all of which outlive a donated buffer."""
@@ -231,6 +233,10 @@ class Jax(Framework):
     def located(self, name: str, array: Any) -> Located:
         """With its sharding."""
         return places.located(name, array)
+
+    def named_parts(self, value: object) -> Iterator[tuple[str, object]] | None:
+        """Variables of Flax NNX."""
+        return places.named_parts(value)
 
     def weight(self, array: Any) -> Weight:
         """With its sharding."""

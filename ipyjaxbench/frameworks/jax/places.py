@@ -2,7 +2,8 @@
 
 import functools
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jax.sharding import SingleDeviceSharding
@@ -73,6 +74,15 @@ def unnamed_parts(arrays: Sequence[Any]) -> set[int]:
         if (array.sharding.shard_shape(array.shape), array.dtype) in alone
         for part in getattr(array, "_arrays", ())
     }
+
+
+def named_parts(value: object) -> Iterator[tuple[str, object]] | None:
+    """The value of a variable of Flax NNX, which keeps it in a slot of its own."""
+    variable: Any = getattr(sys.modules.get("flax.nnx"), "Variable", None)
+    if variable is None or not isinstance(value, variable):
+        return None
+    get = getattr(value, "get_raw_value", None)  # before Flax 0.12 it was a property alone
+    return iter([("value", get() if get else value.raw_value)])
 
 
 @functools.cache

@@ -166,7 +166,7 @@ def _order(array: Any) -> str:
 
 
 def named_parts(value: object) -> Iterator[tuple[str, object]] | None:
-    """Tensors of a module by dotted name, those of an optimiser's state by parameter."""
+    """Tensors of a module by dotted name; an optimiser's parameters, and its state by parameter."""
     if isinstance(value, torch.nn.Module):
         return _in_module(value)
     if isinstance(value, torch.optim.Optimizer):
@@ -185,6 +185,9 @@ def _in_module(module: Any) -> Iterator[tuple[str, object]]:
 
 def _in_optimizer(optimizer: Any) -> Iterator[tuple[str, object]]:
     """Numbered as in its ``state_dict()`` where it was given parameters without their names."""
+    for index, group in enumerate(optimizer.param_groups):
+        for place, parameter in enumerate(group["params"]):
+            yield f"param_groups[{index}]['params'][{place}]", parameter
     number = 0
     for group in optimizer.param_groups:
         names = group.get("param_names") or ()

@@ -6,6 +6,7 @@ from tests.accuracy.sections.coverage import COVERAGE
 from tests.accuracy.sections.graphs import GRAPHS
 from tests.accuracy.sections.history import HISTORY
 from tests.accuracy.sections.loading import LOADING
+from tests.accuracy.sections.ordinary import ORDINARY
 from tests.accuracy.sections.overhead import OVERHEAD
 from tests.accuracy.sections.peers import PEERS
 from tests.accuracy.sections.places import PLACES
@@ -26,6 +27,7 @@ SECTIONS: dict[str, Section] = {
         COVERAGE,
         VERDICTS,
         TURNS,
+        ORDINARY,
         CEILINGS,
         OVERHEAD,
         GRAPHS,
