@@ -60,7 +60,7 @@ class Bench:
 def told(m: Measurement) -> dict[str, str]:
     """The Notes by their codes, but what they say of this bench's own counters."""
     own = ("turns", "moment", "busy", "log", "seen")
-    return {n.code: n.text for n in m.notes if not n.text.startswith(own)}
+    return {n.code: n.text for n in m.notes if not n.text.lstrip("'").startswith(own)}
 
 
 def failing(turn: int, error: BaseException) -> Callable[[int], None]:

@@ -49,6 +49,8 @@ ROWS: dict[str, Row] = {
     "coverage": {"middle": 1e-3, "runs": 21, "covered": 20, "half width": 0.01, "off": 0.005},
     "verdicts": {"name": "ours", "trials": 36, "false": 1, "found": 36},
     "turns": {"name": "jax 512", "size": 512, "alone": 1e-3, "off": 1.02, "spent": 8.9},
+    "ordinary": {"typed": "f(x)", "first": False, "truth": 2e-4, "ours": [1.02], "load": 0.4,
+                 "verdicts": ["OK"], "notes": {}},
     "ceilings": {"name": "jax float32", "rate": 490e9, "by hand": 500e9, "ratio": 0.98,
                  "apart": 0.02, "by hand apart": 0.01, "others": 0.05, "spent": 8.4},
     "overhead": {"typed": "f()", "truth": 30.0, "ours": 40.0, "extra": 10.0, "low": 1.0,
