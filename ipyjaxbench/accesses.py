@@ -1,12 +1,12 @@
 """The parts of values that code reads: ``params['w']`` alone, where it reads no more of them."""
 
 import ast
-import inspect
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from types import MemberDescriptorType, ModuleType
+from types import ModuleType
 from typing import Any
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.paths import named_parts
 
@@ -97,11 +97,9 @@ def _attribute(value: object, name: str, frameworks: Sequence[Framework]) -> obj
     named = dict(named_parts(value, frameworks) or ())
     if mine := [part for path, part in named.items() if path.partition(".")[0] == name]:
         return mine
-    static = inspect.getattr_static(type(value), name, None)
-    if type(static) is MemberDescriptorType:
-        return static.__get__(value, type(value))
     if isinstance(value, tuple) and name in getattr(type(value), "_fields", ()):
         return value[type(value)._fields.index(name)]  # type: ignore[attr-defined]
-    if hasattr(type(static), "__set__"):  # a property, whose code would run
-        raise LookupError
-    return vars(value)[name]
+    found = looks.slots(value)
+    if hasattr(type(looks.attribute(type(value), name)), "__set__") and name not in found:
+        raise LookupError  # a property, whose code would run
+    return {**looks.attributes(value), **found}[name]

@@ -44,7 +44,7 @@ def attributes(value: object) -> dict[str, Any]:
     """
     kinds = (kind for kind in _line_of(value) if "__dict__" in _defined(kind))
     descriptor = next((_defined(kind)["__dict__"] for kind in kinds), None)
-    if type(descriptor) is not GetSetDescriptorType:  # the class computes it
+    if type(descriptor) not in (GetSetDescriptorType, MemberDescriptorType):  # code computes it
         return {}
     found = descriptor.__get__(value)
     return found if type(found) is dict else dict(found or ())

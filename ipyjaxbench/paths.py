@@ -6,7 +6,8 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, keras_parts, slots
+from ipyjaxbench import looks
+from ipyjaxbench.frameworks import Framework, keras_parts
 
 _MOST_LEVELS = 40
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
@@ -83,7 +84,7 @@ def _attributes(node: object) -> Iterator[tuple[str, object]]:
         return
     if isinstance(getattr(node, "__dict__", None), dict):
         yield from ((f".{name}", part) for name, part in vars(node).items())
-    yield from ((f".{name}", part) for name, part in slots(node))
+    yield from ((f".{name}", part) for name, part in looks.slots(node).items())
 
 
 def named_parts(

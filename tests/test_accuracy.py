@@ -84,6 +84,7 @@ EXPECTED = {
                  "- All of them take 8.4 s. At most 10 s wanted: reached."),
     "overhead": ("| jax: step: `f()` | f() | 30.0 | 40.0 | 10.0 | 1.0 to 20.0 |",
                  "- At most 10 ns, jax: step; under 100 wanted: reached."),
+    "ordinary": ("| jax: step: `f(x)` | 200.00 | 1.02 | ok |", "- 0 have a false note: none."),
     "graphs": ("| jax: step | 10,000 | 0.40 | 0.36 | 0.90 | 64 | 8 |",
                "- At most 64 lines and 8 kB of HTML; under 200 and 300 wanted: reached."),
     "watched": ("| jax: step | 3.80 | 11.60 | 7.80 | 4 |",

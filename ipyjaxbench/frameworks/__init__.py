@@ -27,7 +27,6 @@ from ipyjaxbench.frameworks._walk import (
     is_the_users_file,
     iterate_arrays,
     package_of,
-    slots,
 )
 
 __all__ = [
@@ -59,7 +58,6 @@ __all__ = [
     "keras_parts",
     "loaded",
     "package_of",
-    "slots",
     "usable_cpus",
     "within",
 ]

@@ -110,7 +110,7 @@ def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:
         case partial():
             return (node.args, node.keywords, *_attributes(node))
         case _:
-            return (*_attributes(node), *(value for _, value in slots(node)))
+            return (*_attributes(node), *_slots(node))
 
 
 def _but_plain(items: Collection[object]) -> list[object]:
@@ -129,17 +129,20 @@ def _attributes(node: object) -> list[object]:
         return []
 
 
-def slots(node: object) -> Iterator[tuple[str, object]]:
-    """What an object holds in slots that are filled, by name."""
+def _slots(node: object) -> Iterator[object]:
     for kind in type(node).__mro__:
         names = kind.__dict__.get("__slots__", ())
         for name in (names,) if isinstance(names, str) else names:
             member = kind.__dict__.get(name)
             if isinstance(member, MemberDescriptorType):
-                try:
-                    yield name, member.__get__(node, type(node))
-                except AttributeError:  # the slot is empty
-                    continue
+                yield _slot(member, node)
+
+
+def _slot(member: MemberDescriptorType, node: object) -> object:
+    try:
+        return member.__get__(node, type(node))
+    except AttributeError:  # the slot is empty
+        return None
 
 
 class Reach(NamedTuple):
