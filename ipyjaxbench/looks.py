@@ -44,7 +44,8 @@ def attributes(value: object) -> dict[str, Any]:
     """
     kinds = (kind for kind in _line_of(value) if "__dict__" in _defined(kind))
     descriptor = next((_defined(kind)["__dict__"] for kind in kinds), None)
-    if type(descriptor) not in (GetSetDescriptorType, MemberDescriptorType):  # code computes it
+    # Any other is of the class's own making.
+    if not isinstance(descriptor, GetSetDescriptorType | MemberDescriptorType):
         return {}
     found = descriptor.__get__(value)
     return found if type(found) is dict else dict(found or ())
