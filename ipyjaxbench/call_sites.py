@@ -4,7 +4,6 @@ import __future__
 
 import ast
 import copy
-import gc
 import inspect
 import operator
 import sys
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar
 
+from ipyjaxbench import codes
 from ipyjaxbench.snippet import Source
 
 
@@ -80,37 +80,8 @@ def compiled(
     """
     instrumented = Instrumented(hook, source.filename, lambda _: not aside, operators=operators)
     tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
-    code = source.compiled(tree)
-    return with_objects(code, instrumented.objects)
-
-
-def give_back(code: CodeType, source: Source) -> None:
-    """Give functions that a cell has defined the code that they would have without the hook.
-
-    Args:
-        code: of the cell, as `compiled` gave it.
-        source: the cell.
-    """
-    plain = source.compiled()
-    known: dict[tuple[str, int], list[CodeType]] = {}
-    for each in _inside(plain):
-        known.setdefault((each.co_qualname, each.co_firstlineno), []).append(each)
-    for each in _inside(code):
-        alike = known.get((each.co_qualname, each.co_firstlineno))
-        if not alike:
-            continue
-        own = alike.pop(0)
-        for function in gc.get_referrers(each):
-            if type(function) is FunctionType and function.__code__ is each:
-                function.__code__ = own
-
-
-def _inside(code: CodeType) -> Iterator[CodeType]:
-    """Code of all functions that are defined in some code, in its order."""
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield each
-            yield from _inside(each)
+    code = with_objects(source.compiled(tree), instrumented.objects)
+    return codes.with_originals(code, source.compiled())
 
 
 @contextmanager
@@ -138,8 +109,10 @@ def hooked(
                 function.__code__ = changed
         yield [function for function, _ in before]
     finally:
+        with_hook = [function.__code__ for function, _ in before]
         for function, code in before:
             function.__code__ = code
+        codes.give_back(with_hook)
 
 
 def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> CodeType | None:
@@ -164,7 +137,8 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     found = next(same(code, old), None)
     if found is None or found.co_freevars != old.co_freevars:
         return None
-    return with_objects(found, instrumented.objects)
+    code = codes.with_originals(with_objects(found, instrumented.objects), old)
+    return codes.mark(code, old)
 
 
 def flags_of(code: CodeType) -> int:

@@ -11,6 +11,11 @@ from ipyjaxbench.signature import Change, Miss, Signature, closest
 _MOST = 200  # signatures of one function that are kept
 _NEWS = 1000
 _NO_NAME = "<lambda>"
+_FIRST = "first call"
+#: Of a call that was traced before, and is traced again.
+DROPPED = Change("first", new="as in an earlier call, whose trace was dropped (clear_caches)")
+#: What a trace that nobody called for is there for.
+_LOOKED_AT = Change("first", new=f"{_FIRST}; the trace was there, as %jaxpr and .lower leave it")
 
 
 @dataclass(frozen=True)
@@ -54,15 +59,19 @@ class Ledger:
             placed: whether nothing was traced, so that only where arrays lie can have changed.
 
         Returns:
-            The changes; "first" where the function was not seen before, none where nothing that
-            we look at differs.
+            The changes; "first" where the function was not seen before, or the trace that it had
+            was dropped; none where nothing that we look at differs.
         """
         known = self._known.get((framework, name), [])
         alike = [each for each in known if each.code == new.code]
         if not alike:
             named = bool(known) and name != _NO_NAME  # many have none
-            return [Change("first", new="first call" + named * " of a new definition")]
+            if placed:
+                return [_LOOKED_AT]
+            return [Change("first", new=_FIRST + named * " of a new definition")]
         mine = [each for each in alike if each.function == new.function]
+        if new in mine and not placed:
+            return [DROPPED]
         return closest(new, mine or alike, placed=placed and bool(mine))
 
     @contextmanager
@@ -80,6 +89,8 @@ class Ledger:
         if getattr(self._here, "paused", False):
             return
         why = self.why(framework, miss.name, miss.signature, placed=miss.placed)
+        if miss.placed and not why:
+            return  # a part of what was told
         self.add(framework, miss.name, miss.signature)
         self.learned += 1
         self.news.append(News(framework, miss.name, tuple(why), miss))

@@ -3,6 +3,7 @@
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,14 +14,13 @@ from ipyjaxbench.compiled import Program
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.frameworks import CallWatch, Outcome
-from ipyjaxbench.ledger import Ledger
+from ipyjaxbench.ledger import DROPPED, Ledger
 from ipyjaxbench.looks import asked
 from ipyjaxbench.printed import Printed, Written
 from ipyjaxbench.signature import Change
 from ipyjaxbench.traces import COSTLY, TracedCall
 from ipyjaxbench.user_errors import one_line
 
-_DROPPED = Change("first", new="as in an earlier call, whose trace was dropped (clear_caches)")
 _UNSEEN = Change("first", new="? traced before, when nobody looked")
 
 
@@ -149,7 +149,6 @@ class Observer:
             row.fixes = row.fixes or watch.fixes(row.name, row.why)
             return
         signature = watch.signature(function, args, kwargs)
-        is_old = signature in self._ledger.of(row.framework, row.name)
         placed = row.seen.state in ("RECOMPILED", "SLOW-PATH")
         why = (
             row.seen.why
@@ -157,10 +156,11 @@ class Observer:
             or row.seen.otherwise
         )
         self._ledger.add(row.framework, row.name, signature)
-        if row.seen.known and [change.kind for change in why] == ["first"]:
-            why = [_UNSEEN]
-        elif row.seen.known is False and is_old:
-            why = [_DROPPED]
+        if [change.kind for change in why] == ["first"] and why != [DROPPED]:
+            if row.seen.known:
+                why = row.seen.otherwise or [_UNSEEN]
+            elif row.seen.state == "RECOMPILED":
+                row.seen = replace(row.seen, state="COMPILED")
         row.why = tuple(why)
         if row.seen.state == "SLOW-PATH":
             return

@@ -8,7 +8,7 @@ from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
-from ipyjaxbench import call_sites
+from ipyjaxbench import call_sites, codes
 from ipyjaxbench.awaiting import run
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.frameworks import (
@@ -64,7 +64,7 @@ class Observed:
             copies = Copies(self.observer, source, is_the_users)
             return call_sites.compiled(source, copies, aside=True)
         code = call_sites.compiled(source, self.observer)
-        self._stack.callback(call_sites.give_back, code, source)
+        self._stack.callback(codes.give_back, [code])
         self._hook_into(names[name] for name in code.co_names if name in names)
         return code
 

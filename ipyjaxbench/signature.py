@@ -7,12 +7,14 @@ from ipyjaxbench import units
 
 #: What can differ, the weightiest first; those behind "placement" need no new trace.
 KINDS = (
-    "first", "function", "form", "structure", "type", "rank", "shape", "dtype", "weak type",
-    "static value", "setting", "layout", "guard", "number", "committed", "device", "sharding",
-    "host array", "unknown",
+    "first", "captured", "function", "form", "structure", "type", "rank", "shape", "dtype",
+    "weak type", "static value", "setting", "layout", "guard", "number", "transformation",
+    "committed", "device", "sharding", "host array", "unknown",
 )  # fmt: skip
 _NUMBERS = ("bool", "int", "float", "complex")
-PLACEMENT = ("committed", "device", "sharding", "host array")
+#: Changes whose words say of what kind they are.
+_SAID = ("form", "structure", "transformation", "committed", "host array", "setting")
+PLACEMENT = ("transformation", "committed", "device", "sharding", "host array")
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class Signature:
         settings: of the framework, by name, that are part of the key.
         function: tells function objects apart.
         code: tells the code of functions apart.
+        captured: values that are part of the function's trace and no arguments, by their names.
+        transformation: by which the function is called, as in "grad"; empty where by none.
     """
 
     leaves: Mapping[str, Leaf]
@@ -76,6 +80,8 @@ class Signature:
     settings: Mapping[str, str] = field(default_factory=dict)
     function: int = 0
     code: int = 0
+    captured: Mapping[str, Leaf] = field(default_factory=dict)
+    transformation: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,12 +134,13 @@ class Change:
             return f"{self.path} is not known until it is run"
         if self.kind == "function":
             return f"another function object: {self.new}"
+        if self.kind == "captured":
+            return f"another function object: {self.path}: {self.old} → {self.new} (captured)"
         change = f"{self.old} → {self.new}" if self.old else self.new
         name = f"{self.path}: " if self.path else ""
         if self.kind == "number":
             return f"{name}{change} (static value)"
-        told = self.kind in ("form", "structure", "committed", "host array", "setting")
-        return f"{name}{change}" if told else f"{name}{change} ({self.kind})"
+        return f"{name}{change}" if self.kind in _SAID else f"{name}{change} ({self.kind})"
 
 
 def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
@@ -158,7 +165,7 @@ def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False)
 
 def _of_traces(found: Sequence[Change]) -> list[Change]:
     """What can have caused a trace; a number's value only where nothing else can."""
-    rules = ((*PLACEMENT, "number"), PLACEMENT, ())
+    rules = ((*PLACEMENT, "number"), PLACEMENT, ("transformation",))
     kept = ([c for c in found if c.kind not in rule] for rule in rules)
     return next(filter(None, kept), [])
 
@@ -171,20 +178,51 @@ def _distance(found: Sequence[Change]) -> tuple[int, int]:
 def changes(old: Signature, new: Signature) -> Iterator[Change]:
     """In what two signatures differ."""
     if old.function != new.function:
-        same = old.code == new.code
-        yield Change("function", new="the same code, made anew" if same else "other code")
+        yield from _of_function(old, new)
     yield from _of_form(old, new)
+    yield from _of_leaves(old, new)
+    for name in dict.fromkeys([*old.settings, *new.settings]):
+        one, other = old.settings.get(name, "?"), new.settings.get(name, "?")
+        if one != other:
+            yield Change("setting", name, one, other)
+    if old.transformation != new.transformation:
+        yield Change("transformation", "", *map(_called, (old.transformation, new.transformation)))
+
+
+def _of_leaves(old: Signature, new: Signature) -> Iterator[Change]:
+    others: list[str] = []  # of another type: what is within is no news
     for path in dict.fromkeys([*old.leaves, *new.leaves]):
         before, after = old.leaves.get(path), new.leaves.get(path)
+        if path.startswith(tuple(others)):
+            continue
+        if before and after and before.kind != after.kind:
+            others += f"{path}[", f"{path}."
         if before is None or after is None:
             if path.partition("[")[0].partition(".")[0] in _names(old) & _names(new):
                 yield Change("structure", path, "", "is new" if after else "is gone")
         elif before != after:
             yield from _of_leaf(path, before, after)
-    for name in dict.fromkeys([*old.settings, *new.settings]):
-        one, other = old.settings.get(name, "?"), new.settings.get(name, "?")
-        if one != other:
-            yield Change("setting", name, one, other)
+
+
+def _of_function(old: Signature, new: Signature) -> Iterator[Change]:
+    """What another function object has captured, where that is what tells it from the old one."""
+    found = []
+    for name, now in new.captured.items():
+        before = old.captured.get(name)
+        if before is not None and before != now:
+            told, words = _value(before), _value(now)
+            found.append(
+                Change("captured", name, told, words if words != told else f"another {words}")
+            )
+    yield from found or [Change("function", new="the same code, made anew")]
+
+
+def _value(leaf: Leaf) -> str:
+    return leaf.value or leaf.words()
+
+
+def _called(transformation: str) -> str:
+    return f"under {transformation}" if transformation else "called by itself"
 
 
 def _names(signature: Signature) -> set[str]:
@@ -209,7 +247,8 @@ def _given(form: Sequence[str], name: str) -> str:
 def _of_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     words = old.words(), new.words()
     if old.kind != new.kind:
-        yield Change("type", path, *words)
+        is_data = old.dtype or new.dtype or old.value or new.value
+        yield Change("type" if is_data else "structure", path, *words)
         return
     if len(old.shape) != len(new.shape):
         yield Change("rank", path, *words)
@@ -235,7 +274,7 @@ def _of_place(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     elif old.committed != new.committed:
         bound = ("not bound to a device", f"bound to {new.device or old.device}")
         yield Change("committed", path, bound[old.committed], bound[new.committed])
-    elif old.device != new.device:
+    elif old.device != new.device and old.device and new.device:
         yield Change("device", path, old.device, new.device)
     elif old.sharding != new.sharding:
         yield Change("sharding", path, old.sharding, new.sharding)

@@ -14,6 +14,7 @@ from ipyjaxbench.signature import Change
 #: State -> what it means.
 STATES = {
     "TRACED": "the function ran to be traced, and was compiled",
+    "COMPILED": "the trace was there, and was compiled for the first time",
     "RECOMPILED": "the trace was there, and was compiled again",
     "DISK": "traced, and the program was loaded from the disk cache",
     "SLOW-PATH": "nothing was compiled, but the call took the long way through Python",
@@ -27,7 +28,7 @@ STATES = {
     "?": "not known",
 }
 #: States in which something was traced or compiled.
-COSTLY = ("TRACED", "RECOMPILED", "DISK", "BREAK")
+COSTLY = ("TRACED", "COMPILED", "RECOMPILED", "DISK", "BREAK")
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,11 @@ class Traces(Result):
     def traces(self) -> int:
         """In how many of them something was traced."""
         return sum(call.times for call in self.calls if call.state in ("TRACED", "DISK", "BREAK"))
+
+    @property
+    def first_compilations(self) -> int:
+        """In how many of them a trace that was there was compiled for the first time."""
+        return sum(call.times for call in self.calls if call.state == "COMPILED")
 
     @property
     def recompilations(self) -> int:

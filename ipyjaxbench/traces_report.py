@@ -43,6 +43,8 @@ def _headline(t: "Traces") -> Headline:
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
     parts = [units.count(t.traces, "trace")] if t.traces else []
+    if t.first_compilations:
+        parts += [units.count(t.first_compilations, "first compilation")]
     parts += [units.count(t.recompilations, "recompilation")] if t.recompilations else []
     detail = f"in {units.count(t.count, 'call')}"
     if t.compiling:

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 
+import equinox
 import jax
 import jax.numpy as jnp
 import pytest
+from flax import nnx
 
 from tests.shell import Shell
 
 
 @pytest.fixture
 def watching(shell: Shell) -> Iterator[Shell]:
-    shell.names.update(jax=jax, x=jnp.ones(3))
+    shell.names.update(jax=jax, jnp=jnp, x=jnp.ones(3))
     shell.run("1")  # from now on what jax traces is learned
     shell.run("%trace_cached --watch on")
     yield shell
@@ -38,3 +40,60 @@ def test_what_was_traced_while_it_was_not_loaded_is_no_news(watching: Shell) -> 
     assert told(watching) == []
     watching.run("%load_ext ipyjaxbench")
     assert told(watching) == []
+
+
+def test_functions_of_jax_that_the_user_jits_are_told_and_those_that_jax_jits_are_not(
+    watching: Shell,
+) -> None:
+    jax.clear_caches()
+    watching.run("y = jax.jit(jnp.sin)(x)")
+    assert [line.partition(", in ")[0] for line in told(watching)] == ["traced: sin (first call)"]
+    watching.run("y = jax.jit(jnp.sum)(x)")
+    assert [line.partition(", in ")[0] for line in told(watching)] == ["traced: sum (first call)"]
+    watching.run("y = jnp.sin(x[:2]) + jnp.sum(x[:2]) - jnp.linalg.norm(x) + jnp.cumsum(x)[0]")
+    assert told(watching) == []
+
+
+def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
+    watching.run("@jax.jit\ndef loss(x):\n    return jnp.sum(jnp.sin(x) * 3)\ny = loss(x)")
+    for cell, reason in (
+        ("y = loss(x[:2])", "x: f32[3] → f32[2] (shape)"),
+        ("jax.clear_caches(); y = loss(x)", "trace was dropped (clear_caches)"),
+        ("y = jax.grad(loss)(x)", "called by itself → under grad"),
+        ("y = jax.vmap(loss)(jnp.ones((4, 3)))", "under grad → under vmap over 4"),
+        ("y = jax.vmap(loss)(jnp.ones((5, 3)))", "under vmap over 4 → under vmap over 5"),
+        ("y = jax.vmap(jax.grad(loss))(jnp.ones((5, 3)))", "under vmap over 5 of grad"),
+    ):
+        watching.run(cell)
+        (line,) = told(watching)
+        assert reason in line, cell
+    for cell in ("y = loss(x)", "y = jax.grad(loss)(x)", "y = jax.vmap(loss)(jnp.ones((5, 3)))"):
+        watching.run(cell)
+        assert told(watching) == []
+
+
+def test_wrappers_of_libraries_are_told_by_the_users_names(watching: Shell) -> None:
+    watching.names.update(eqx=equinox, nnx=nnx)
+    watching.run("@eqx.filter_jit\ndef apply(net, x):\n    return net(x)\n"
+                 "net = eqx.nn.Linear(3, 2, key=jax.random.key(0))\ny = apply(net, x)")  # fmt: skip
+    assert told(watching)[0].startswith("traced: apply (first call), in ")
+    watching.run("y = apply(lambda x: x, x)")
+    assert "apply (net: Linear → <lambda> (type)), in " in told(watching)[0]
+    watching.run("@nnx.jit\ndef forward(model, x):\n    return model(x)\n"
+                 "m = nnx.Dropout(0.5, rngs=nnx.Rngs(0))\ny = forward(m, x)")  # fmt: skip
+    assert "forward (first call)" in told(watching)[0]
+    watching.run("m.eval(); y = forward(m, x)")
+    assert "forward (model.deterministic: False → True (static value))" in told(watching)[0]
+
+
+def test_calls_in_threads_have_the_users_line(watching: Shell) -> None:
+    watching.run(
+        "%%trace_cached -qv looked\nimport threading\nf = jax.jit(lambda x: jnp.cos(x) * 2)\n"
+        "ts = [threading.Thread(target=f, args=(jnp.ones(n),)) for n in (3, 4, 5)]\n"
+        "for t in ts: t.start()\n"
+        "for t in ts: t.join()"
+    )
+    looked = watching.names["looked"]
+    assert [call.state for call in looked.calls] == ["TRACED"] * 3
+    assert {call.line for call in looked.calls} <= {5, 6}
+    assert all(call.text.startswith("for t in ts") for call in looked.calls)

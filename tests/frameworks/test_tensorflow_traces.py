@@ -62,7 +62,7 @@ CASES = (
     Provoked("tree({'a': X}); tree({'a': tf.ones(4)})", "TRACED", "shape", "d['a']: f32[3]"),
     Provoked("tree({'a': X, 'b': None}); tree({'a': X, 'b': X})", "TRACED", "type", "d['b']: None"),
     Provoked("tree({'a': (X, 1)}); tree({'a': (X, 2)})", "TRACED", "static value", "d['a'][1]: 1"),
-    Provoked("first([X, X]); first((X, X))", "TRACED", "type", "x: list → tuple"),
+    Provoked("first([X, X]); first((X, X))", "TRACED", "structure", "x: list → tuple"),
     Provoked("applied(X, tf.sin); applied(X, tf.cos)", "TRACED", "static value", "sin → cos"),
     Provoked("applied(X, lambda v: v); applied(X, lambda v: v)", "TRACED", "static value",
              "another"),

@@ -1,6 +1,5 @@
 """What JAX does in each call of a jitted function."""
 
-import inspect
 import logging
 import re
 import threading
@@ -11,6 +10,7 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import jax
+from jax._src import core
 
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
@@ -19,9 +19,6 @@ from ipyjaxbench.frameworks.jax.events import Event, Events
 from ipyjaxbench.frameworks.jax.watch import phases_of, programs_of
 from ipyjaxbench.signature import Change, Signature
 
-#: Wrappers of other libraries around `jax.jit`, by the module that defines them.
-_WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilation")
-_JITTED = (type(jax.jit(len)), jax.stages.Compiled)
 _OF_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages)[/\\]|[/\\]jax[/\\]_src[/\\]")
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
 _MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
@@ -60,16 +57,24 @@ class JaxCallWatch(CallWatch):
         self._stack.close()
 
     def takes(self, function: Any) -> bool:
-        """Jitted functions, also behind a method, a partial, or a wrapper of a library."""
+        """Jitted functions, also behind a method, a partial, or a wrapper of a library.
+
+        While another one is traced they are parts of that.
+        """
+        return not _is_tracing() and self._takes(function)
+
+    def _takes(self, function: Any) -> bool:
         kind = type(function)
         if kind is MethodType:
-            return self.takes(function.__func__)
+            return self._takes(function.__func__)
         if issubclass(kind, partial) or kind.__module__ in keys.PARTIALS:
-            return self.takes(function.func)
-        if kind is FunctionType:  # what `jax.pmap` gives
-            return "lower" in vars(function) and bool(_OF_LIBRARY.search(_file(function)))
+            return self._takes(function.func)
+        if kind is FunctionType:
+            if "lower" in vars(function):  # what `jax.pmap` gives
+                return bool(_OF_LIBRARY.search(_file(function)))
+            return bool(keys.transformation_of(function)) and self._takes(function.__wrapped__)
         # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
-        return kind in _JITTED or kind.__module__ in _WRAPPERS
+        return kind in keys.JITTED or kind.__module__ in keys.WRAPPERS
 
     def name(self, function: Any) -> str:
         """The name of what was jitted."""
@@ -93,26 +98,24 @@ class JaxCallWatch(CallWatch):
             for position, event in enumerate(self._events.heard[mark.events :], mark.events)
             if event.thread == thread
         ]
+        name = self.name(function)
+        is_around = keys.transformation_of(function) and not hasattr(function, "lower")
+        if is_around and not any(event.name == name for _, event in mine):
+            return None  # what was compiled is what `jax.grad` and the like do around it
         self._mine.update(position for position, _ in mine)
         told = self._told.heard[mark.told :]
         return Outcome(
-            state=_state([event for _, event in mine]),
+            state=_state([event for _, event in mine], is_traced=_is_traced(name, told)),
             phases=phases_of([event for _, event in mine]),
-            nested=_nested(self.name(function), told),
-            says=_says(self.name(function), told),
-            known=mark.entries > 0,
+            nested=_nested(name, told),
+            otherwise=_says(name, told),
+            known=mark.entries > 0 if mark.entries >= 0 else None,
             traced_until=max((e.end for _, e in mine if e.phase == "trace"), default=0.0),
         )
 
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
         """Of the arguments, those of a method or a partial among them."""
-        kind = type(function)
-        if kind is MethodType:
-            return self.signature(function.__func__, (function.__self__, *args), kwargs)
-        if issubclass(kind, partial) or kind.__module__ in keys.PARTIALS:
-            given = {**function.keywords, **kwargs}
-            return self.signature(function.func, (*function.args, *args), given)
-        return keys.signature(inspect.unwrap(function), args, kwargs)
+        return keys.signature(function, args, kwargs)
 
     def predicts(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -152,6 +155,7 @@ class JaxCallWatch(CallWatch):
 
 _FIXES = {
     "function": "{name} = jax.jit(...) once, above: each new function object is traced anew",
+    "captured": "give {path} to {name} as an argument: what it captures is part of its trace",
     "form": "give {path} always by position, or always by name",
     "type": "give {path} always as the same type, as in jnp.asarray(...)",
     "shape": "few shapes: pad {path}, as in jnp.pad, to a multiple of what you choose",
@@ -168,21 +172,34 @@ _FIXES = {
 }
 
 
+def _is_tracing() -> bool:
+    """Whether this thread builds a jaxpr (private; before 0.4.36 it is not told)."""
+    context = getattr(core, "trace_ctx", None)
+    return type(getattr(context, "trace", None)).__name__ == "DynamicJaxprTrace"
+
+
 def _file(function: FunctionType) -> str:
     return function.__code__.co_filename
 
 
 def _entries(function: Any) -> int:
     """Programs that a jitted function finds without Python's help; -1 where it does not tell."""
+    for name in ("_cached", "jitted_fn"):  # of Equinox, of Flax
+        function = getattr(function, name, function)
     size = getattr(function, "_cache_size", None)
     return size() if size is not None else -1
 
 
-def _state(events: Sequence[Event]) -> str:
+def _state(events: Sequence[Event], *, is_traced: bool) -> str:
     phases = {event.phase for event in events}
     if "cache load" in phases and "compile" not in phases:
         return "DISK"
-    return "TRACED" if "trace" in phases else "RECOMPILED"
+    return "TRACED" if is_traced or "trace" in phases else "RECOMPILED"
+
+
+def _is_traced(root: str, told: Sequence[str]) -> bool:
+    """Whether JAX logs that a function was traced: below `jax.grad` it has no event for that."""
+    return any(of["name"] == root for text in told for of in [_OF.search(text)] if of)
 
 
 class _Told(logging.Handler):
@@ -233,10 +250,11 @@ def _nested(root: str, told: Sequence[str]) -> tuple[tuple[int, str], ...]:
     return (*found, *((1, name) for name in callers if name not in known))
 
 
-def _says(root: str, told: Sequence[str]) -> str:
+def _says(root: str, told: Sequence[str]) -> tuple[Change, ...]:
     """JAX's reason for tracing a function, in one line."""
     for text in told:
         of = _OF.search(text)
         if of and of["name"] == root:
-            return "; ".join("".join(each) for each in _SAYS.findall(text))
-    return ""
+            found = "; ".join("".join(each) for each in _SAYS.findall(text))
+            return (Change("guard", new=f"jax says: {found}"),) if found else ()
+    return ()

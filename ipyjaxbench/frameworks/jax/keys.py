@@ -1,22 +1,26 @@
 """What JAX looks at to find a trace, and a program, for a call."""
 
 import inspect
-import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from types import CodeType, FunctionType, MethodType
-from typing import Any
-from weakref import WeakKeyDictionary
+from types import FunctionType, MethodType
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from ipyjaxbench import expression
+from ipyjaxbench import codes, expression
+from ipyjaxbench.frameworks.jax.leaves import captured, leaves, token
 from ipyjaxbench.signature import Leaf, Signature
 
 #: Modules with partials of their own.
 PARTIALS = ("equinox._module._prebuilt",)
-_LONGEST = 40  # characters of a value
+#: Wrappers of other libraries around `jax.jit`, by the module that defines them.
+WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilation")
+JITTED = (type(jax.jit(len)), jax.stages.Compiled)
+_OF_JAX = re.compile(r"[/\\]jax[/\\]_src[/\\]")
+_DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
 #: Settings that are part of the key, as far as people change them.
 _SETTINGS = (
     "jax_enable_x64", "jax_default_matmul_precision", "jax_default_device", "jax_debug_nans",
@@ -26,28 +30,62 @@ _SETTINGS = (
 )  # fmt: skip
 
 
-def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
-    """The signature of a call.
+class Called(NamedTuple):
+    """What a call is to JAX.
 
-    Args:
-        function: what was jitted: a function, or a bound method.
-        args: its positional arguments.
+    Attributes:
+        function: what `jax.jit` was given, or a library's own wrapper around that.
+        args: its positional arguments, those of a method or a partial among them.
         kwargs: its named ones.
-
-    Returns:
-        The signature; it holds no array.
+        transformation: that the jitted function is called by, as in "grad"; empty where by none.
     """
-    plain = plain_of(function)
-    names = expression.labels(function, args, kwargs)
+
+    function: Any
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    transformation: str = ""
+
+    @classmethod
+    def of(cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Called":
+        """That of a call of a jitted function, also behind a method, a partial or `jax.grad`."""
+        kind = type(function)
+        if kind is MethodType:
+            return cls.of(function.__func__, (function.__self__, *args), kwargs)
+        if issubclass(kind, partial) or kind.__module__ in PARTIALS:
+            given = {**function.keywords, **kwargs}
+            return cls.of(function.func, (*function.args, *args), given)
+        if kind in JITTED:
+            return cls(getattr(function, "__wrapped__", function), args, kwargs)
+        name = transformation_of(function)
+        if not name:
+            return cls(function, args, kwargs)
+        if name == "vmap":
+            axes = dict(_closed(_made(function))).get("in_axes", 0)
+            name, args, kwargs = per_example(axes, args, kwargs)
+        inner = cls.of(function.__wrapped__, args, kwargs)
+        return inner._replace(transformation=" of ".join(filter(None, (name, inner[-1]))))
+
+
+def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+    """The signature of a call of a jitted function."""
+    return of_call(Called.of(function, args, kwargs))
+
+
+def of_call(called: Called) -> Signature:
+    """The signature of a call; it holds no array."""
+    function, args, kwargs, transformation = called
+    names = expression.labels(inspect.unwrap(function), args, kwargs)
     given = [*zip(names, args, strict=True), *kwargs.items()]
-    leaves = {path: _leaf(value) for name, arg in given for path, value in _leaves(name, arg)}
+    plain = plain_of(function)
+    code = codes.fingerprint(getattr(plain, "__code__", None))
     return Signature(
-        leaves=leaves,
+        leaves={path: leaf for name, arg in given for path, leaf in leaves(name, arg)},
         form=(*names, *(f"{name}=" for name in sorted(kwargs))),
         settings={n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)},
-        # A partial is traced anew though the function in it is the same.
-        function=_token(function if isinstance(function, partial) else plain),
-        code=_code(getattr(plain, "__code__", None)),
+        function=token(function),
+        code=hash((code, *transformations(function))),
+        captured=dict(_captured(function)),
+        transformation=transformation,
     )
 
 
@@ -62,84 +100,93 @@ def plain_of(function: Any) -> Any:
     return inner if inner is function else plain_of(inner)
 
 
-def _code(code: CodeType | None) -> int:
-    """Tells code apart; of lambdas, which have no name, by where they stand."""
-    if code is None:
-        return 0
-    constants = tuple(repr(each) for each in code.co_consts if not isinstance(each, CodeType))
-    line = code.co_firstlineno if code.co_name == "<lambda>" else 0
-    return hash((code.co_code, code.co_names, constants, line))
+def transformation_of(function: Any) -> str:
+    """The name of the function of JAX that made another one, as in "grad"; empty of any other."""
+    if type(function) is not FunctionType or not hasattr(function, "__wrapped__"):
+        return ""
+    if not _OF_JAX.search(function.__code__.co_filename):
+        return ""
+    return _made(function).__code__.co_qualname.partition(".")[0]
 
 
-_tokens: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
-_numbers = itertools.count(1)
+def _made(function: FunctionType) -> FunctionType:
+    """What a transformation made, within what shortens tracebacks."""
+    made = dict(_closed(function)).get("fun")
+    is_made = made is not inspect.unwrap(function, stop=lambda each: each is not function)
+    return made if type(made) is FunctionType and is_made else function
 
 
-def _token(function: Any) -> int:
-    """Tells functions apart for good: `id` is that of another one when they are gone."""
+def per_example(
+    axes: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
+    """What `jax.vmap` hands on: arrays of one example, and how it maps, with the number of these.
+
+    Args:
+        axes: that it maps over, as it was given them.
+        args: of the call.
+        kwargs: of the call; they are mapped over their first axis.
+    """
+    sizes: list[int] = []
+
+    def one(value: Any, axis: int | None) -> Any:
+        shape = getattr(value, "shape", None)
+        if axis is None or not shape:
+            return value
+        sizes.append(shape[axis])
+        whole = range(len(shape))
+        kept = tuple(shape[each] for each in whole if each != axis % len(shape))
+        return jax.ShapeDtypeStruct(kept, value.dtype, weak_type=bool(jax.typeof(value).weak_type))
+
     try:
-        return _tokens.setdefault(function, next(_numbers))
-    except TypeError:  # it cannot be hashed, or referred to
-        return id(function)
+        spread = jax.tree.broadcast(tuple(axes) if isinstance(axes, list) else axes, tuple(args),
+                                    is_leaf=lambda x: x is None)  # fmt: skip
+        mapped = jax.tree.map(lambda axis, value: one(value, axis), spread, tuple(args),
+                              is_leaf=lambda x: x is None)  # fmt: skip
+        named = jax.tree.map(lambda value: one(value, 0), dict(kwargs))
+    except Exception:  # noqa: BLE001  arguments that do not fit, or another version
+        return "vmap", args, kwargs
+    return f"vmap over {sizes[0]}" if sizes else "vmap", mapped, named
 
 
-def _leaves(name: str, argument: Any) -> Iterator[tuple[str, Any]]:
-    for path, leaf in jax.tree_util.tree_leaves_with_path(argument, is_leaf=lambda x: x is None):
-        yield name + jax.tree_util.keystr(path), leaf
+def transformations(function: Any) -> Iterator[str]:
+    """Names of all that JAX put around a function, the outermost first."""
+    while name := transformation_of(function):
+        yield name
+        function = function.__wrapped__
 
 
-def _leaf(value: Any) -> Leaf:
-    if isinstance(value, jax.core.Tracer):
-        return Leaf("array", str(value.dtype), tuple(value.shape), bool(value.aval.weak_type))
-    if isinstance(value, jax.Array):
-        return _of_array(value)
-    if isinstance(value, np.ndarray | np.generic):
-        dtype = str(jax.dtypes.canonicalize_dtype(value.dtype)) if _is_data(value) else "object"
-        return Leaf("array", dtype, value.shape, host=True)
-    if isinstance(value, jax.ShapeDtypeStruct):
-        weak = bool(getattr(value, "weak_type", False))
-        return Leaf("array", str(value.dtype), tuple(value.shape), weak)
-    if isinstance(value, bool | int | float | complex):
-        return Leaf(type(value).__name__, value=repr(value))
-    if value is None or isinstance(value, str | bytes):
-        return Leaf("static", value=_short(repr(value)))
-    return Leaf("static", value=_short(_words(value)), identity=_identity(value))
+def _captured(function: Any) -> Iterator[tuple[str, Leaf]]:
+    """Values that are baked into a trace: closed-over ones, a partial's, plain globals, a self."""
+    kind = type(function)
+    if kind is MethodType:
+        yield "self", captured(function.__self__)
+        yield from _captured(function.__func__)
+    elif issubclass(kind, partial):
+        given = [*zip(_names(function.func), function.args), *function.keywords.items()]  # noqa: B905
+        yield from ((name, captured(value)) for name, value in given)
+        yield from _captured(function.func)
+    elif kind is FunctionType and not transformation_of(function):
+        yield from ((name, captured(value)) for name, value in _closed(function))
+        used = {n for code in (function.__code__, *codes.inside(codes.original(function.__code__)))
+                for n in code.co_names}  # fmt: skip
+        known = ((name, function.__globals__.get(name, jax)) for name in sorted(used))
+        yield from ((name, captured(value)) for name, value in known if isinstance(value, _DATA))
+    elif getattr(function, "__wrapped__", function) is not function:
+        yield from _captured(function.__wrapped__)
 
 
-def _words(value: Any) -> str:
-    """Functions by their names, and objects that do not say what they are by their class."""
-    if isinstance(value, FunctionType) or callable(value):
-        return getattr(value, "__qualname__", None) or type(value).__name__
-    text = repr(value)
-    return f"{type(value).__name__} object" if " at 0x" in text else text
-
-
-def _identity(value: Any) -> int:
-    """Equal static values share a trace."""
+def _names(function: Any) -> list[str]:
+    """Of its parameters, as far as they are known."""
     try:
-        return hash(value)
-    except TypeError:
-        return id(value)
+        return [*inspect.signature(function).parameters]
+    except (TypeError, ValueError):
+        return []
 
 
-def _of_array(value: jax.Array) -> Leaf:
-    aval = value.aval if hasattr(value, "aval") else value
-    sharding = getattr(value, "sharding", None)
-    devices = sorted(sharding.device_set, key=lambda d: d.id) if sharding is not None else []
-    return Leaf(
-        "array",
-        str(value.dtype),
-        tuple(value.shape),
-        bool(getattr(aval, "weak_type", False)),
-        device=", ".join(f"{d.platform}:{d.id}" for d in devices),
-        sharding=str(getattr(sharding, "spec", "")) if len(devices) > 1 else "",
-        committed=bool(getattr(value, "committed", getattr(value, "_committed", False))),
-    )
-
-
-def _is_data(value: Any) -> bool:
-    return value.dtype.kind not in "OSUMm"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _closed(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    for name, cell in cells:
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # nothing stands there yet
+            continue

@@ -4,6 +4,7 @@ import functools
 import itertools
 import linecache
 import os
+import re
 import site
 import sys
 import sysconfig
@@ -17,6 +18,7 @@ import jax
 #: Files that are made while a fix is tried.
 MADE = "<fix"
 _NO_FILE = "<string>"  # code that a library makes, as `dataclasses` does, or that `exec` was given
+_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")  # of any environment that is used
 _NOT_CODE = ("<frozen", "<__array", "<attrs", "<makefun", "<decorator-gen")
 
 
@@ -42,7 +44,7 @@ class Place:
 @functools.lru_cache(maxsize=4096)
 def is_users(file: str) -> bool:
     """Whether a file is the user's own: no part of Python, of a library, or of this one."""
-    return not file.startswith((*_NOT_CODE, *_libraries()))
+    return not (file.startswith((*_NOT_CODE, *_libraries())) or _INSTALLED.search(file))
 
 
 def is_users_class(kind: type) -> bool:

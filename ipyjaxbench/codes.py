@@ -1,0 +1,75 @@
+"""Code of functions: what tells it apart, and which it was before a hook was put into it."""
+
+import gc
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+
+
+@dataclass(frozen=True, eq=False)
+class _Original:
+    """A constant of code with a hook: the code without it."""
+
+    code: CodeType
+
+
+def original(code: CodeType) -> CodeType:
+    """The code that the user wrote, of code that may have a hook in it."""
+    found = (each.code for each in code.co_consts if type(each) is _Original)
+    return next(found, code)
+
+
+def fingerprint(code: CodeType | None) -> int:
+    """Tells code apart; the same text gives the same one, wherever it stands, hooked or not."""
+    if code is None:
+        return 0
+    plain = original(code)
+    constants = tuple(
+        fingerprint(each) if isinstance(each, CodeType) else repr(each) for each in plain.co_consts
+    )
+    names = plain.co_names, plain.co_varnames, plain.co_freevars
+    return hash((plain.co_code, names, constants))
+
+
+def with_originals(code: CodeType, plain: CodeType) -> CodeType:
+    """Code with a hook, in which that of each function knows what it is without the hook.
+
+    Args:
+        code: with the hook.
+        plain: the same without it.
+    """
+    known: dict[tuple[str, int], list[CodeType]] = {}
+    for each in inside(plain):
+        known.setdefault((each.co_name, each.co_firstlineno), []).append(each)
+
+    def whole(code: CodeType) -> CodeType:
+        consts: list[object] = []
+        for each in code.co_consts:
+            if isinstance(each, CodeType):
+                alike = known.get((each.co_name, each.co_firstlineno))
+                each = mark(whole(each), alike.pop(0)) if alike else each  # noqa: PLW2901
+            consts.append(each)
+        return code.replace(co_consts=tuple(consts))
+
+    return whole(code)
+
+
+def mark(code: CodeType, plain: CodeType) -> CodeType:
+    """Code with a hook that knows what it is without."""
+    return code.replace(co_consts=(*code.co_consts, _Original(plain)))
+
+
+def inside(code: CodeType) -> Iterator[CodeType]:
+    """Code of all functions that are defined in some code, in its order."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from inside(each)
+
+
+def give_back(codes: Iterable[CodeType]) -> None:
+    """Give functions that were defined by code with a hook the code that they have without."""
+    hooked = [each for code in codes for each in inside(code) if original(each) is not each]
+    for function in gc.get_referrers(*hooked) if hooked else ():
+        if type(function) is FunctionType:
+            function.__code__ = original(function.__code__)

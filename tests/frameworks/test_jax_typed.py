@@ -1,0 +1,288 @@
+"""Calls of jitted functions, each typed in a cell of its own, with verdicts known to be right."""
+
+import functools
+import sys
+import types
+
+import equinox
+import haiku
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from flax import nnx
+
+from tests.shell import Shell
+from tests.typed_calls import score
+
+_F = "@jax.jit\ndef f(x, s=1.0):\n    return jnp.sin(x) * s"
+_NOT_BOUND = "not bound to a device → bound to cpu:0"
+SESSIONS = {
+    "shapes and dtypes": (
+        _F,
+        "f(x3) => TRACED first call",
+        "f(x3 * 2) => CACHED",
+        "f(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "f(x3) => CACHED",
+        "f(x33) => TRACED x: f32[4] → f32[3,3] (rank)",
+        "f(x33) => CACHED",
+        "f(x3.astype('int32')) => TRACED x: f32[3] → i32[3] (dtype)",
+        "f(x3.astype('bfloat16')) => TRACED x: i32[3] → bf16[3] (dtype)",
+        "f(x4) => CACHED",
+        "f(jnp.float32(1)) => TRACED x: f32[3,3] → f32[] (rank)",
+        "f(jnp.asarray(1.0)) => TRACED x: f32[] → f32[] weak (weak type)",
+        "f(2.0) => SLOW-PATH x: f32[] weak → float (type)",
+        "f(2.0) => CACHED",
+    ),
+    "numbers, and how they are given": (
+        _F,
+        "f(x3, 2.0) => TRACED first call",
+        "f(x3, 3.0) => CACHED",
+        "f(x3, s=2.0) => TRACED s: by position → by name",
+        "f(s=3.0, x=x3) => TRACED x: by position → by name",
+        "f(x3) => TRACED s: by name → left out",
+        "f(x3, 3) => TRACED s: float → int (type)",
+        "f(x3, True) => TRACED s: int → bool (type)",
+        "f(x3, jnp.float32(2)) => TRACED s: bool → f32[] (type)",
+        "f(x3, 5) => CACHED",
+    ),
+    "static arguments": (
+        ("@functools.partial(jax.jit, static_argnames=('mode', 'n'))\n"
+        "def h(x, mode='a', n=1):\n    return jnp.sin(x) * n"),
+        "h(x3, mode='a') => TRACED first call",
+        "h(x3, mode='b') => TRACED mode: 'a' → 'b' (static value)",
+        "h(x3, mode='a') => CACHED",
+        "h(x3, mode='a', n=2) => TRACED n: left out → by name",
+        "h(x3, mode='a', n=3) => TRACED n: 2 → 3 (static value)",
+        "h(x3, mode='a', n=3) => CACHED",
+        "ap = jax.jit(lambda x, g: g(x), static_argnums=1)",
+        "ap(x3, jnp.sin) => TRACED first call",
+        "ap(x3, jnp.cos) => TRACED g: sin → cos (static value)",
+        "ap(x3, jnp.sin) => CACHED",
+    ),
+    "trees": (
+        "@jax.jit\ndef tree(p):\n    return jax.tree.map(jnp.sum, p)",
+        "tree({'w': x3, 'b': x4}) => TRACED first call",
+        "tree({'w': x3}) => TRACED p['b']: is gone",
+        "tree({'w': x4}) => TRACED p['w']: f32[3] → f32[4] (shape)",
+        "tree({'b': x4, 'w': x3}) => CACHED",
+        "tree([x3, x3]) => TRACED p: dict → list",
+        "tree((x3, x3)) => TRACED p: list → tuple",
+        "tree({'w': x3, 'b': None}) => TRACED p['b']: f32[4] → None (type)",
+        "tree({'w': x3}) => CACHED",
+    ),
+    "where arrays lie": (
+        _F,
+        "f(x3) => TRACED first call",
+        f"f(jax.device_put(x3, jax.devices()[0])) => RECOMPILED x: {_NOT_BOUND}",
+        "f(jax.device_put(x3, jax.devices()[0])) => CACHED",
+        "f(np.ones(3, 'float32')) => SLOW-PATH x: the framework's own → NumPy's array",
+        "f(np.ones(3, 'float32')) => CACHED",
+        "f(x3) => CACHED",
+    ),
+    "settings": (
+        _F,
+        "f(x3) => TRACED first call",
+        ("with jax.default_matmul_precision('highest'):\n    f(x3)"
+        " => TRACED jax_default_matmul_precision: None → highest"),
+        "with jax.enable_x64(True):\n    f(x3) => TRACED jax_enable_x64: False → True",
+        "f(x3) => CACHED",
+        "with jax.default_matmul_precision('highest'):\n    f(x3) => CACHED",
+        "with jax.disable_jit():\n    f(x3) => BYPASSED",
+    ),
+    "dropped traces": (
+        _F,
+        "f(x3) => TRACED first call",
+        "jax.clear_caches()",
+        "f(x3) => TRACED as in an earlier call, whose trace was dropped (clear_caches)",
+        "f(x3) => CACHED",
+        "f.clear_cache()",
+        "f(x4) => TRACED x: f32[3] → f32[4] (shape)",
+    ),
+    "functions made anew": (
+        "jax.jit(lambda x: jnp.sin(x) + 1)(x3)\n => TRACED first call",
+        ("jax.jit(lambda x: jnp.sin(x) + 1)(x3)\n"
+        " => TRACED another function object: the same code, made anew"),
+        "jax.jit(lambda x: jnp.cos(x) + 1)(x3)\n => TRACED first call",
+        _F,
+        "f(x3) => TRACED first call",
+        _F,
+        "f(x3) => TRACED another function object: the same code, made anew",
+        "f(x3) => CACHED",
+        "@jax.jit\ndef f(x):\n    return jnp.cos(x)",
+        "f(x3) => TRACED first call of a new definition",
+        "@jax.jit\ndef r(x, s):\n    return x * s",
+        "r(x3, 2.0) => TRACED first call",
+        "@jax.jit\ndef r(y, n):\n    return y * n",
+        "r(x3, 2.0) => TRACED first call of a new definition",
+        "r(x3, 2.0) => CACHED",
+    ),
+    "values that are baked in": (
+        "def times(n):\n    return jax.jit(lambda x: jnp.sin(x) * n)",
+        "t1, t2, t3 = times(1), times(2), times(1)",
+        "t1(x3) => TRACED first call",
+        "t2(x3) => TRACED another function object: n: 1 → 2 (captured)",
+        "t3(x3) => TRACED another function object: the same code, made anew",
+        "t1(x3) => CACHED",
+        "p1, p2 = (jax.jit(functools.partial(jnp_add, s)) for s in (1.0, 2.0))",
+        "p1(x3) => TRACED first call",
+        "p2(x3) => TRACED another function object: s: 1.0 → 2.0 (captured)",
+        "p1(x3) => CACHED",
+        "n = 1",
+        "g1 = jax.jit(lambda x: jnp.tan(x) * n)",
+        "g1(x3) => TRACED first call",
+        "n = 2",
+        "g1(x3) => CACHED",
+        "g1 = jax.jit(lambda x: jnp.tan(x) * n)",
+        "g1(x3) => TRACED another function object: n: 1 → 2 (captured)",
+    ),
+    "calls that were made before": (
+        _F,
+        "y = f(x3)",
+        "f(x3) => CACHED",
+        "f(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "y = f(x33)",
+        "f(x33) => CACHED",
+        "@jax.jit\ndef timed(x):\n    return jnp.sum(jnp.sin(x))",
+        "%fwtime -q -n1 -r2 timed(x3)",
+        "timed(x3) => CACHED",
+        "timed(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "@jax.jit\ndef seen(x):\n    return jnp.sum(jnp.sin(x))",
+        "%jaxpr -q seen(x3)",
+        "seen(x3) => COMPILED first call; the trace was there, as %jaxpr and .lower leave it",
+        "seen(x3) => CACHED",
+        "seen(x4) => TRACED x: f32[3] → f32[4] (shape)",
+    ),
+    "where functions are defined": (
+        "@jax.jit\ndef here(x):\n    return jnp.sin(x)\nhere(x3) => TRACED first call",
+        "here(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "here(x3) => CACHED",
+        "mod.step(x3) => TRACED first call",
+        "mod.step(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "mod.step(x4) => CACHED",
+        "def outer(x):\n    return inner(x) + 1\n@jax.jit\ndef inner(x):\n    return jnp.cos(x)",
+        "outer(x3) => TRACED first call",
+        "outer(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "outer(x3) => CACHED",
+    ),
+    "methods": (
+        ("class Model:\n"
+        "    def __init__(self, k):\n        self.k = k; self.step = jax.jit(self._step)\n"
+        "    def _step(self, x):\n        return jnp.sin(x) * self.k\n"
+        "    @functools.partial(jax.jit, static_argnums=0)\n"
+        "    def run(self, x):\n        return jnp.cos(x) * self.k\n"
+        "m1, m2 = Model(1), Model(2)"),
+        "m1.run(x3) => TRACED first call",
+        "m1.run(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "m2.run(x3) => TRACED self: Model object → another Model object (static value)",
+        "m1.run(x3) => CACHED",
+        "m1.step(x3) => TRACED first call",
+        "m1.step(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "m1.step(x3) => CACHED",
+        ("m2.step(x3) => TRACED another function object: self: Model object → another Model object"
+        " (captured)"),
+    ),
+    "transformations": (
+        "@jax.jit\ndef loss(x):\n    return jnp.sum(jnp.sin(x) * 2)",
+        "jax.grad(loss)(x3) => TRACED first call",
+        "jax.grad(loss)(x3) => CACHED",
+        "jax.grad(loss)(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "loss(x3) => RECOMPILED under grad → called by itself",
+        "loss(x3) => CACHED",
+        "jax.value_and_grad(loss)(x3) => CACHED",
+        "jax.vmap(loss)(x33) => RECOMPILED called by itself → under vmap over 3",
+        "jax.vmap(loss)(x33) => CACHED",
+        "jax.vmap(loss)(x33[:2]) => RECOMPILED under vmap over 3 → under vmap over 2",
+        "jax.vmap(loss)(x3) => TRACED x: f32[3] → f32[] (rank)",
+        "jax.vmap(loss, in_axes=1)(x33[:2]) => TRACED x: f32[3] → f32[2] (shape)",
+        ("jax.vmap(jax.grad(loss))(x33)"
+        " => RECOMPILED under vmap over 3 → under vmap over 3 of grad"),
+        "vg = jax.jit(jax.value_and_grad(loss))",
+        "vg(x3) => TRACED first call of a new definition",
+        "vg(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "vg(x3) => CACHED",
+    ),
+    "Equinox": (
+        ("class Net(eqx.Module):\n"
+        "    w: jax.Array\n    act: str = eqx.field(static=True)\n"
+        "    def __call__(self, x):\n        return jnp.sin(self.w * x)\n"
+        "n1, n2 = Net(x3, 'relu'), Net(x3, 'tanh')"),
+        "@eqx.filter_jit\ndef apply(net, x, training):\n    return net(x)",
+        "apply(n1, x3, True) => TRACED first call",
+        "apply(n1, x3, True) => CACHED",
+        "apply(n2, x3, True) => TRACED net.act: 'relu' → 'tanh' (static value)",
+        "apply(n2, x3, False) => TRACED training: True → False (static value)",
+        "apply(n2, x3, False) => CACHED",
+        ("apply(Net(x4, 'tanh'), x4, False)"
+        " => TRACED net.w: f32[3] → f32[4] (shape); x: f32[3] → f32[4] (shape)"),
+        "drop = eqx.nn.Dropout(0.5)",
+        "apply(eqx.nn.inference_mode(n1), x3, True) => CACHED",
+        "@eqx.filter_jit\ndef dropped(net, x, key):\n    return net(x, key=key)",
+        "dropped(drop, x3, jax.random.key(0)) => TRACED first call",
+        ("dropped(eqx.nn.inference_mode(drop), x3, jax.random.key(0))"
+        " => TRACED net.inference: False → True (static value)"),
+        "dropped(drop, x3, jax.random.key(1)) => CACHED",
+        "egrad = eqx.filter_jit(eqx.filter_grad(lambda net, x: jnp.sum(net(x))))",
+        "egrad(n1, x3) => TRACED first call",
+        "egrad(n1, x3) => CACHED",
+        "egrad(n2, x3) => TRACED net.act: 'relu' → 'tanh' (static value)",
+    ),
+    "Flax NNX": (
+        ("class M(nnx.Module):\n"
+        "    def __init__(self, rngs):\n"
+        "        self.lin = nnx.Linear(3, 3, rngs=rngs); self.drop = nnx.Dropout(0.5, rngs=rngs)\n"
+        "    def __call__(self, x):\n        return self.drop(self.lin(x))\n"
+        "m = M(nnx.Rngs(0))"),
+        "@nnx.jit\ndef forward(model, x):\n    return model(x)",
+        "forward(m, x33) => TRACED first call",
+        "forward(m, x33) => CACHED",
+        "m.drop.eval()\nNone",
+        "forward(m, x33) => TRACED model.drop.deterministic: False → True (static value)",
+        "forward(m, x33) => CACHED",
+        "forward(m, x33[:2]) => TRACED x: f32[3,3] → f32[2,3] (shape)",
+        "m.drop.train()\nNone",
+        "forward(m, x33) => CACHED",
+    ),
+    "Haiku and Optax": (
+        ("net = hk.transform(lambda x: hk.Linear(2)(x))\n"
+        "params = net.init(jax.random.PRNGKey(0), x33)\n"
+        "tx = optax.adam(1e-3)\nstate = tx.init(params)"),
+        "apply = jax.jit(net.apply)",
+        "apply(params, None, x33) => TRACED first call",
+        "apply(params, None, x33) => CACHED",
+        "apply(params, None, x33[:2]) => TRACED x: f32[3,3] → f32[2,3] (shape)",
+        ("@jax.jit\n"
+        "def train(params, state, x):\n"
+        "    grads = jax.grad(lambda p: net.apply(p, None, x).sum())(params)\n"
+        "    updates, state = tx.update(grads, state)\n"
+        "    return optax.apply_updates(params, updates), state"),
+        "train(params, state, x33) => TRACED first call",
+        "train(params, state, x33) => CACHED",
+        "new, state = train(params, state, x33)",
+        "train(new, state, x33) => CACHED",
+        "train(new, state, x33[:2]) => TRACED x: f32[3,3] → f32[2,3] (shape)",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def typing(shell: Shell) -> Shell:
+    mod = types.ModuleType("mod_of_mine")
+    source = "import jax, jax.numpy as jnp\n@jax.jit\ndef step(x):\n    return jnp.sin(x)\n"
+    exec(compile(source, "mod_of_mine.py", "exec"), mod.__dict__)
+    shell.names.update(
+        jax=jax, jnp=jnp, np=np, functools=functools, eqx=equinox, nnx=nnx, hk=haiku, optax=optax,
+        mod=mod, jnp_add=lambda s, x: jnp.sin(x) + s,
+        x3=jnp.ones(3), x4=jnp.ones(4), x33=jnp.ones((3, 3)),
+    )  # fmt: skip
+    shell.run("1")  # from now on what is traced is learned
+    return shell
+
+
+def test_each_call_is_told_right(typing: Shell) -> None:
+    found = score(typing, SESSIONS)
+    print("JAX", found, file=sys.stderr)
+    assert not found.wrong, "\n".join(found.wrong)
+    assert not found.unknown, "\n".join(found.unknown)
+    assert found.calls >= 40
