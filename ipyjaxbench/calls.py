@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench import stats
 from ipyjaxbench.clock import Clock
+from ipyjaxbench.depth import call_at, depth_of_caller
 from ipyjaxbench.frameworks import Wait, Watch
 from ipyjaxbench.snippet import Loop, Snippet, Source
 from ipyjaxbench.waiting import Drain, leaves_work
@@ -88,6 +89,9 @@ class Calls:
         self._setup = setup.loop() if setup else None
         self._set_up_names = set(setup.binds) if setup else set()
         self._wait: Wait = _no_wait
+        # An event loop awaits what awaits, below frames of its own.
+        above = None if snippet.awaits else depth_of_caller()
+        self._depth = None if above is None else max(above + 1 - snippet.frames, 0)
         self._loop: Loop = snippet.loop(value=snippet.has_value)
         self._keeps: dict[str, Any] = {}
         self._reset_ns = 0.0
@@ -101,7 +105,7 @@ class Calls:
         """Make the first call, when all is set up, and wait for all that it started."""
         __tracebackhide__ = True
         value: list[Any] = []
-        taken = self._turn(1, value.append)
+        taken = self._turn(1, value.append, as_deep_as_the_cell=False)
         return First(taken, self.drain.left(), value[0] if value else None)
 
     def arrange(
@@ -228,14 +232,16 @@ class Calls:
             self._wait(value)
         return self.clock.now() - start
 
-    def _turn(self, calls: int, wait: Wait) -> int:
+    def _turn(self, calls: int, wait: Wait, *, as_deep_as_the_cell: bool = True) -> int:
         __tracebackhide__ = True
         times = repeat(None, calls)
         values = tuple(self._keeps.values())
         kept = values[0] if len(values) == 1 else values
         start = self.clock.wall()
         try:
-            return self._loop(times, self.clock.now, wait, kept)
+            if self._depth is None or not as_deep_as_the_cell:
+                return self._loop(times, self.clock.now, wait, kept)
+            return call_at(self._depth, self._loop, times, self.clock.now, wait, kept)
         finally:
             self.elapsed = self.clock.wall() - start
             self.made += calls - operator.length_hint(times)

@@ -14,6 +14,7 @@ from ipyjaxbench.nvidia import IDLE, Gpu
 
 _DISTURBED, _BUSY = 0.05, 0.20  # of the wall time spent waiting for a CPU
 _THEIRS = 0.25  # of the waiting that other programs can explain, for them to be named
+_NOTICED = 0.15  # CPUs that other programs had: then it is not for its own threads alone
 _LONG_ENOUGH = 0.05  # seconds, for counters that rise in steps
 _FULL = 0.90  # of all CPUs
 _STOLEN = 0.01  # of all CPU time
@@ -62,11 +63,13 @@ def _cpus(c: Conditions) -> Iterator[tuple[float, str]]:
     theirs = min(c.others, waiting, max(c.usable * c.wall - c.cpu, 0.0))
     share = waiting / (waiting + c.cpu)
     waited = f" (waited {units.percent(share)} of the time for one)"
+    taken = min(c.others / c.wall, c.cpus)  # counted in hundredths, which may be too many
+    used = f"{units.number(taken, 2)} of {units.count(c.cpus, 'CPU')}"
     if theirs >= max(_THEIRS * waiting, _DISTURBED * c.wall, _READABLE):
-        taken = min(c.others / c.wall, c.cpus)  # counted in hundredths, which may be too many
-        used = f"{units.number(taken, 2)} of {units.count(c.cpus, 'CPU')}"
         kept = f"kept {used} busy" if waiting > _BUSY * c.wall else f"used {used}"
         yield share, f"other programs {kept}" + (waited if c.waited is not None else "")
+    elif c.waited is not None and share > _BUSY and theirs > _NOTICED * c.wall:
+        yield share, f"other programs used {used}{waited}"
     elif c.waited is not None and theirs < _THEIRS * waiting and share > _BUSY:
         yield share, f"the code runs more threads than it has CPUs{waited}"
 

@@ -111,7 +111,7 @@ def _rows(c: "Comparison") -> Iterator[tuple[str, str]]:
     queued = [
         f"{name} {units.duration(m.throughput, m.precision)}"
         for name, m in measured
-        if m.throughput is not None and m.throughput < _QUEUED * m.median
+        if m.throughput is not None and m.throughput < _QUEUED * m.leading
     ]
     if queued:
         yield "throughput", f"{', '.join(queued)} a call, when many are queued and waited for once"

@@ -64,6 +64,7 @@ class FirstCall:
         return f"{split(self.seconds, self.phases, digits)} (cold; {told or _UNTOUCHED})"
 
 
+_APART = 1.25  # times: then it is not for their being alike that they cannot be told apart
 _UNTOUCHED = "what was compiled before is still there"
 
 
@@ -107,11 +108,16 @@ class Counterpart:
         if _low(*eager) > _high(*compiled):
             calls = math.ceil(round(self.compilation / (eager[0] - compiled[0]), 9))
             return f"after {units.count(max(calls, 1), 'call')} {figures}"
-        return f"not known: the two are too close {figures}"
+        apart = max(eager[0], compiled[0]) > _APART * min(eager[0], compiled[0])
+        if math.isinf(max(eager[1], compiled[1])):
+            why = "one of them has a single sample"
+        else:
+            why = "the figures move too much" if apart else "the two are too close"
+        return f"not known: {why} {figures}"
 
 
 def _low(per_call: float, half_width: float) -> float:
-    return per_call * (1 - min(half_width, 1.0))
+    return per_call / (1 + half_width)  # half widths are those of logarithms
 
 
 def _high(per_call: float, half_width: float) -> float:

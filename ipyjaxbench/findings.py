@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent import futures
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 
-from ipyjaxbench import notes, programs, stats, surroundings
+from ipyjaxbench import notes, programs, stats, surroundings, verdict
 from ipyjaxbench.calls import Calls, cost_per_turn
 from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.copies import copies_made
@@ -23,6 +23,7 @@ from ipyjaxbench.snippet import Snippet
 from ipyjaxbench.steady import Steady
 
 _TOLD_RATIO = 1.5
+_ENOUGH = 3  # samples for a Note that changes what a figure means
 #: A sample must last so many times what the clock can show.
 _CLOCK_READINGS = 20
 #: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
@@ -177,9 +178,13 @@ def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | N
 
 
 def _unsynchronised(steady: Steady) -> Iterator[Note]:
-    dispatches = steady.dispatches()
-    if steady.plan.wait is not None and dispatches:
-        returned, waited = stats.median(dispatches), steady.samples.per_call * 1e-9
+    """By the statistic that the headline is told with, so that the two agree."""
+    dispatches, samples = steady.dispatches(), steady.samples
+    if steady.plan.wait is not None and dispatches and len(samples.batches) >= _ENOUGH:
+        seconds = samples.seconds
+        half_width = stats.repeatability(seconds, samples.rounds)
+        statistic = verdict.headline(half_width)
+        returned, waited = statistic(dispatches), statistic(seconds)
         if waited > _TOLD_RATIO * returned > 0:
             yield notes.unsynchronised(returned, waited / returned)
 

@@ -14,7 +14,7 @@ from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
 
 #: Verdicts on figures that another one can be held against.
-_SOUND = ("QUIET", "OK", "NOISY")
+_SOUND = ("QUIET", "OK", "NOISY", "FEW")
 
 
 @dataclass(frozen=True, repr=False)

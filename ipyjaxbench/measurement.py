@@ -1,7 +1,7 @@
 """The result of timing one piece of code."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -126,7 +126,7 @@ class Measurement(Result):
 
     @property
     def verdict(self) -> str:
-        """QUIET, OK or NOISY; RECOMPILES, INVALID or ONCE where there is no figure to trust."""
+        """QUIET, OK, NOISY, FEW; RECOMPILES, INVALID or ONCE where no figure can be trusted."""
         codes = [note.code for note in self.notes]
         return verdict.verdict(self.samples if self.batches else (), self.half_width, codes)
 
@@ -142,14 +142,29 @@ class Measurement(Result):
         return (*moved, *causes(self.conditions))
 
     @property
+    def leading(self) -> float:
+        """The figure of the headline: the median, or `floor` where the samples scatter."""
+        return self._statistic(self.samples)
+
+    @property
     def throughput(self) -> float | None:
         """Seconds per call of many that are queued and waited for once; None where not asked."""
-        return stats.median(self.throughputs) if self.throughputs else None
+        return self._as_leading(self.throughputs)
 
     @property
     def dispatch(self) -> float | None:
         """Seconds until Python goes on after a call; None where not asked."""
-        return stats.median(self.dispatches) if self.dispatches else None
+        return self._as_leading(self.dispatches)
+
+    def _as_leading(self, times: Sequence[float]) -> float | None:
+        """Their headline's statistic; no part of a call takes longer than the call."""
+        if not times:
+            return None
+        return min(self._statistic(times), self.leading)
+
+    @property
+    def _statistic(self) -> Callable[[Sequence[float]], float]:
+        return verdict.headline(self.half_width, self.verdict)
 
     # What IPython's TimeitResult has, so that code written for `%timeit -o` goes on working.
 

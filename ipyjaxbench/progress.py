@@ -69,7 +69,8 @@ class Progress:
         if math.isinf(known):
             parts.append("warming up")
         elif not math.isnan(known):
-            parts.append(f"± {units.percent(known)} so far")
+            width = units.percent(known) if known <= 1 else "over 100 %"
+            parts.append(f"± {width} so far")
         if 0 < left < _LONG_NS:
             parts.append(f"{units.duration(left * 1e-9, 2)} left at most")
         self._show(f"measuring: {', '.join(parts)}" if parts else "measuring")

@@ -91,6 +91,8 @@ class Snippet:
         has_value: whether the last statement is an expression whose value can be handed on.
         looks_at_names: whether it sees all names of the namespace, and may bind any of them.
         awaits: whether the statements await, so that `awaiting` has to run what calls them.
+        frames: on the stack for each run of a loop: that of the loop, and one of its own for
+            statements that cannot stand in a function.
 
     Raises:
         SnippetError: there is nothing to run, or only a string.
@@ -112,6 +114,7 @@ class Snippet:
         self.reads, self.binds, self.carried = _names_of(self._code)
         self.looks_at_names = not _LOOKS_AT_NAMES.isdisjoint(self._code.co_names)
         self._inlines = self._can_be_inlined()
+        self.frames = 1 if self._inlines else 2
         self.has_value = self._inlines and isinstance(source.tree.body[-1], ast.Expr)
 
     @property

@@ -41,7 +41,7 @@ def title(m: "Measurement") -> str:
 def figure(m: "Measurement") -> str:
     """The median with its interval."""
     spread = ""
-    if m.batches:
+    if len(m.batches) > 1 and not math.isinf(m.half_width):
         known = units.percent(m.half_width) if m.half_width <= 1 else "over 100 %"
         spread = f" ± {known}"
     return units.duration(m.median, m.precision) + spread
@@ -51,9 +51,11 @@ def _headline(m: "Measurement") -> Headline:
     word = m.verdict
     detail = "latency: call and wait" if _queues(m) else "per call"
     if word == "ONCE":
-        detail = "one call, compilation included" if m.phases else "one call"
+        detail = _one_sample(m)
     elif word == "RECOMPILES":
         detail = "per call, compilation included"
+    elif word == "FEW":
+        detail += f", {len(m.batches)} samples"
     elif m.waited and not _queues(m):
         detail += ", waited for"
     if m.clock == "cpu":
@@ -64,15 +66,22 @@ def _headline(m: "Measurement") -> Headline:
     return Headline(title(m), shown, detail, word, verdict.EXPLAINED[word])
 
 
+def _one_sample(m: "Measurement") -> str:
+    if not m.batches:
+        return "one call, compilation included" if m.phases else "one call"
+    calls = m.batches[0][0]
+    return "one warm call" if calls == 1 else f"per call, one sample of {calls:,} calls"
+
+
 def _floor_leads(m: "Measurement") -> bool:
     """The low end is the steadiest part of samples that scatter."""
-    return m.verdict == "NOISY" and not math.isinf(m.half_width)
+    return verdict.headline(m.half_width, m.verdict) is stats.floor
 
 
 def _queues(m: "Measurement") -> bool:
     """Whether calls cost less when they are not waited for one by one."""
     told = [seconds for seconds in (m.throughput, m.dispatch) if seconds is not None]
-    return any(seconds < _DIFFERS * m.median for seconds in told)
+    return any(seconds < _DIFFERS * m.leading for seconds in told)
 
 
 def _against(m: "Measurement") -> Iterator[tuple[str, str]]:
@@ -88,10 +97,10 @@ def _trust(m: "Measurement") -> Iterator[tuple[str, str]]:
 
 
 def _modes(m: "Measurement") -> Iterator[tuple[str, str]]:
-    if m.throughput is not None and m.throughput < _DIFFERS * m.median:
+    if m.throughput is not None and m.throughput < _DIFFERS * m.leading:
         each = units.duration(m.throughput, m.precision)
         yield "throughput", f"{each} a call, when many are queued and waited for once"
-    if m.dispatch is not None and m.dispatch < _DIFFERS * m.median:
+    if m.dispatch is not None and m.dispatch < _DIFFERS * m.leading:
         yield "dispatch", f"{units.duration(m.dispatch, m.precision)} until Python goes on"
 
 
@@ -103,7 +112,7 @@ def _taken(m: "Measurement") -> Iterator[tuple[str, str]]:
         taken += f" of {units.count(m.loops, 'call')}"
     taken += f" in {units.duration(m.elapsed, 2)}" if m.elapsed else ""
     taken += f" · this run ± {units.percent(m.known)}" if 0 < m.known <= 1 else ""
-    if _floor_leads(m):
+    if _floor_leads(m) or len(m.samples) == 1:
         yield "samples", taken
     else:
         yield "fastest", f"{units.duration(m.floor, m.precision)} · {taken}"

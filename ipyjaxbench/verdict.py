@@ -1,17 +1,21 @@
 """How far a figure can be believed, in one word, and why not further."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 
 from ipyjaxbench import stats, units
 
 _QUIET, _OK, _TAIL = 0.04, 0.08, 1.10
+#: Samples below which the 95 % interval of a median has no ends among them.
+_FEW = 6
 EXPLAINED = {
     "QUIET": "steady: another run is within 4 %",
     "OK": "steady enough: another run is within 8 %",
     "NOISY": "the figure moves: trust the fastest more",
     "RECOMPILES": "compiles in every call: no steady state",
     "INVALID": "not the time of what the code seems to do",
-    "ONCE": "one call only: nothing is known of its spread",
+    "FEW": "too few samples to tell how far another run will be from this one",
+    "ONCE": "one sample only: nothing is known of its spread",
 }
 #: Notes that leave nothing of the figure.
 _INVALIDATE = {
@@ -30,7 +34,7 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
     """One word of `EXPLAINED`.
 
     Args:
-        samples: seconds per call; empty where there was one call only.
+        samples: seconds per call; empty where there was the first call only.
         half_width: of the interval for the median of another run, relative.
         codes: of the Notes on it.
     """
@@ -38,11 +42,27 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
         return "RECOMPILES"
     if not _INVALIDATE.isdisjoint(codes):
         return "INVALID"
-    if not samples:
+    if len(samples) < 2:
         return "ONCE"
+    if len(samples) < _FEW:
+        return "FEW"
     if half_width <= _QUIET and stats.median(samples) <= _TAIL * stats.floor(samples):
         return "QUIET"
     return "OK" if half_width <= _OK else "NOISY"
+
+
+def headline(half_width: float, word: str = "NOISY") -> Callable[[Sequence[float]], float]:
+    """The statistic with which a measurement and all its parts are told.
+
+    Args:
+        half_width: of the interval for the median of another run, relative.
+        word: the verdict, where it is known.
+
+    Returns:
+        `stats.floor` where samples scatter: their low end is the steadiest; else `stats.median`.
+    """
+    scatters = word in ("NOISY", "FEW") and _OK < half_width < math.inf
+    return stats.floor if scatters else stats.median
 
 
 def movements(samples: Sequence[float]) -> Iterator[str]:

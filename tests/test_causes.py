@@ -96,6 +96,11 @@ def test_threads_beside_other_programs_blame_those(cpu: float, busy: float, wait
     assert cause.startswith("other programs kept")
 
 
+def test_a_crowd_of_threads_beside_other_programs_is_not_all_there_is() -> None:
+    found = seen(cpu=1.9, busy=2.7, waited=4.0)
+    assert found == ["other programs used 0.40 of 2 CPUs (waited 68 % of the time for one)"]
+
+
 def test_more_threads_than_cpus_are_its_own_doing() -> None:
     """Measured: four threads that hash, on two CPUs with nothing beside."""
     assert seen(cpu=3.8, busy=3.75, waited=3.8) == [THREADS]

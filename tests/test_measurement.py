@@ -34,7 +34,7 @@ def test_one_sample_has_no_interval() -> None:
     m = measured([5000])
     assert m.median == pytest.approx(5e-6)
     assert m.interval == (0.0, math.inf)
-    assert m.verdict == "NOISY"
+    assert m.verdict == "ONCE"
 
 
 def test_the_interval_lies_around_the_median() -> None:
@@ -62,7 +62,10 @@ TAIL = [100_000 if i % 10 == 0 else 120_000 + i * 7919 % 101 for i in range(200)
         (MOVED, {}, "OK"),
         (SHIFTED, {}, "NOISY"),
         (TAIL, {}, "OK"),
-        ([1000], {}, "NOISY"),
+        ([1000], {}, "ONCE"),
+        ([1000] * 3, {"rounds": (1, 1, 1)}, "FEW"),
+        ([1000] * 5, {"rounds": (1,) * 5}, "FEW"),
+        ([1000] * 6, {"rounds": (1,) * 6}, "QUIET"),
         ([], {}, "ONCE"),
         (STEADY, {"notes": (notes.recompiles(60, 100, 0.1),)}, "RECOMPILES"),
         ([], {"notes": (notes.recompiles(1, 1, None),)}, "RECOMPILES"),
@@ -128,8 +131,9 @@ def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() 
     [
         (STEADY, {}, "1.00 µs ± 2.5 %", "per call"),
         (STEADY, {"waited": True, "precision": 5}, "1.0010 µs ± 2.5 %", "per call, waited for"),
-        ([1, 1000], {"rounds": (1, 1)}, "1.00 ns", "at its fastest, per call"),
-        ([1000], {}, "1.00 µs ± over 100 %", "per call"),
+        ([1, 1000], {"rounds": (1, 1)}, "1.00 ns", "at its fastest, per call, 2 samples"),
+        ([1000] * 3, {"rounds": (1, 1, 1)}, "1.00 µs ± 2.5 %", "per call, 3 samples"),
+        ([1000], {}, "1.00 µs", "one warm call"),
         ([], {}, "2.00 ms", "one call"),
         ([], {"phases": {"compile": 0.001}}, "2.00 ms", "one call, compilation included"),
     ],
@@ -216,8 +220,16 @@ def test_throughput_and_dispatch_are_shown_where_they_differ_from_latency(
 
 
 def test_throughput_and_dispatch_are_medians_of_their_looks() -> None:
-    m = measured(STEADY, throughputs=(1e-6, 5e-6, 2e-6), dispatches=(3e-7, 1e-7, 2e-7))
-    assert (m.throughput, m.dispatch) == (2e-6, 2e-7)
+    m = measured(STEADY, throughputs=(1e-7, 5e-7, 2e-7), dispatches=(3e-8, 1e-8, 2e-8))
+    assert (m.throughput, m.dispatch) == (2e-7, 2e-8)
+    late = measured(STEADY, throughputs=(2e-6,), dispatches=(3e-6,))
+    assert late.throughput == late.dispatch == late.median  # no part is slower than the call
+
+
+def test_where_the_fastest_leads_the_fastest_look_is_told_too() -> None:
+    m = measured(SHIFTED, throughputs=(1e-7, 5e-7, 2e-7), dispatches=(3e-8, 1e-8, 2e-8))
+    assert m.leading == m.floor
+    assert (m.throughput, m.dispatch) == (1e-7, 1e-8)
     assert (measured(STEADY).throughput, measured(STEADY).dispatch) == (None, None)
 
 

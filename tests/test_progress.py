@@ -25,6 +25,7 @@ def test_nothing_is_said_in_the_first_second() -> None:
 
 def test_what_is_known_and_what_is_left_is_said_from_then_on() -> None:
     assert said([1000]) == [(1000, "measuring: ± 3.4 % so far, 1.2 s left at most")]
+    assert said([1000], 331.11) == [(1000, "measuring: ± over 100 % so far, 1.2 s left at most")]
     assert said([1000], math.inf) == [(1000, "measuring: warming up, 1.2 s left at most")]
 
 

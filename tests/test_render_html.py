@@ -104,7 +104,7 @@ def test_the_verdict_is_explained(name: str) -> None:
         "QUIET": "steady: another run is within 4 %",
         "NOISY": "the figure moves: trust the fastest more",
         "INVALID": "not the time of what the code seems to do",
-        "ONCE": "one call only: nothing is known of its spread",
+        "ONCE": "one sample only: nothing is known of its spread",
         "RECOMPILES": "compiles in every call: no steady state",
     }
     assert explained[ALL[name].verdict] in page(ALL[name]).text

@@ -188,8 +188,8 @@ with            torch 2.13.0
         """\
 result = some_module.a_long_function_name(first_argument, second_argument,
 third=3)
-            2.0000 ms ± over 100 %   per call                              NOISY
-fastest     2.0000 ms · 1 sample
+            2.0000 ms   one warm call                                       ONCE
+samples     1 sample
 first call  500.00 ms, already compiled (in memory)
 with        python 3.12.1
 ·  1 sample in which something was compiled was left out.

@@ -28,6 +28,11 @@ def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -
     assert told(bench.time("device.start(dispatch=1_000_000, work=10_000)")) == {}
 
 
+def test_two_samples_are_too_few_for_a_note_that_changes_the_meaning(bench: Bench) -> None:
+    assert "unsynchronised" not in told(bench.time(START, repeat=2))
+    assert "unsynchronised" in told(bench.time(START, repeat=3))
+
+
 @pytest.mark.parametrize("code", [f"{START}; y = 1", f"x = {START}; x = 1", f"({START}, 1)[1]"])
 @pytest.mark.parametrize("options", [{}, {"repeat": 5}])
 def test_work_that_the_value_does_not_show_is_found_and_waited_for(

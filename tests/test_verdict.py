@@ -1,8 +1,11 @@
 """How far a figure can be believed, and why."""
 
+import math
+
 import pytest
 
-from ipyjaxbench.verdict import EXPLAINED, movements, verdict
+from ipyjaxbench import stats
+from ipyjaxbench.verdict import EXPLAINED, headline, movements, verdict
 
 CALM = [1e-3 + i % 7 * 1e-6 for i in range(100)]
 
@@ -24,8 +27,24 @@ def test_one_word_says_it(half_width: float, codes: list[str], word: str) -> Non
     assert word in EXPLAINED
 
 
-def test_without_samples_it_is_once() -> None:
-    assert verdict((), float("inf"), []) == "ONCE"
+@pytest.mark.parametrize("samples", [(), (1e-3,)])
+def test_of_one_call_or_sample_nothing_more_is_known(samples: tuple[float, ...]) -> None:
+    assert verdict(samples, float("inf"), []) == "ONCE"
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_a_few_samples_that_agree_are_no_steady_figure(count: int) -> None:
+    assert verdict([1e-3] * count, 0.001, []) == "FEW"
+    assert verdict([1e-3] * 6, 0.001, []) == "QUIET"
+
+
+@pytest.mark.parametrize(
+    ("half_width", "statistic"),
+    [(0.01, stats.median), (0.08, stats.median), (0.09, stats.floor), (math.inf, stats.median)],
+)
+def test_the_fastest_leads_where_samples_scatter(half_width: float, statistic: object) -> None:
+    assert headline(half_width) is headline(half_width, "FEW") is statistic
+    assert headline(half_width, "INVALID") is stats.median
 
 
 def test_samples_that_scatter_evenly_show_no_cause() -> None:
