@@ -1,4 +1,4 @@
-"""Runs all tests, each framework's in a process of its own, and sums up.
+"""Runs all tests, each framework's in a process of its own, and sums up what failed.
 
 Frameworks in one process fight over threads and memory, and importing one initialises another.
 """
@@ -6,21 +6,32 @@ Frameworks in one process fight over threads and memory, and importing one initi
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
 ADAPTERS = HERE.parent / "ipyjaxbench" / "frameworks"
 FRAMEWORKS = ("jax", "torch", "tensorflow")
+#: Of all tests, on a machine with 2 cores that does nothing else.
+MINUTES = 14
+_COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
+_NONE_CHOSEN = 5  # what pytest ends with where arguments choose no test
 
 
 def main() -> int:
-    """Run the groups; print what pytest prints, and one closing line."""
+    """Run the groups; print what pytest prints, what failed, and one closing line."""
+    if not sys.argv[1:]:
+        print(
+            f"All tests take about {MINUTES} minutes on 2 cores, longer on a busy machine.",
+            flush=True,
+        )
+    start = time.monotonic()
     tests = {name: sorted(HERE.glob(f"frameworks/test_{name}*.py")) for name in FRAMEWORKS}
     own = [[*tests[name], ADAPTERS / name] for name in FRAMEWORKS]
     groups = [["tests", "ipyjaxbench", *(f"--ignore={path}" for paths in own for path in paths)]]
     groups += [[str(path) for path in paths] for paths in own]
     totals = {"passed": 0, "failed": 0, "skipped": 0, "error": 0}
-    failed = False
+    listed = []
     for group in groups:
         command = [sys.executable, "-m", "pytest", *group, *sys.argv[1:]]
         with subprocess.Popen(
@@ -31,12 +42,18 @@ def main() -> int:
             for line in process.stdout:
                 print(line, end="", flush=True)
                 last = line if line.strip() else last
-        for number, word in re.findall(r"(\d+) (passed|failed|skipped|error)", last):
-            totals[word] += int(number)
-        failed |= process.returncode != 0
-    failures = totals["failed"] + totals["error"] + (failed and not totals["failed"])
+                if line.startswith(("FAILED ", "ERROR ")):  # of pytest's summary
+                    listed.append(line.rstrip())
+        counts = {word: int(n) for n, word in _COUNT.findall(last)}
+        totals = {word: n + counts.get(word, 0) for word, n in totals.items()}
+        fine = (0, _NONE_CHOSEN) if sys.argv[1:] else (0,)
+        if process.returncode not in fine and not counts.get("failed", counts.get("error")):
+            totals["error"] += 1
+            listed.append(f"ERROR pytest ended with {process.returncode}: {last.rstrip()}")
+    failures = totals["failed"] + totals["error"]
+    print(*listed, f"In {(time.monotonic() - start) / 60:.0f} minutes:", sep="\n")
     print(f"{totals['passed']} passed, {failures} failed, {totals['skipped']} skipped")
-    return int(failed)
+    return int(failures > 0)
 
 
 if __name__ == "__main__":
