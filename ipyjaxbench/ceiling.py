@@ -1,13 +1,16 @@
 """What devices can do at most, as it was measured: products, memory, copies, starting work."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from ipyjaxbench import ceilings_report
 from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
+
+#: Share of the CPUs from which on other programs may have kept a device from its best.
+BUSY = 0.1
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,34 @@ class Ceiling:
     seconds: float
     taken: float
 
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other programs had the CPUs meanwhile: the host can do more than was measured."""
+        return self.others > BUSY and self.device.startswith("cpu")
+
+    def at_least(self, other: "Ceiling") -> "Ceiling":
+        """The better of both in each figure: nothing makes a device faster than it is."""
+        rates = {name: _best(max, getattr(self, name), getattr(other, name)) for name in _RATES}
+        products = {
+            dtype: _best(max, self.products.get(dtype), other.products.get(dtype))
+            for dtype in {**self.products, **other.products}
+        }
+        latency = _best(min, self.latency, other.latency)
+        return replace(self, products=products, latency=latency, **rates)
+
     def figures(self) -> Iterator[float]:
         """All rates and times that there are."""
         yield from self.products.values()
         others = (self.bandwidth, self.upload, self.download, self.latency)
         yield from (each for each in others if each is not None)
+
+
+_RATES = ("bandwidth", "upload", "download")
+
+
+def _best(choose: Callable[..., float], *figures: float | None) -> Any:
+    known = [figure for figure in figures if figure is not None]
+    return choose(known) if known else None
 
 
 @dataclass(frozen=True, repr=False)

@@ -82,13 +82,9 @@ def _facts(c: "Ceilings") -> Iterator[tuple[str, str]]:
         parts = (each.kind, threads, each.settings, when)
         yield f"{each.framework} {each.version}", ", ".join(filter(None, parts))
         if each.others > _TOLD:
-            yield (
-                "",
-                (
-                    f"other programs took {units.percent(each.others)} of the CPUs meanwhile:"
-                    " --peak --fresh on a quiet machine"
-                ),
-            )
+            took = f"other programs took {units.percent(each.others)} of the CPUs meanwhile"
+            kept = ": it can do more, and this is not kept" if each.is_disturbed else ""
+            yield "", f"{took}{kept}. --peak --fresh measures again, on a quiet machine"
     shared = [each for each in c.found if each.upload is None and each.download is None]
     if shared:
         names = ", ".join(f"{each.framework} {each.device}" for each in shared)

@@ -43,6 +43,8 @@ def read(key: Key) -> tuple[Ceiling | None, str]:
         (found,) = kept.found
         if key != Key(found.framework, found.version, found.kind, found.threads, found.settings):
             raise RecordError("it is of another device")
+        if found.is_disturbed:  # as earlier versions kept them
+            return None, ""
     except (OSError, ValueError, RecursionError, RecordError) as error:
         return None, f"{path.name} cannot be read and was left out: {error}"
     return found, ""

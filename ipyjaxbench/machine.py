@@ -64,6 +64,11 @@ class Conditions:
         """CPU seconds of all other programs."""
         return None if self.busy is None else max(self.busy - self.cpu, 0.0)
 
+    @property
+    def taken(self) -> float:
+        """Share of all CPUs that other programs, or the hypervisor, took; 0 if not told."""
+        return ((self.others or 0.0) + (self.steal or 0.0)) / self.wall / self.cpus
+
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""
         facts = [self.wall, self.cpu, self.busy, self.waited, self.pressure, self.throttles]

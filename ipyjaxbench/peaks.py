@@ -46,14 +46,15 @@ def ceilings(*, start: bool = False, fresh: bool = False, clock: Clock | None = 
             framework.start()
         for device, probe in probes(framework):
             key = key_of(framework, device, probe)
-            known, wrong = (None, "") if fresh else kept_ceilings.read(key)
-            words += [wrong] if wrong else []
-            if known is None:
+            known, wrong = kept_ceilings.read(key)
+            words += [wrong] if wrong and not fresh else []
+            if known is None or fresh:
                 clock.sleep(_SETTLE)
                 spent += _SETTLE
-                known = _measured(framework, key, probe, clock)
+                before, known = known, _measured(framework, key, probe, clock)
                 spent += known.seconds
-                failed = kept_ceilings.write(key, known)
+                known = known.at_least(before) if before else known
+                failed = "" if known.is_disturbed else kept_ceilings.write(key, known)
                 words += [failed] if failed and failed not in words else []
             found.append(replace(known, device=probe.device))
     return Ceilings(tuple(found), Clock.calendar().now() * 1e-9, spent, tuple(words))
@@ -127,7 +128,7 @@ def _measured(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Cei
         download=found.get("download"),
         latency=1 / found["latency"] if "latency" in found else None,
         spread=looks.spread(),
-        others=(conditions.others or 0.0) / conditions.wall / conditions.cpus,
+        others=conditions.taken,
         seconds=conditions.wall,
         taken=Clock.calendar().now() * 1e-9,
     )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ipyjaxbench import expression, notes, peaks
-from ipyjaxbench.ceiling import Ceiling
+from ipyjaxbench.ceiling import BUSY, Ceiling
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import (
     Framework,
@@ -34,7 +34,6 @@ from ipyjaxbench.snippet import Snippet, Source
 _SECONDS = 3.0  # for tracing code of the user's: a framework's tracer may have to be loaded
 _TOLD = 0.01  # a smaller share of a ceiling would only distract
 _BEYOND, _SHORTCUTS = 1.1, 3.0  # times a ceiling: from then on something was not done
-_QUIET = 0.1  # share of the CPUs that others may take while a ceiling is measured
 _WITHOUT_STEADY_STATE = ("RECOMPILES", "INVALID", "ONCE")
 _WAITS = "block_until_ready"  # of a JAX array; it computes nothing
 
@@ -70,10 +69,10 @@ def told(snippet: Snippet, measured: Measurement, frameworks: Sequence[Framework
     if ceiling is None or load is None or bound is None or not measured.median:
         return measured
     roof = Roof(bound.of, bound.work / measured.median, bound.work / bound.seconds)
-    if _TOLD <= roof.share <= (_BEYOND if ceiling.others <= _QUIET else 1.0):
+    if _TOLD <= roof.share <= (_BEYOND if ceiling.others <= BUSY else 1.0):
         return dataclasses.replace(measured, roof=roof)
     most = _SHORTCUTS if load.shortcuts else _BEYOND + ceiling.spread
-    if roof.share > most and ceiling.others <= _QUIET:
+    if roof.share > most and ceiling.others <= BUSY:
         return dataclasses.replace(measured, notes=(*measured.notes, _impossible(roof, bound)))
     return measured
 

@@ -13,8 +13,10 @@ from IPython.core.error import UsageError
 from ipyjaxbench import Ceilings, Measurement, OptionError, kept_ceilings, peaks, roofline
 from ipyjaxbench.ceiling import Ceiling
 from ipyjaxbench.ceilings_report import age
+from ipyjaxbench.clock import Clock
 from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.kept_ceilings import Key
+from ipyjaxbench.machine import Conditions
 from ipyjaxbench.options import PlaceOptions
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.roof import Roof
@@ -35,6 +37,26 @@ KEY = Key("fake", "1.0", "cpu", None, "")
 def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "data" / "ipyjaxbench" / "ceilings"
+
+
+class Machine:
+    """A machine of two CPUs of which other programs take a share, in place of the meter's."""
+
+    def __init__(self) -> None:
+        self.others = 0.0
+
+    def __call__(self, clock: Clock) -> "Machine":
+        return self
+
+    def read(self) -> Conditions:
+        return Conditions(wall=1.0, cpu=1.0, cpus=2, usable=2, busy=1.0 + 2 * self.others)
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine()
+    monkeypatch.setattr(peaks, "Meter", machine)
+    return machine
 
 
 @pytest.fixture
@@ -147,6 +169,39 @@ def test_what_was_measured_is_kept_and_not_measured_again(fake: FakeFramework) -
     again = look(fake)
     assert again.found == first.found
     assert (first.seconds > 0, again.seconds) == (True, 0)
+
+
+def test_what_was_measured_while_others_had_the_cpus_is_shown_and_not_kept(
+    fake: FakeFramework, machine: Machine
+) -> None:
+    machine.others = 0.4
+    found = look(fake)
+    assert found.found[0].others == pytest.approx(0.4)
+    assert "it can do more, and this is not kept" in " ".join(str(found).split())
+    assert kept_ceilings.read(KEY) == (None, "")
+    machine.others = 0.0
+    assert look(fake).seconds > 0
+    assert kept_ceilings.read(KEY)[0] is not None
+
+
+def test_of_a_device_that_is_not_the_host_it_is_kept(fake: FakeFramework, machine: Machine) -> None:
+    assert not dataclasses.replace(CEILING, device="gpu:0", others=0.4).is_disturbed
+
+
+def test_ceilings_that_were_kept_of_a_busy_machine_are_not_believed() -> None:
+    kept_ceilings.write(KEY, dataclasses.replace(CEILING, others=0.4))
+    kept_ceilings._not_written.clear()
+    assert kept_ceilings.read(KEY) == (None, "")
+
+
+@pytest.mark.parametrize("others", [0.0, 0.4])
+def test_a_ceiling_is_never_below_what_was_measured_before(
+    fake: FakeFramework, machine: Machine, others: float
+) -> None:
+    look(fake)
+    fake.probes["cpu"] = FakeProbe(fake.device, {"float32": 50e9})
+    machine.others = others
+    assert look(fake, fresh=True).found[0].products == {"float32": near(100e9)}
 
 
 def test_fresh_measures_again_and_keeps_that(fake: FakeFramework) -> None:
@@ -262,8 +317,8 @@ at most, by framework and device
 fake 1.0           cpu, measured 2 hours ago, looks agree to 1.0 %
 jax 1.0            NVIDIA H100, 2 threads, a setting, measured 2 hours ago,
                    looks agree to 1.0 %
-                   other programs took 40 % of the CPUs meanwhile: --peak
-                   --fresh on a quiet machine
+                   other programs took 40 % of the CPUs meanwhile. --peak
+                   --fresh measures again, on a quiet machine
 copies             none to fake cpu: arrays are in the host's memory
                    one more thing
 """

@@ -37,6 +37,12 @@ def x() -> Any:
     return jnp.ones((SIDE, SIDE)) / SIDE
 
 
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other programs are said to leave the CPUs alone."""
+    monkeypatch.setattr("ipyjaxbench.machine.Conditions.taken", 0.0)
+
+
 def sine(x: Any) -> Any:
     return jnp.sin(x) + 1
 
@@ -132,6 +138,30 @@ def test_work_that_an_inner_function_wastes_is_told(x: Any) -> None:
     assert list(run("f(x)", {"f": jax.jit(lambda x: inner(x)[1]), "x": x})) == ["work-removed"]
 
 
+def chosen(x: Any) -> Any:
+    return jnp.where(True, x, x @ x)
+
+
+def chosen_inside(x: Any) -> Any:
+    return jax.jit(chosen)(x)
+
+
+def returned_in_part(x: Any) -> Any:
+    return ((x @ x).sum(), x)[1]
+
+
+@pytest.mark.parametrize("function", [chosen, chosen_inside, returned_in_part])
+def test_work_that_a_constant_leaves_out_is_told(function: Any, x: Any) -> None:
+    names = {"f": jax.jit(function), "x": x}
+    assert list(run("f(x)", names)) == ["work-removed"]
+
+
+@pytest.mark.parametrize("code", ["f(x, x > 0)", "f(x, True)"])
+def test_a_choice_that_depends_on_an_argument_removes_nothing(code: str, x: Any) -> None:
+    f = jax.jit(lambda x, mask: jnp.where(mask, x @ x, x))
+    assert "work-removed" not in run(code, {"f": f, "x": x})
+
+
 @pytest.mark.parametrize("inner", [folded, jax.jit(folded)])
 def test_work_on_constants_is_told(inner: Any, x: Any) -> None:
     found = run("f(x)", {"f": jax.jit(lambda x: inner(x) + 1), "x": x})
@@ -149,6 +179,7 @@ def test_the_same_work_on_an_argument_is_not(x: Any) -> None:
     assert run("f(x)", {"f": used, "x": x}) == {}
 
 
+@pytest.mark.usefixtures("quiet")
 def test_a_speed_that_no_device_has_is_told(x: Any) -> None:
     """The same product, many times: the compiler makes it once."""
 
@@ -309,11 +340,27 @@ def test_the_peak_is_measured_once_and_beats_what_programs_reach(
 
     monkeypatch.setattr("ipyjaxbench.rates.of_products", measure)
     monkeypatch.setattr(_adapter()._works, "_peaks", {})
+    monkeypatch.setattr("ipyjaxbench.machine.Conditions.taken", 0.05)
     found = work(jax.jit(lambda x: x @ x + 4), x)
     assert found.peak() == found.peak() == 1e12
     assert measured == ["float32"]
 
 
+def test_a_peak_that_was_measured_while_others_had_the_cpus_is_none(
+    x: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates = iter([(3e12, 512), (1e12, 512)])
+    monkeypatch.setattr("ipyjaxbench.rates.of_products", lambda *_: next(rates))
+    monkeypatch.setattr(_adapter()._works, "_peaks", {})
+    monkeypatch.setattr(_adapter()._works, "_disturbed", {})
+    found = work(jax.jit(lambda x: x @ x + 4), x)
+    monkeypatch.setattr("ipyjaxbench.machine.Conditions.taken", 0.2)
+    assert found.peak() is None
+    monkeypatch.setattr("ipyjaxbench.machine.Conditions.taken", 0.05)
+    assert found.peak() == 3e12  # never below what was seen
+
+
+@pytest.mark.usefixtures("quiet")
 def test_the_peak_is_that_of_a_large_product() -> None:
     found = work(jax.jit(lambda x: x @ x + 6), jnp.ones((8, 8)))
     assert 1e8 < found.peak() < 1e14

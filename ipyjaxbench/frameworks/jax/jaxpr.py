@@ -1,10 +1,14 @@
 """Counts what a JAX program computes, as its jaxpr describes it. Nothing is run or compiled."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+_NONE: Mapping[Any, Any] = MappingProxyType({})
 #: One operation for each number that they give.
 ELEMENTWISE = frozenset(
     (
@@ -74,6 +78,7 @@ class Tally:
         turns: float = 1.0,
         live: bool = True,
         constant: bool = False,
+        literals: Mapping[Any, Any] = _NONE,
     ) -> "Tally":
         """Add a program.
 
@@ -84,6 +89,7 @@ class Tally:
             turns: how often it runs.
             live: whether anything of it is used.
             constant: all of it depends on no argument.
+            literals: the numbers that some inputs are.
 
         Returns:
             This tally.
@@ -103,15 +109,48 @@ class Tally:
             is_constant = constant or depends_on_nothing
             inner = _called(step)
             if inner is not None:
-                self.program(inner, inputs, gives, turns=turns, live=is_live, constant=is_constant)
+                self.program(inner, inputs, gives, turns=turns, live=is_live, constant=is_constant,
+                             literals=_given(step, inner, literals))  # fmt: skip
             elif step.primitive.name == "scan":
                 body, length = step.params["jaxpr"], step.params["length"]
                 self.program(body, turns=turns * length, live=is_live, constant=is_constant)
             else:
                 self._add(step, turns, live=is_live, constant=is_constant)
             if is_live:
-                needed.update(v for v in step.invars if not _is_literal(v))
+                needed.update(self._needed(step, gives, literals))
         return self
+
+    def _needed(
+        self, step: Any, gives: Sequence[bool], literals: Mapping[Any, Any]
+    ) -> Iterator[Any]:
+        """The variables that an equation needs for those of its results that are used."""
+        name, inner = step.primitive.name, _called(step)
+        used = [True] * len(step.invars)
+        if name == "select_n" and (which := _number(step.invars[0], literals)) is not None:
+            used = [index == 1 + int(which) for index in range(len(step.invars))]
+        elif inner is not None and not step.effects:
+            used = self._used_inputs(_opened(inner), gives, _given(step, inner, literals))
+        for v, is_used in zip(step.invars, used, strict=True):
+            if is_used and not _is_literal(v):
+                yield v
+
+    def _used_inputs(
+        self, jaxpr: Any, used: Sequence[bool], literals: Mapping[Any, Any]
+    ) -> list[bool]:
+        """For each input of a program whether any result that is used depends on it."""
+        outputs = zip(jaxpr.outvars, used, strict=True)
+        needed = {v for v, is_used in outputs if is_used and not _is_literal(v)}
+        for step in reversed(jaxpr.eqns):
+            self._count_step()
+            gives = [v in needed for v in step.outvars]
+            if step.effects or any(gives):
+                needed.update(self._needed(step, gives, literals))
+        return [v in needed for v in jaxpr.invars]
+
+    def _count_step(self) -> None:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise TooLargeError
 
     def _steps_of(
         self, jaxpr: Any, fixed: Sequence[bool]
@@ -120,9 +159,7 @@ class Tally:
         known = set(jaxpr.constvars)
         known |= {v for v, is_fixed in zip(jaxpr.invars, fixed, strict=False) if is_fixed}
         for step in jaxpr.eqns:
-            self._steps += 1
-            if self._steps > _MOST_STEPS:
-                raise TooLargeError
+            self._count_step()
             inputs = [_is_literal(v) or v in known for v in step.invars]
             all_known = all(inputs) and not step.effects
             inner = _called(step)
@@ -161,6 +198,19 @@ def _opened(jaxpr: Any) -> Any:
 
 def _is_literal(variable: Any) -> bool:
     return type(variable).__name__ == "Literal"
+
+
+def _number(variable: Any, literals: Mapping[Any, Any]) -> Any | None:
+    """The one number that a variable is; None where it is not known."""
+    found = variable.val if _is_literal(variable) else literals.get(variable)
+    return found if isinstance(found, bool | int | np.bool_ | np.integer) else None
+
+
+def _given(step: Any, inner: Any, literals: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The numbers that some inputs of a called program are."""
+    given = zip(_opened(inner).invars, step.invars, strict=True)
+    numbers = ((v, _number(outer, literals)) for v, outer in given)
+    return {v: number for v, number in numbers if number is not None}
 
 
 def _called(step: Any) -> Any | None:

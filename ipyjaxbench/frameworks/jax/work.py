@@ -7,11 +7,13 @@ from typing import Any
 import jax
 
 from ipyjaxbench import rates
+from ipyjaxbench.ceiling import BUSY
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks._told import Work
 from ipyjaxbench.frameworks.jax.jaxpr import Tally, TooLargeError
 from ipyjaxbench.frameworks.jax.probe import JaxProbe
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
+from ipyjaxbench.machine import Meter
 
 _CLOCK = Clock.elapsed()
 _SECONDS = 0.05  # for the products that show what a device can do in one dtype
@@ -22,6 +24,7 @@ class Works:
 
     def __init__(self) -> None:
         self._peaks: dict[tuple[Any, str], float] = {}
+        self._disturbed: dict[tuple[Any, str], float] = {}  # of a machine that had more to do
 
     def of_call(
         self, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
@@ -35,7 +38,7 @@ class Works:
         devices = set().union(*places)
         cost = compiled.cost_analysis() or {}
         cost = cost[0] if isinstance(cost, list) else cost  # a list before 0.5
-        if len(devices) != 1 or "flops" not in cost:
+        if len(devices) != 1 or not cost:  # a program without operations has bytes alone
             return None
         try:
             tally = Tally().program(jaxpr)
@@ -47,22 +50,29 @@ class Works:
             written=tally.written,
             unused=tally.unused,
             constant=tally.constant,
-            compiled=cost["flops"] + cost.get("transcendentals", 0.0),
+            compiled=cost.get("flops", 0.0) + cost.get("transcendentals", 0.0),
             constant_bytes=sum(getattr(c, "nbytes", 0) for c in tally.constants.values()),
             peak=lambda: self._peak(device, tally.products),
         )
 
-    def _peak(self, device: Any, products: Mapping[str, float]) -> float:
-        """FLOP/s of the fastest matrix product in any of the dtypes that matter."""
+    def _peak(self, device: Any, products: Mapping[str, float]) -> float | None:
+        """FLOP/s of the fastest matrix product in any of the dtypes that matter; None if busy."""
         least = 0.01 * sum(products.values())
         dtypes = {dtype for dtype, flops in products.items() if flops > least} or {"float32"}
         for dtype in dtypes:
             if (device, dtype) not in self._peaks:
-                probe = JaxProbe(device)
-                with probe.usual():
-                    rate, _ = rates.of_products(partial(probe.product, dtype), _CLOCK, _SECONDS)
-                self._peaks[device, dtype] = rate
-        return max(self._peaks[device, dtype] for dtype in dtypes)
+                self._measure(device, dtype)
+        known = [self._peaks.get((device, dtype)) for dtype in dtypes]
+        return None if None in known else max(filter(None, known))
+
+    def _measure(self, device: Any, dtype: str) -> None:
+        """What was measured while other programs had the CPUs is no peak of the host's."""
+        probe, key, meter = JaxProbe(device), (device, dtype), Meter(_CLOCK)
+        with probe.usual():
+            rate, _ = rates.of_products(partial(probe.product, dtype), _CLOCK, _SECONDS)
+        rate = max(rate, self._disturbed.get(key, 0.0))
+        is_busy = meter.read().taken > BUSY and device.platform == "cpu"
+        (self._disturbed if is_busy else self._peaks)[key] = rate
 
 
 def _known_program(

@@ -101,6 +101,8 @@ def _waited(library: Library, line: str, names: Names) -> str:
     if not assigned or "(" in target:
         target, value = "", line
     made = eval(value, names)
+    if library.wait:
+        exec(library.wait.replace("_)", "made)"), {**names, "made": made})
     if not library.wait or not hasattr(made, "block_until_ready"):
         wait = library.wait if library.wait and isinstance(made, tuple | dict | list) else ""
     else:
