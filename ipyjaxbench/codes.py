@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType
+from typing import Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,3 +74,22 @@ def give_back(codes: Iterable[CodeType]) -> None:
     for function in gc.get_referrers(*hooked) if hooked else ():
         if type(function) is FunctionType:
             function.__code__ = original(function.__code__)
+
+
+def surroundings(function: FunctionType, data: tuple[type, ...]) -> Iterator[tuple[str, Any]]:
+    """Values that a function finds around itself, and that are part of what is traced of it.
+
+    Args:
+        function: what it closes over counts, and the globals that its code names.
+        data: the types of globals that count; modules and functions of others are left out.
+    """
+    code = original(function.__code__)
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # nothing stands there yet
+            continue
+    for name in sorted({name for each in (code, *inside(code)) for name in each.co_names}):
+        value = function.__globals__.get(name, function)
+        if issubclass(type(value), data):  # an object may lie about its class
+            yield name, value

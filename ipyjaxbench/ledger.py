@@ -13,7 +13,7 @@ _NEWS = 1000
 _NO_NAME = "<lambda>"
 _FIRST = "first call"
 #: Of a call that was traced before, and is traced again.
-DROPPED = Change("first", new="as in an earlier call, whose trace was dropped (clear_caches)")
+DROPPED = Change("first", new="as in an earlier call, whose trace was dropped: caches were cleared")
 #: What a trace that nobody called for is there for.
 _LOOKED_AT = Change("first", new=f"{_FIRST}; the trace was there, as %jaxpr and .lower leave it")
 
@@ -89,6 +89,8 @@ class Ledger:
         if getattr(self._here, "paused", False):
             return
         why = self.why(framework, miss.name, miss.signature, placed=miss.placed)
+        if miss.otherwise and why in ([], [DROPPED]):
+            why = [*miss.otherwise]
         if miss.placed and not why:
             return  # a part of what was told
         self.add(framework, miss.name, miss.signature)

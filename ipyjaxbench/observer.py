@@ -150,11 +150,9 @@ class Observer:
             return
         signature = watch.signature(function, args, kwargs)
         placed = row.seen.state in ("RECOMPILED", "SLOW-PATH")
-        why = (
-            row.seen.why
-            or self._ledger.why(row.framework, row.name, signature, placed=placed)
-            or row.seen.otherwise
-        )
+        why = row.seen.why or self._ledger.why(row.framework, row.name, signature, placed=placed)
+        if row.seen.otherwise and (not why or (why == [DROPPED] and row.seen.known is not False)):
+            why = row.seen.otherwise
         self._ledger.add(row.framework, row.name, signature)
         if [change.kind for change in why] == ["first"] and why != [DROPPED]:
             if row.seen.known:

@@ -85,27 +85,6 @@ class Signature:
 
 
 @dataclass(frozen=True)
-class Miss:
-    """A call that was not cached, as a framework tells it of itself.
-
-    Attributes:
-        name: of the function.
-        signature: of the call.
-        placed: whether nothing was traced, but something compiled.
-        line: of the user's code that made the call; 0 where it is not known.
-        text: that line.
-        phases: seconds of what happened; they grow until the call is over.
-    """
-
-    name: str
-    signature: Signature
-    placed: bool
-    line: int = 0
-    text: str = ""
-    phases: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Change:
     """One thing in which two signatures differ.
 
@@ -141,6 +120,29 @@ class Change:
         if self.kind == "number":
             return f"{name}{change} (static value)"
         return f"{name}{change}" if self.kind in _SAID else f"{name}{change} ({self.kind})"
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A call that was not cached, as a framework tells it of itself.
+
+    Attributes:
+        name: of the function.
+        signature: of the call.
+        placed: whether nothing was traced, but something compiled.
+        line: of the user's code that made the call; 0 where it is not known.
+        text: that line.
+        phases: seconds of what happened; they grow until the call is over.
+        otherwise: the framework's own reasons, where signatures do not differ.
+    """
+
+    name: str
+    signature: Signature
+    placed: bool
+    line: int = 0
+    text: str = ""
+    phases: dict[str, float] = field(default_factory=dict)
+    otherwise: tuple[Change, ...] = ()
 
 
 def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:

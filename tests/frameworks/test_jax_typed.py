@@ -95,7 +95,7 @@ SESSIONS = {
         _F,
         "f(x3) => TRACED first call",
         "jax.clear_caches()",
-        "f(x3) => TRACED as in an earlier call, whose trace was dropped (clear_caches)",
+        "f(x3) => TRACED as in an earlier call, whose trace was dropped: caches were cleared",
         "f(x3) => CACHED",
         "f.clear_cache()",
         "f(x4) => TRACED x: f32[3] → f32[4] (shape)",

@@ -166,11 +166,8 @@ def _captured(function: Any) -> Iterator[tuple[str, Leaf]]:
         yield from ((name, captured(value)) for name, value in given)
         yield from _captured(function.func)
     elif kind is FunctionType and not transformation_of(function):
-        yield from ((name, captured(value)) for name, value in _closed(function))
-        used = {n for code in (function.__code__, *codes.inside(codes.original(function.__code__)))
-                for n in code.co_names}  # fmt: skip
-        known = ((name, function.__globals__.get(name, jax)) for name in sorted(used))
-        yield from ((name, captured(value)) for name, value in known if isinstance(value, _DATA))
+        around = codes.surroundings(function, _DATA)
+        yield from ((name, captured(value)) for name, value in around)
     elif getattr(function, "__wrapped__", function) is not function:
         yield from _captured(function.__wrapped__)
 

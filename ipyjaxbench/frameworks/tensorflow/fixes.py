@@ -7,6 +7,7 @@ from ipyjaxbench.signature import Change
 
 _OF_FUNCTIONS = {
     "function": "{name} = tf.function(...) once, above: each new one is traced anew",
+    "captured": "give {path} to {name} as an argument: what it captures is part of its trace",
     "object": "call {name} on the same object: TensorFlow traces it for each anew",
     "type": "give {path} always as the same type, as in tf.constant(...)",
     "shape": "@tf.function(reduce_retracing=True), or an input_signature with None where the shape"

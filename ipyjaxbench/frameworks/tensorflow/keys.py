@@ -2,16 +2,17 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ipyjaxbench import expression
+from ipyjaxbench import codes, expression
 from ipyjaxbench.frameworks.tensorflow import reach
 from ipyjaxbench.frameworks.tensorflow.leaves import Leaves, token
-from ipyjaxbench.signature import Signature
+from ipyjaxbench.signature import Leaf, Signature
 
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _DATA = ("x", "y", "sample_weight", "validation_data")  # arguments of a Keras model's methods
 
 
@@ -66,8 +67,25 @@ def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         form=tuple(dict.fromkeys(each.form for each in given)),
         settings=_settings(),
         function=token(plain if owner is not None else function),
-        code=hash(code.co_code) if code is not None else id(type(plain)),
+        code=codes.fingerprint(code) if code is not None else id(type(plain)),
+        captured=_captured(plain),
     )
+
+
+def _captured(plain: Any) -> dict[str, Leaf]:
+    """What is built into a trace as it is: closed-over values and plain globals."""
+    if type(plain) is not FunctionType:
+        return {}
+    found = Leaves(codes.fingerprint(plain.__code__))
+    for name, value in codes.surroundings(plain, _PLAIN):
+        if type(value) is FunctionType:
+            code = codes.fingerprint(value.__code__)
+            found.leaves[name] = Leaf("static", value=value.__qualname__, identity=code)
+        elif isinstance(value, _PLAIN):
+            found.add(name, value)
+        else:
+            found.add_object(name, value)
+    return found.leaves
 
 
 def of_model(

@@ -44,7 +44,7 @@ def _fix(name: str, change: Change) -> str:
     if kind == "layout":
         return _of_layout(change)
     if path.endswith(".training"):
-        model = path.removesuffix(".training").replace("self", "model")
+        model = path.partition(".")[0].replace("self", "model")
         return f"{model}.eval() or {model}.train() once, before all calls"
     if path.startswith("global "):
         return f"give {path.removeprefix('global ')} as an argument, a tensor where it changes"

@@ -106,7 +106,7 @@ class TorchCallWatch(CallWatch):
             return Outcome("EAGER-FALLBACK", phases, why=(_unable(reasons[0]),))
         if self._heard.looks is None:
             return Outcome("?")
-        why = f"{_UNABLE}: an earlier call had nothing that could be compiled"
+        why = f"{_UNABLE}: PyTorch found nothing in it to compile"
         return Outcome("EAGER-FALLBACK", why=(Change("guard", new=why),))
 
     def _compiled(

@@ -14,6 +14,7 @@ _TENSOR = re.compile(
     r"^tensor '(?P<path>.+?)' (?P<what>[\w ]+?) mismatch(?: at index (?P<axis>\d+))?"
     r"\. expected (?P<old>.+?)(?:, actual (?P<new>.+))?$"
 )
+_TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? found <class '(.+)'>")
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
 _STATE = re.compile(r"^GLOBAL_STATE changed: (?P<what>\w+)")
 _GLOBAL, _LOCAL = re.compile(r"G\['(\w+)'\]"), re.compile(r"L\['(\w+)'\]")
@@ -22,6 +23,11 @@ _AROUND = re.compile(r"\bargs\[(\d+)\]")
 #: What is another object, or of another type, than it was.
 _OBJECT = re.compile(r"^___check_(?P<what>obj|type)_id\((?P<path>[^,]+), .*$")
 _ROOT = re.compile(r"[A-Za-z_]\w*")
+#: The module that PyTorch's own function is around, as guards name it.
+_MODULE = re.compile(r"^fn(?=\.)")
+
+
+_NEGATED = {"True": "False", "False": "True"}
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,7 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
 
 
 def _path(text: str) -> str:
-    found = _TENSOR.match(text) or _OBJECT.match(text)
+    found = _TENSOR.match(text) or _OBJECT.match(text) or _TYPE.match(text)
     return found["path"] if found else text.removeprefix("not ").removeprefix("len(")
 
 
@@ -101,6 +107,7 @@ def _spelled(text: str, entered: Entered | None) -> str:
     """With the user's own names."""
     plain = _PART.sub(r".\1", _LOCAL.sub(r"\1", _GLOBAL.sub(r"\1", text)))
     labels = () if entered is None else entered.labels
+    plain = _MODULE.sub("self", plain) if labels else plain
     return _AROUND.sub(
         lambda found: labels[int(found[1])] if int(found[1]) < len(labels) else found[0], plain
     )
@@ -113,7 +120,13 @@ def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
     if other := _OBJECT.match(text):
         what = "another object" if other["what"] == "obj" else "of another type"
         return Change("guard", f"{kind}{other['path']}", new=f"{kind}{other['path']} is {what}")
+    if other := _TYPE.match(text):
+        return Change("type", other["path"], "a tensor", other[2])
     equal = _EQUAL.match(text)
+    if equal and equal["old"] in _NEGATED:
+        return Change(
+            "static value", f"{kind}{equal['path']}", equal["old"], _NEGATED[equal["old"]]
+        )
     if equal and equal["path"].isidentifier() and entered is not None:
         name = equal["path"]
         where = entered.function.__globals__ if names else entered.names
@@ -127,8 +140,7 @@ def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
 def _of_tensor(found: re.Match[str]) -> Change:
     path, what, axis, old, new = found.groups()
     if what == "requires_grad":
-        before = bool(int(old.rpartition("=")[2]))
-        return Change("layout", path, *_requires(before))
+        return Change("layout", path, *_requires("requires_grad=1" in old))
     if what in ("size", "stride"):
         kind = "shape" if what == "size" else "layout"
         return Change(kind, f"{what} {axis} of {path}", old, new or "?")

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from ipyjaxbench.codes import fingerprint
 from ipyjaxbench.frameworks.torch.entered import Entered, closed_over, is_around
 from ipyjaxbench.signature import Leaf, Signature
 
 _LONGEST = 40  # characters of a value
-_MOST = 100  # values of one argument
+_MOST = 1000  # values of one argument
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -27,7 +28,7 @@ def signature(entered: Entered) -> Signature:
         form=tuple(entered.given),
         settings=_settings(),
         function=token(entered.code),
-        code=hash(entered.code.co_code),
+        code=fingerprint(entered.code),
     )
 
 
@@ -63,8 +64,10 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
     for path, leaf in pytree.tree_flatten_with_path(value)[0]:
         where = name + pytree.keystr(path)
         if isinstance(leaf, torch.nn.Module):
-            yield where, _of_module(leaf)
+            yield where, Leaf("static", value=type(leaf).__name__)
             yield f"{where}.training", Leaf("static", value=_mode(leaf))
+            held = itertools.chain(leaf.named_parameters(), leaf.named_buffers())
+            yield from ((f"{where}.{name}", _leaf(tensor)) for name, tensor in held)
         elif _has_attributes(leaf):
             yield where, Leaf("static", value=type(leaf).__name__)
             plain = ((n, v) for n, v in vars(leaf).items() if isinstance(v, (*_PLAIN, _Tensor)))
@@ -103,7 +106,7 @@ def _told(value: Any) -> Leaf:
     if isinstance(value, _PLAIN):
         return Leaf("static", value=_short(repr(value)))
     if hasattr(type(value), "__array__"):  # NumPy's
-        return Leaf("array", str(value.dtype), tuple(value.shape))
+        return Leaf("NumPy's", str(value.dtype), tuple(value.shape))
     name = getattr(value, "__name__", None) or type(value).__name__
     code = getattr(value, "__code__", None)
     return Leaf("static", value=_short(name), identity=token(code) if code is not None else 0)
@@ -116,13 +119,6 @@ def _layout(tensor: torch.Tensor) -> str:
     else:
         lies = "contiguous" if tensor.is_contiguous() else f"strides {tuple(tensor.stride())}"
     return f"{lies}, requires_grad" if tensor.requires_grad else lies
-
-
-def _of_module(module: torch.nn.Module) -> Leaf:
-    """Modules are told apart by their type, and the parameters and buffers that they have."""
-    held = itertools.chain(module.named_parameters(), module.named_buffers())
-    words = tuple((n, str(t.dtype), tuple(t.shape), t.requires_grad) for n, t in held)
-    return Leaf("static", value=type(module).__name__, identity=hash(words))
 
 
 def _mode(module: torch.nn.Module) -> str:

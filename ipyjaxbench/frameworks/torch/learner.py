@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.clock import Clock
-from ipyjaxbench.frameworks.torch import entered, keys
+from ipyjaxbench.frameworks.torch import entered, guards, keys
 from ipyjaxbench.frameworks.torch.entered import Entered
 from ipyjaxbench.frameworks.torch.program import is_users
 from ipyjaxbench.graph_parts import line_of
@@ -74,7 +74,9 @@ class _Learner:
             return self._root.miss if self._root and self._root.frame in above else None
         file, line = next(_users(caller), ("", 0))
         name, signature = entered.name_of(call[0]), keys.signature(called)
-        miss = Miss(name, signature, placed=False, line=line, text=line_of(file, line))
+        otherwise = tuple(guard.change for guard in guards.failing(called)[:1])
+        miss = Miss(name, signature, placed=False, line=line, text=line_of(file, line),
+                    otherwise=otherwise)  # fmt: skip
         self._root = _Root(id(caller), miss)
         self._learn(miss)
         return miss
