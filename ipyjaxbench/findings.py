@@ -1,16 +1,15 @@
 """What the calls showed, as Notes: after the first one, and after the last."""
 
 import ast
-import asyncio
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent import futures
-from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
+from types import CoroutineType, FunctionType
 
 from ipyjaxbench import notes, programs, stats, surroundings, verdict
 from ipyjaxbench.calls import Calls, cost_per_turn
 from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.copies import copies_made
+from ipyjaxbench.deferred import deferred
 from ipyjaxbench.frameworks import Framework, Seen, is_the_users, package_of
 from ipyjaxbench.kept_copies import converted, kept_copies
 from ipyjaxbench.muted import Muted
@@ -29,16 +28,6 @@ _CLOCK_READINGS = 20
 #: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
 _TINY_NS = 50
 _EMPTY = 1.25
-#: Values whose work is done later -> what they are, and what to write instead.
-_LAZY: dict[type, tuple[str, str]] = {
-    CoroutineType: ("coroutine", "await {}"),
-    GeneratorType: ("generator", "list({})"),
-    AsyncGeneratorType: ("generator", "use it in an async function, and time that"),
-    asyncio.Future: ("task", "await {}"),
-    futures.Future: ("future", "{}.result()"),
-    map: ("map", "list({})"),
-    filter: ("filter", "list({})"),
-}
 _MUCH = 0.25  # of a call, as far as frameworks tell it: from then on compiling was timed
 
 
@@ -69,8 +58,8 @@ def after_first(
 
 def of_value(value: object, code: str) -> Iterator[Note]:
     """What the value of the first call tells: whether its work was done."""
-    for words, advice in _lazy(value):
-        yield notes.lazy(words, advice.format(" ".join(code.split())))
+    if found := deferred(value):
+        yield notes.lazy(found.kind, found.instead_of(code))
     if type(value) is CoroutineType:
         value.close()  # or Python would warn that it was never awaited
 
@@ -79,14 +68,9 @@ def of_name(statements: Sequence[ast.stmt], results: Mapping[str, object]) -> It
     """What the value tells that an assignment gives to a name, where it is all of the code."""
     match statements:
         case [ast.Assign([ast.Name(name)], made)] if name in results:
-            for words, advice in _lazy(results[name]):
-                binds = f"{name} = " if "{}" in advice else ""
-                yield notes.lazy(words, binds + advice.format(ast.unparse(made)))
-
-
-def _lazy(value: object) -> Iterator[tuple[str, str]]:
-    # By its type: a stand-in may name another class than its own.
-    yield from (told for kind, told in _LAZY.items() if issubclass(type(value), kind))
+            if found := deferred(results[name]):
+                binds = f"{name} = " if "{}" in found.advice else ""
+                yield notes.lazy(found.kind, binds + found.instead_of(ast.unparse(made)))
 
 
 def cautions(

@@ -178,3 +178,9 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError):
         return ""
+
+
+def children(root: Path) -> frozenset[int]:
+    """Numbers of the processes that this one started and has not waited for; none if not told."""
+    lists = (root / "proc/self/task").glob("*/children")
+    return frozenset(int(number) for path in lists for number in _text(path).split())

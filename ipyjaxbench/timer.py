@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from ipyjaxbench import findings, fresh, notes, payback, profiled, roofline
+from ipyjaxbench.background import Background
 from ipyjaxbench.calls import Calls, First, is_held
 from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.clock import Clock
@@ -125,7 +126,10 @@ class Timing:
             calls.watches = [self.watching.enter_context(watch) for watch in watches]
             if spare:
                 self._donated.spare()
-            return calls.first()
+            self._background = Background(self._clock)
+            first = calls.first()
+            self._background.look()
+            return first
         except BaseException:
             before.restore(frameworks)
             raise
@@ -204,6 +208,8 @@ class Timing:
         steady, scene, left = self._steady, self.scene, self._carryover
         writes = self._muted.writes
         self._said += steady.said
+        if not any(note.code == "lazy" for note in self._said):
+            self._said += self._background.found(self._calls.made)
         self._said += findings.of_state(self._advanced, left, self._calls.made, writes)
         self._said += findings.after_last(scene, self._frameworks, steady, left, self._typical)
         self._said += findings.cautions(self._snippet, scene, self.outputs, self.in_play)

@@ -21,6 +21,7 @@ EXPLAINED = {
 _INVALIDATE = {
     "not-called",
     "lazy",
+    "left-running",
     "constant-folded",
     "work-removed",
     "impossible-speed",

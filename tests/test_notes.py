@@ -124,6 +124,15 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.left_running("thread", "t.join()"),
+        Note(
+            "left-running",
+            "The code starts a thread that goes on after the call: only starting it was timed.",
+            "t.join()",
+            MEANING,
+        ),
+    ),
+    (
         notes.lazy("generator", "list(gen())"),
         Note(
             "lazy",

@@ -74,6 +74,7 @@ from ipyjaxbench.notes.work import copy_kept as copy_kept
 from ipyjaxbench.notes.work import half_product as half_product
 from ipyjaxbench.notes.work import impossible_speed as impossible_speed
 from ipyjaxbench.notes.work import lazy as lazy
+from ipyjaxbench.notes.work import left_running as left_running
 from ipyjaxbench.notes.work import no_work as no_work
 from ipyjaxbench.notes.work import not_called as not_called
 from ipyjaxbench.notes.work import recompiles as recompiles
@@ -111,6 +112,7 @@ CODES = (
     "compiles-too",
     "half-product",
     "lazy",
+    "left-running",
     "built-each-call",
     "constant-folded",
     "work-removed",

@@ -48,6 +48,16 @@ def lazy(kind: str, advice: str) -> Note:
     )
 
 
+def left_running(what: str, advice: str) -> Note:
+    """The code starts something that goes on after the call."""
+    return Note(
+        "left-running",
+        f"The code starts a {what} that goes on after the call: only starting it was timed.",
+        advice,
+        CHANGES_MEANING,
+    )
+
+
 def built_each_call(built: str, seconds: float | None, latency: float, advice: str) -> Note:
     """A transformed function is made anew in every call."""
     cost = ""
