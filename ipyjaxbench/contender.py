@@ -76,7 +76,7 @@ class Contender:
             arms are of one.
     """
 
-    def __init__(self, entry: Entry, options: TimeOptions, muted: Muted) -> None:
+    def __init__(self, entry: Entry, options: TimeOptions, muted: Muted, clock: Clock) -> None:
         self.label = entry.label
         self.failed: Exception | None = None
         self.alone = 0.0
@@ -85,7 +85,7 @@ class Contender:
         self.steady: Steady | None = None
         self._binds = entry.snippet.binds
         self._muted, self._mine = muted, Muted()
-        self.timing = Timing(entry.snippet, entry.setup, options, Clock.elapsed(), self._mine)
+        self.timing = Timing(entry.snippet, entry.setup, options, clock, self._mine)
         used = dict.fromkeys(name for part in entry.parts for name in (*part.reads, *part.binds))
         self._own = _OwnNames(entry.snippet.names, list(used))
 

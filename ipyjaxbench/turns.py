@@ -31,6 +31,7 @@ def compare_snippets(
     *,
     muted: Muted | None = None,
     told: Told = nobody,
+    clock: Clock | None = None,
 ) -> Comparison:
     """Compare snippets in their namespace, which is afterwards as it was.
 
@@ -39,6 +40,7 @@ def compare_snippets(
         options: the baseline and how long.
         muted: keeps what later calls print from being shown.
         told: hears after each block how far it is.
+        clock: to read; None takes that of elapsed time.
 
     Returns:
         The comparison.
@@ -48,7 +50,7 @@ def compare_snippets(
         Interrupted: the user ended it; it holds the comparison of the calls made until then.
     """
     __tracebackhide__ = True
-    clock, muted = Clock.elapsed(), muted or Muted()
+    clock, muted = clock or Clock.elapsed(), muted or Muted()
     names, baseline = entries[0].snippet.names, options.baseline or entries[0].label
     randomness = Snapshot(names, (), loaded()[0], later=False)
     said: list[Note] = []
@@ -59,7 +61,7 @@ def compare_snippets(
             for framework in loaded()[0]:
                 watching.enter_context(framework.aligned(usable_cpus()))
         each = TimeOptions(precision=options.precision)
-        arms = [Contender(entry, each, muted) for entry in entries]
+        arms = [Contender(entry, each, muted, clock) for entry in entries]
         frameworks, _ = loaded()
         begun = clock.wall()
         try:
@@ -68,7 +70,7 @@ def compare_snippets(
                 arm.first_call(frameworks, names)
             begun = clock.wall()
             with muted, gc_paused():
-                meter = Meter(clock)
+                meter = Meter(Clock.elapsed())  # of the real machine, whatever clock is read
                 try:
                     deadline = begun + int(options.seconds_for(len(arms)) * 1e9)
                     _in_turns(arms, Pace(clock, begun, deadline, options.target, told), baseline)
