@@ -120,7 +120,9 @@ def _compiler() -> Iterator[Note]:
 def _profiling() -> bool:
     profiler: Any = sys.modules.get("jax._src.profiler")
     state = getattr(profiler, "_profile_state", None)
-    return getattr(state, "profile_session", None) is not None
+    # `session` from 0.12 on.
+    sessions = (getattr(state, name, None) for name in ("profile_session", "session"))
+    return any(session is not None for session in sessions)
 
 
 def _processes(seen: Seen) -> Iterator[Note]:
