@@ -89,10 +89,10 @@ def _miss(frame: FrameType, *, placed: bool) -> Miss | None:
 
 def _called(frame: FrameType) -> Called:
     """The call as the user made it: that of a library's wrapper, or of what `jax.grad` made."""
-    names = frame.f_locals
+    names = {**frame.f_locals}
     found = Called(names["fun"], names["args"], names["kwargs"])
     for each in _until_users(frame):
-        names = each.f_locals
+        names = {**each.f_locals}  # from Python 3.13 on it is no dict
         wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
         if type(wrapper).__module__ in keys.WRAPPERS and {"args", "kwargs"} <= names.keys():
             found = Called(wrapper, names["args"], names["kwargs"])
@@ -104,7 +104,7 @@ def _called(frame: FrameType) -> Called:
 def _transformed(frame: FrameType, inner: Called) -> Called:
     """The call around another one, where what a transformation has made runs in a frame."""
     name, within, _ = frame.f_code.co_qualname.partition(".<locals>.")
-    names = frame.f_locals
+    names = {**frame.f_locals}
     is_made = within and frame.f_code.co_filename.endswith("api.py")
     if not is_made or not {"args", "kwargs"} <= names.keys():
         return inner
