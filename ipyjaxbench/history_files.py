@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _DAY = 86400.0
 _OLDEST = 365 * _DAY
 _MOST_BYTES, _MOST_FILES = 64_000_000, 1_000
-_SUFFIX = ".jsonl"
+_SUFFIX, _SAID = ".jsonl", "README.txt"
 
 
 class Journal:
@@ -76,7 +76,8 @@ class Journal:
         _keep_small(place)
         now = datetime.now().strftime("%Y-%m-%d")
         path = place / f"{now}-{os.getpid()}-{os.urandom(4).hex()}{_SUFFIX}"
-        self._file, self._owner, self._torn = FileIO(path, "ab"), os.getpid(), False
+        file = FileIO(path, "ab", opener=_opened)
+        self._file, self._owner, self._torn = file, os.getpid(), False
         return self._file
 
 
@@ -91,6 +92,30 @@ class Kept:
 
     entries: tuple[Past, ...]
     unread: dict[str, int]
+
+
+def unsaid() -> str:
+    """Where measurements are kept and how to have none kept, once for each home; then nothing.
+
+    A file beside them says so, too, and that it was said.
+    """
+    place = kept_files.folder("history")
+    if place is None:
+        return ""
+    words = (
+        f"Measurements are kept in {place}, with their code, directory and notebook, for"
+        " %fwhistory and --against: %config IpyJaxBench.history = False keeps none."
+    )
+    try:
+        with open(place / _SAID, "x", encoding="utf-8", opener=_opened) as file:
+            file.write(f"{words}\nIPYJAXBENCH_HISTORY=0 in the environment does so, too.\n")
+    except OSError:  # it was said, or nothing is kept
+        return ""
+    return f"{words} (This is said once.)"
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags, kept_files.FILE)
 
 
 def read() -> Kept:

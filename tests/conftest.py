@@ -36,7 +36,10 @@ def _state() -> dict[str, object]:
 def no_data_of_the_developer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What magics keep beside a notebook goes into a folder of the tests, of kernels too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JUPYTER_DATA_DIR", str(tmp_path_factory.mktemp("jupyter")))
+        home = tmp_path_factory.mktemp("jupyter")
+        patch.setenv("JUPYTER_DATA_DIR", str(home))
+        (home / "ipyjaxbench" / "history").mkdir(parents=True)
+        (home / "ipyjaxbench" / "history" / "README.txt").touch()  # where they are kept was said
         yield
 
 

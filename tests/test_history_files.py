@@ -297,3 +297,21 @@ def test_pruning_by_hand_removes_files_with_nothing_younger(place: Path) -> None
         _aged(place / f"{days}.jsonl", days)
     assert history_files.prune(30 * DAY) == (1, 1)
     assert {entry.label for entry in history_files.read().entries} == {"1", "10"}
+
+
+def test_a_file_can_be_read_by_its_owner_alone(journal: Journal, place: Path) -> None:
+    before = os.umask(0o022)
+    journal.append(past())
+    os.umask(before)
+    (path,) = place.iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_where_they_are_is_said_once_for_each_home(place: Path) -> None:
+    words = history_files.unsaid()
+    assert str(place) in words
+    assert "%config IpyJaxBench.history = False" in words
+    assert history_files.unsaid() == ""
+    (said,) = place.iterdir()
+    assert said.stat().st_mode & 0o777 == 0o600
+    assert history_files.read().unread == {}

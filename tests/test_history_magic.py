@@ -430,3 +430,23 @@ def test_figures_of_another_clock_are_not_taken_for_a_misspelt_name(shell: Shell
     shell.run("%fwtime -q --quick --name base sum(range(99))")
     with pytest.raises(UsageError, match=r"--against base: that is elapsed time .* CPU time"):
         shell.run("%fwtime -q --quick -c --against base sum(range(99))")
+
+
+def test_the_first_report_of_a_home_says_where_figures_are_kept(shell: Shell, place: Path) -> None:
+    shell.run("%fwtime -q -n1 -r1 1 + 1")
+    assert shell.shown == []
+    shell.run("%fwtime -n1 -r1 1 + 1")
+    report, said = shell.shown
+    assert MIME in report.data
+    assert str(place) in said.data["text/plain"]
+    shell.run("%%fwcompare -b 0.02\na: 1\nb: 2")
+    assert len(shell.shown) == 1
+
+
+def test_nothing_is_said_where_nothing_is_kept(
+    shell: Shell, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPYJAXBENCH_HISTORY", "0")
+    shell.run("%fwtime -n1 -r1 1 + 1")
+    assert len(shell.shown) == 1
+    assert not place.exists()

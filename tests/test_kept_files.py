@@ -29,3 +29,23 @@ def test_a_folder_that_exists_is_taken_as_it_is(data_dir: Path) -> None:
     assert first is not None
     (first / "kept").touch()
     assert os.listdir(kept_files.folder("ceilings") or "") == ["kept"]
+
+
+def modes(folder: Path) -> set[int]:
+    return {path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())}
+
+
+def test_their_owner_alone_may_read_what_is_kept(data_dir: Path) -> None:
+    folder = kept_files.folder("history")
+    assert folder is not None
+    assert modes(folder) | modes(folder.parent) == {0o700}
+
+
+def test_what_earlier_versions_left_open_is_closed(data_dir: Path) -> None:
+    old = data_dir / "ipyjaxbench" / "ceilings"
+    old.mkdir(parents=True, mode=0o755)
+    (old / "a.json").touch(mode=0o644)
+    folder = kept_files.folder("ceilings")
+    assert folder is not None
+    assert (folder / "a.json").stat().st_mode & 0o777 == 0o600
+    assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
