@@ -27,7 +27,7 @@ _QUEUED_SHARE = 0.3  # of the time, for throughput
 #: follows one of another framework makes calls until they are as fast as without it.
 _SETTLE_NS = 120_000_000
 _SETTLED = 1.05
-_TURN_NS = 20_000_000
+_SAMPLE_NS, _TURN_NS = 1_000_000, 20_000_000
 _SAMPLES = 5  # that say how long a call takes without others
 _PARTS = 4  # of a turn's calls, one of which shows whether they are as fast
 
@@ -133,9 +133,20 @@ class Contender:
             steady.warm_up(steady.calls.clock.wall() + int(nanoseconds))
             if not alone:
                 self.alone = _per_call(steady)
-                if not steady.calls.one_by_one:
-                    steady.number = max(steady.number, math.ceil(_TURN_NS / max(self.alone, 1)))
-                self._few = math.ceil(steady.number / _PARTS)
+            if not steady.calls.one_by_one:
+                wanted = _SAMPLE_NS if alone else _TURN_NS
+                self.number = max(round(wanted / max(_fastest(steady), 1)), 1)
+
+    @property
+    def number(self) -> int:
+        """Calls per sample."""
+        return 1 if self.steady is None else self.steady.number
+
+    @number.setter
+    def number(self, calls: int) -> None:
+        assert self.steady is not None
+        self.steady.number = calls
+        self._few = math.ceil(calls / _PARTS)
 
     def sample(self) -> None:
         """Take one sample."""
@@ -194,6 +205,15 @@ class Contender:
             self.timing.put_back()
             self.timing.look_back()
         return Side(self.label, self.timing.measurement(0.0), failed)
+
+
+def _fastest(steady: Steady) -> float:
+    """Nanoseconds of a call when nothing disturbs it; a busy machine makes others far longer."""
+    fastest = float(min(probe.waited for probe in steady.samples.settled_probes()))
+    if fastest > _SAMPLE_NS:
+        return fastest
+    taken = [steady.calls.sample(steady.number)[0] for _ in range(_SAMPLES)]
+    return min(fastest, min(taken) / steady.number)
 
 
 def _per_call(steady: Steady) -> float:

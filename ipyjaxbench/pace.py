@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from ipyjaxbench import ratios, stats
+from ipyjaxbench import ratios
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.contender import Contender
 
@@ -56,10 +56,10 @@ class Pace:
 
 
 def _widest(arms: Sequence[Contender]) -> float:
-    """Relative half width of the widest ratio so far; quickly, so that it can be asked often."""
+    """Half width of the widest ratio's interval so far, as a logarithm."""
     base, *others = (arm.steady.samples for arm in arms if arm.steady is not None)
     widths = []
     for other in others:
-        logs = ratios.log_ratios(base.seconds, other.seconds)
-        widths.append(stats.half_width([math.exp(x) for x in logs], [1] * len(logs)))
+        found = ratios.ratio(ratios.log_ratios(base.seconds, other.seconds), len(others))
+        widths.append(math.log(found.high / found.low) / 2 if found else math.inf)
     return max(widths, default=0.0)

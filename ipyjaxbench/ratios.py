@@ -1,11 +1,13 @@
 """How two arms compare, from their interleaved samples: a ratio, its interval, one word.
 
 Samples of one block were taken side by side, so that what slows the machine slows both, and the
-logarithms of their ratios scatter less than the samples do.
+logarithms of their ratios scatter less than the samples do. Which of them is taken first is drawn
+by lot: where two arms are the same code, each pair is as likely to be above 1 as below it, however
+busy the machine is and however much a moment has of the one before. So ranks tell how sure a ratio
+is, and nothing is assumed of how the noise is distributed.
 """
 
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,11 +20,11 @@ FEWEST = 20  # pairs: with fewer, code against itself is called different in one
 # different in one case of 50 at most; with fewer there are no quarters, and it is in one of four.
 _FEWEST_APART = 8
 _WIDEST = 700.0  # a logarithm of about all that floating-point numbers reach
-_LEVEL, _Z95 = 0.05, 1.96
-_DRAWS, _VALUES = (1000, 10_000), 600_000  # resamples, and numbers in all of them together
+_LEVEL = 0.01  # in which an interval of pairs may miss: equal code is then called different
+_APART, _Z95 = 0.05, 1.96
 _UNKNOWN = 100  # times the lower end: an interval that wide tells nothing
-_DEPENDENT = 0.1  # autocorrelation of neighbours from which on blocks are drawn
-_SEED = 20260101  # the same samples always give the same interval
+_DEPENDENT = 0.1  # autocorrelation of neighbours from which on they count less
+_EXACT = 500  # pairs up to which binomial probabilities are added up
 
 EXPLAINED = {
     "FASTER": "by more than 1 %",
@@ -110,16 +112,17 @@ def log_ratios(base: Sequence[float], other: Sequence[float]) -> list[float]:
     return [math.log(theirs / ours) for ours, theirs in pairs if ours > 0 and theirs > 0]
 
 
-def ratio(logs: Sequence[float], against: int = 1) -> Ratio | None:
-    """The ratio in the middle, with a bootstrap interval.
+def ratio(logs: Sequence[float], against: int = 1, level: float = _LEVEL) -> Ratio | None:
+    """The ratio in the middle, with the interval of the sign test (Hodges and Lehmann's ranks).
 
-    Percentiles of the medians of resampled pairs (Efron 1987), in circular blocks of n^(1/3)
-    where neighbours depend on each other (Politis and Romano 1992). Of several comparisons with
-    one baseline each gets its share of the 5 % in which an interval may miss (Bonferroni).
+    Where neighbours lie on the same side of the middle more often than by chance, as many pairs
+    are counted as would tell as much if they were independent. Of several comparisons with one
+    baseline each gets its share of the level (Bonferroni).
 
     Args:
         logs: logarithms of the pairs' ratios, in the order in which they were taken.
         against: how many comparisons are made together.
+        level: share of cases in which the interval may miss.
 
     Returns:
         The ratio; None without pairs.
@@ -131,38 +134,40 @@ def ratio(logs: Sequence[float], against: int = 1) -> Ratio | None:
     n = len(logs)
     if not n:
         return None
-    block = round(n ** (1 / 3)) if _neighbours_agree(logs) else 1
-    draws = min(max(_VALUES // n, _DRAWS[0]), _DRAWS[1])
-    rng = random.Random(_SEED)
-    medians = sorted(_resampled_median(logs, block, rng) for _ in range(draws))
-    tail = _LEVEL / max(against, 1) / 2
-    low, high = stats.quantile(medians, tail), stats.quantile(medians, 1 - tail)
-    return Ratio(math.exp(stats.median(logs)), math.exp(low), math.exp(high), n)
+    ordered, middle = sorted(logs), stats.median(logs)
+    alike = _neighbours_agree([x - middle for x in logs])
+    telling = max(round(n * (1 - alike) / (1 + alike)), 1)
+    beyond = _rank(telling, level / max(against, 1)) * n // telling
+    low, high = ordered[beyond], ordered[n - 1 - beyond]
+    return Ratio(math.exp(middle), math.exp(low), math.exp(high), n)
 
 
-def _resampled_median(logs: Sequence[float], block: int, rng: random.Random) -> float:
-    n = len(logs)
-    if block == 1:
-        drawn = rng.choices(logs, k=n)
-    else:
-        starts = rng.choices(range(n), k=math.ceil(n / block))
-        drawn = [logs[(start + i) % n] for start in starts for i in range(block)][:n]
-    return stats.median(drawn)
+def _rank(n: int, level: float) -> int:
+    """How many of n values may lie beyond each end of an interval of their median."""
+    if n > _EXACT:
+        from statistics import NormalDist  # takes a while to import
+
+        return int(n / 2 + NormalDist().inv_cdf(level / 2) * math.sqrt(n) / 2 - 1)
+    allowed, missed = level / 2 * 2**n, 1
+    for rank in range(n):
+        missed += math.comb(n, rank + 1)
+        if missed > allowed:
+            return rank
+    return 0
 
 
-def _neighbours_agree(logs: Sequence[float]) -> bool:
-    n = len(logs)
-    mean = math.fsum(logs) / n
-    centred = [x - mean for x in logs]
-    variance = math.fsum(x * x for x in centred)
-    if n < 4 or variance == 0:
-        return False
-    return math.fsum(map(float.__mul__, centred, centred[1:])) > _DEPENDENT * variance
+def _neighbours_agree(off: Sequence[float]) -> float:
+    """How much more often than by chance neighbours lie on the same side of 0; from 0 to 1."""
+    sides = [math.copysign(1, x) for x in off if x]
+    if len(sides) < 4:
+        return 0.0
+    alike = math.fsum(map(float.__mul__, sides, sides[1:])) / (len(sides) - 1)
+    return alike if alike > _DEPENDENT else 0.0
 
 
 def against_itself(samples: Sequence[float]) -> Ratio | None:
     """The samples of one arm, every second one against the one before it: that should be 1."""
-    return ratio(log_ratios(samples[:-1:2], samples[1::2]))
+    return ratio(log_ratios(samples[:-1:2], samples[1::2]), level=_APART)
 
 
 def floor(itself: Ratio) -> float:
@@ -194,7 +199,7 @@ def apart(
     if among > 1:
         from statistics import NormalDist  # takes a while to import
 
-        wider = NormalDist().inv_cdf(1 - _LEVEL / among / 2) / _Z95
+        wider = NormalDist().inv_cdf(1 - _APART / among / 2) / _Z95
     reach = min(wider * math.hypot(base[1], other[1]), _WIDEST)
     value = other[0] / base[0]
     return Ratio(value, value * math.exp(-reach), value * math.exp(reach), pairs, _FEWEST_APART)
