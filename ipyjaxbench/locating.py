@@ -231,7 +231,10 @@ def _with_shared(found: Sequence[Located]) -> Iterator[Located]:
 
 
 def evaluated(
-    names: Mapping[str, object], code: str, source: Callable[[str], Source] = Source.plain
+    names: Mapping[str, object],
+    code: str,
+    source: Callable[[str], Source] = Source.plain,
+    like: Iterable[str] | None = None,
 ) -> dict[str, object]:
     """The values of expressions that stand side by side, as in ``x params["w"] model``.
 
@@ -239,6 +242,7 @@ def evaluated(
         names: in which they are evaluated.
         code: the expressions, with blanks between them.
         source: makes one of them known to tracebacks.
+        like: names that may be meant where one does not exist; by default all.
 
     Raises:
         OptionError: it cannot be read, or a name does not exist; one spelled alike is told.
@@ -249,7 +253,9 @@ def evaluated(
         try:
             found[expression] = run(_read(source(expression)), dict(names))
         except NameError as error:
-            near = difflib.get_close_matches(error.name or "", [*names], 1)
+            near = difflib.get_close_matches(
+                error.name or "", [*(names if like is None else like)], 1
+            )
             hint = f"; did you mean {near[0]}?" if near else ""
             raise OptionError(f"{expression}: there is no name {error.name!r}{hint}") from None
     return found

@@ -13,6 +13,7 @@ from ipyjaxbench.environment import Environment
 from ipyjaxbench.figures import Figure
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.result import Result
+from ipyjaxbench.snippet import first_line
 from ipyjaxbench.swept import Sweep
 
 SCHEMA = 1
@@ -92,9 +93,8 @@ class Past:
 
     @property
     def name(self) -> str:
-        """Its label, or the first line of its code, with what was swept."""
-        first, *more = self.code.splitlines() or [""]
-        shown = self.label or first + (" …" if more else "")
+        """Its label, or one line for its code, with what was swept."""
+        shown = self.label or first_line(self.code)
         return " ".join([shown, *(f"{name}={value}" for name, value in self.at.items())])
 
     def check(self) -> str | None:

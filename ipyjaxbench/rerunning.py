@@ -14,6 +14,7 @@ from ipyjaxbench.notebooks import NotebookRecords, Saved, read_notebook
 from ipyjaxbench.report import Headline
 from ipyjaxbench.rerun import Pair, Rerun
 from ipyjaxbench.result import Result
+from ipyjaxbench.snippet import first_line
 from ipyjaxbench.swept import Sweep
 
 
@@ -37,8 +38,7 @@ class _Timed:
 
     @property
     def name(self) -> str:
-        first, *more = self.measured.code.splitlines() or [""]
-        return self.label or first + (" …" if more else "")
+        return self.label or first_line(self.measured.code)
 
 
 _Key = Callable[[_Timed], Hashable]

@@ -2,10 +2,12 @@
 
 import ast
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import FunctionType
 
 from ipyjaxbench.accesses import accessed
-from ipyjaxbench.frameworks import Framework, find_arrays, find_reach, package_of
+from ipyjaxbench.frameworks import Framework, find_arrays, find_reach, is_the_users, package_of
 from ipyjaxbench.looks import asked
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.snippet import Snippet
@@ -56,6 +58,22 @@ class Scene:
         named = [f for f in mine if f.module != "builtins"]
         return named or [f for f in frameworks if f.module == "builtins"]
 
+    def libraries(self, frameworks: Sequence[Framework]) -> dict[str, str]:
+        """Versions of other libraries whose modules, functions or objects the code names."""
+        found = {}
+        theirs = {framework.module for framework in frameworks}
+        for value in _named(self.values.values()):
+            kind = type(value)
+            is_theirs = any(framework.owns(kind) for framework in frameworks)
+            if is_theirs or any(value is each for each in self.compiled):
+                continue
+            for root in {package_of(value), *(package_of(each) for each in kind.__mro__)}:
+                if root not in theirs and root not in sys.stdlib_module_names:
+                    version = vars(sys.modules.get(root, sys)).get("__version__")
+                    if isinstance(version, str):
+                        found[root] = version
+        return found
+
 
 def placements(
     values: Mapping[str, object], frameworks: Sequence[Framework]
@@ -68,6 +86,15 @@ def placements(
             by_framework.setdefault(framework.name, []).append(framework.placement(array))
         found += [Placement.together(name, parts) for parts in by_framework.values()]
     return tuple(found)
+
+
+def _named(values: Iterable[object]) -> Iterator[object]:
+    """Values, and what the user's functions among them name."""
+    for value in values:
+        yield value
+        if type(value) is FunctionType and is_the_users(value):
+            names, known = value.__code__.co_names, value.__globals__
+            yield from (known[name] for name in names if name in known)
 
 
 def _called(statements: Sequence[ast.stmt], values: Mapping[str, object]) -> Iterator[object]:

@@ -36,6 +36,7 @@ _LOOKS_AT_NAMES = {
     *("locals", "exec", "eval", "vars", "dir"),
     *("get_ipython", "run_line_magic", "run_cell_magic", "_getframe", "currentframe"),
 }
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 _STORES = ("STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL")
 _LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
 _numbers = itertools.count(1)
@@ -317,3 +318,24 @@ def _names_inside(code: CodeType) -> tuple[list[str], list[str]]:
             reads += inner_reads
             binds += inner_binds
     return reads, binds
+
+
+def first_line(code: str) -> str:
+    r"""One line for code of several: that of what it ends with, where it begins with definitions.
+
+    Example:
+        >>> first_line("f(x)\ny"), first_line("def f(x):\n    return x\n\nf(3)")
+        ('f(x) …', '… f(3)')
+    """
+    first, *more = code.strip().splitlines() or [""]
+    if not more:
+        return first
+    try:
+        body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # magics, or a strange record
+        return f"{first} …"
+    run = [node for node in body if not isinstance(node, _DEFINITIONS)]
+    if not run or run[0] is body[0]:
+        return f"{first} …"
+    line = code.splitlines()[run[-1].lineno - 1].strip()
+    return f"… {line}" + (" …" if run[-1].end_lineno != run[-1].lineno else "")

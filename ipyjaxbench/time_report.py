@@ -10,6 +10,7 @@ from ipyjaxbench.figures import Figure
 from ipyjaxbench.notes import CHANGES_MEANING
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.report import Block, Distribution, Facts, Headline, Notes, Report, Table
+from ipyjaxbench.snippet import first_line
 
 if TYPE_CHECKING:
     from ipyjaxbench.measurement import Measurement
@@ -33,9 +34,8 @@ def report(m: "Measurement") -> Report:
 
 
 def title(m: "Measurement") -> str:
-    """The first line of the code."""
-    first, *more = m.code.splitlines() or [""]
-    return first + (" …" if more else "")
+    """One line for the code."""
+    return first_line(m.code)
 
 
 def figure(m: "Measurement") -> str:

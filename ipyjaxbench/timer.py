@@ -253,7 +253,10 @@ class Timing:
         loops = max(most, 1) if options.number is None else min(most + 1, options.number)
         measured = Measurement(
             code=self._snippet.text,
-            frameworks={f.name: f.version() for f in self.in_play},
+            frameworks={
+                **self.scene.libraries(self._frameworks),
+                **{f.name: f.version() for f in self.in_play},
+            },
             first_call=self._total * 1e-9,
             phases=self._phases,
             compilations=self._compilations if told else None,

@@ -204,7 +204,9 @@ def test_a_full_disk_fails_nothing_and_the_next_line_begins_anew(
 def test_a_device_that_is_full_fails_nothing(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history_files, "FileIO", lambda path, mode: FileIO("/dev/full", "wb"))
+    monkeypatch.setattr(
+        history_files, "FileIO", lambda path, mode, opener: FileIO("/dev/full", "wb")
+    )
     journal.append(past())
     assert journal.trouble == os.strerror(errno.ENOSPC)
 
@@ -223,7 +225,7 @@ def test_a_home_that_cannot_be_written_to_fails_nothing(
 def test_a_folder_that_is_read_only_fails_nothing(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(path: Path, mode: str) -> FileIO:
+    def refused(path: Path, mode: str, opener: object) -> FileIO:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
     monkeypatch.setattr(history_files, "FileIO", refused)  # root may write everywhere

@@ -407,7 +407,7 @@ def test_a_name_that_was_not_kept_is_one_line_before_anything_runs(shell: Shell)
 def test_a_measurement_held_against_another_is_saved_and_read_back(shell: Shell) -> None:
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
     shell.run("%fwtime -b 0.05 --against base sum(range(100))")
-    (output,) = shell.shown
+    output, *_ = shell.shown
     m = ipyjaxbench.Measurement.from_dict(output.data[MIME])
     assert m.against is not None
     assert "'base'" in rows(m)["against"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipyjaxbench.commands import TIME
+from ipyjaxbench.commands import PLACE, TIME
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.options import TimeOptions
 
@@ -100,6 +100,18 @@ def test_code_is_kept_as_it_was_typed(code: str) -> None:
     assert TIME.split(f"-n 10 {code}") == (TimeOptions(number=10), code)
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["not x", "await f(x)", "lambda: 1", "del x", "x = 3; y", "!ls f(x)", "%time f(x)", "f ("],
+)
+def test_code_of_several_words_behind_an_option_without_value_is_code(code: str) -> None:
+    assert TIME.split(f"--device {code}")[1] == code
+
+
+def test_several_expressions_behind_an_option_are_no_value() -> None:
+    assert PLACE.split("--start x f(y)")[1] == "x f(y)"
+
+
 @pytest.mark.parametrize("code", ["--x", "-n", "-qo", "-q - 1", "-- x", "--number"])
 def test_after_two_dashes_all_is_code(code: str) -> None:
     assert TIME.split(f"-- {code}") == (TimeOptions(), code)
@@ -158,6 +170,8 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
         ("-q --budget", "--budget needs a value: type --budget 5"),
         ("-v", "-v needs a value: type -v result"),
         ("--variable", "--variable needs a value: type --variable result"),
+        ("--device gpu f(x)", "--device gpu: --device takes no value; type --device f(x)"),
+        ("-n 5 --fresh on x = f(x)", "--fresh on: --fresh takes no value; type --fresh x = f(x)"),
         ("-q=1 f()", "-q=1: -q takes no value; type -q alone"),
         ("--ops=3 f()", "--ops=3: --ops takes no value; type --ops alone"),
         ("--cpu=yes f()", "--cpu=yes: --cpu takes no value; type --cpu alone"),

@@ -4,9 +4,10 @@ What follows the options is code and is kept byte for byte, so that ``-x + 1`` a
 mean what they say.
 """
 
+import ast
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -81,6 +82,7 @@ class Command(Generic[T]):
         rows: its options.
         examples: to paste, and the Python call that it stands for.
         takes_code: whether code stands behind the options.
+        several: whether several expressions may stand there, with blanks between them.
         names: what else stands there: "kept" names of results.
     """
 
@@ -90,6 +92,7 @@ class Command(Generic[T]):
     rows: tuple[Option, ...]
     examples: str
     takes_code: bool = True
+    several: bool = False
     names: str = ""
 
     @property
@@ -124,10 +127,11 @@ class Command(Generic[T]):
         rows = self.rows_by_flag
         values: dict[str, object] = {}
         words, position = self._ahead(line, 0)
+        found: list[tuple[str, str | None]] = []
         while (match := WORD.match(line, position)) and match[1].startswith("-"):
             word = match[1]
             if word == "--":
-                position = match.end()
+                found, position = [], match.end()
                 break
             found = self.options_in(word)
             if not found and self.takes_code:
@@ -151,6 +155,7 @@ class Command(Generic[T]):
             more, position = self._ahead(line, position)
             words += more
         rest = " ".join([*words, line[position:].strip()]).strip()
+        self._refuse_value(found, rest)
         return self.options(**{**self._mine(configured), **values}), rest
 
     def help(self, configured: Mapping[str, object] = NOTHING) -> str:
@@ -211,6 +216,15 @@ class Command(Generic[T]):
             hint += " (Code that starts with -- goes after --)"
         return OptionError(f"unknown option {name}; {hint}")
 
+    def _refuse_value(self, last: Sequence[tuple[str, str | None]], rest: str) -> None:
+        """``--device gpu f(x)``: a word that makes no code of the rest was meant for the option."""
+        takes_words = self.several or not self.takes_code
+        if takes_words or not last or self.rows_by_flag[last[-1][0]].takes_value:
+            return
+        flag, (word, _, code) = last[-1][0], rest.partition(" ")
+        if word.isidentifier() and code.strip() and not _is_code(rest) and _is_code(code):
+            raise OptionError(f"{flag} {word}: {flag} takes no value; type {flag} {code.strip()}")
+
     def _ahead(self, line: str, position: int) -> tuple[list[str], int]:
         """Words in front of an option, and where they end: where they are code, there are none."""
         words: list[str] = []
@@ -249,6 +263,14 @@ def _set(values: dict[str, object], flag: str, row: Option, rows: dict[str, Opti
         )
         raise OptionError(f"{other} and {flag} do not go together: leave one out")
     values[row.dest] = row.rule
+
+
+def _is_code(text: str) -> bool:
+    try:
+        ast.parse(text.strip())
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _unquoted(word: str) -> str:

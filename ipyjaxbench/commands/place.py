@@ -7,6 +7,7 @@ from ipyjaxbench.rules import share
 PLACE = Command(
     name="fwdevices",
     options=PlaceOptions,
+    several=True,
     usage=("%fwdevices [options] [value value ...]", "%%fwdevices [options]   (above a cell)"),
     rows=(
         Option(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: A magic, maybe with what its result is bound to, and all that follows.
 _MAGIC = re.compile(r"(?:[^%]*=)?\s*(%%?)(\w+)([ \t].*)", re.DOTALL)
+#: Names with dots between them, and nothing that would run code.
+_DOTTED = re.compile(r"(?<![\w.)\]])[^\W\d]\w*(?:\.[^\W\d]\w*)*\.\w*$")
 _HAS_CONTEXTS = IPython.version_info >= (8, 6)
 
 
@@ -54,6 +56,19 @@ class Completer:
         magic = _MAGIC.fullmatch(before)
         if magic is None or magic[2] not in PURPOSES:
             return None
+        return self._of_options(magic, cell) or self._of_attributes(magic[3])
+
+    def _of_attributes(self, code: str) -> Completion | None:
+        """Attributes of dotted names, where IPython looks for them in magics of its own alone."""
+        from ipyjaxbench.commands import Completion
+
+        dotted = _DOTTED.search(code)
+        if dotted is None or self.shells.use_jedi:
+            return None
+        found = tuple(self.shells.attr_matches(dotted[0]))
+        return Completion(dotted[0], found) if found else None
+
+    def _of_options(self, magic: re.Match[str], cell: str) -> Completion | None:
         from dataclasses import replace
 
         from ipyjaxbench import arms

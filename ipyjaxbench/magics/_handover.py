@@ -48,7 +48,7 @@ def hand_over(
     __tracebackhide__ = True
     if is_shown(typed, chosen, raised):
         screen.replace(result if shown is None else shown, **how)
-        typed.session.say_where_kept()
+        typed.session.say_where_kept(result)
     if chosen.variable:
         typed.shell.user_ns[chosen.variable] = result
     if raised is not None:

@@ -45,7 +45,7 @@ class Session:
         self.last_error = LastError(shell)
         self.kept: dict[str, Measurement] = {}
         self.looked_at: dict[tuple[str, str], Graph] = {}
-        self._has_kept = False
+        self._just_kept: object = None
         if self.settings.watch:
             self.watcher.switch(on=True)
         self.settings.observe(lambda change: self.watcher.switch(on=change["new"]), "watch")
@@ -84,16 +84,16 @@ class Session:
             here, now = where(self.shell), Clock.calendar().now() * 1e-9
             git = revision(here.directory)
             self.journal.append(entries(result, name, when=now, where=here, revision=git))
-            self._has_kept = True
+            self._just_kept = result
         except Exception as error:  # noqa: BLE001  a measurement never fails because of its history
             self.journal.trouble = f"{type(error).__name__}: {error}"
 
-    def say_where_kept(self) -> None:
+    def say_where_kept(self, shown: object) -> None:
         """Below the first report of a new home, where measurements are kept, and how not to."""
-        if self._has_kept and not self.journal.trouble:
+        if shown is self._just_kept and not self.journal.trouble:
             from ipyjaxbench.history_files import unsaid
             from ipyjaxbench.magics._display import show
 
-            self._has_kept = False
+            self._just_kept = None
             if words := unsaid():
                 show({"text/plain": words}, raw=True)

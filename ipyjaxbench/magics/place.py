@@ -47,11 +47,11 @@ def _found(
         return ceilings(start=chosen.start, fresh=chosen.fresh), None
     if typed.cell is not None:
         return transfer_code(typed.source(typed.body(rest)), typed.names)
-    if rest:
-        values = evaluated(typed.names, rest, typed.source)
-        return locate(values, start=chosen.start), None
     hidden = typed.shell.user_ns_hidden
     mine = {name: value for name, value in typed.names.items() if name not in hidden}
+    if rest:
+        values = evaluated(typed.names, rest, typed.source, like=mine)
+        return locate(values, start=chosen.start), None
     return survey(mine, start=chosen.start), None
 
 

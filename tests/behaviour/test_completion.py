@@ -87,6 +87,26 @@ def test_code_is_completed(shell: Shell, typed: str, expected: str) -> None:
     assert expected in offered(shell, typed)
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["math.sq", "abs(math.sq", "box.at", "1 + box.at", "some_na", "abs(some_na", "os.path.jo"],
+)
+@pytest.mark.parametrize("magic", ["%fwtime", "%fwtime -q", "%jaxpr", "%trace_cached"])
+def test_without_jedi_code_is_completed_as_behind_timeit(
+    shell: Shell, magic: str, code: str
+) -> None:
+    shell.run("import math, os.path, types\nsome_name = 1; box = types.SimpleNamespace(attr=1)")
+    before = shell.shell.Completer.use_jedi
+    shell.shell.Completer.use_jedi = False
+    expected = offered(shell, f"%timeit {code}")
+    found = offered(shell, f"{magic} {code}")
+    shell.shell.Completer.use_jedi = before
+    assert expected
+    assert {text.removeprefix(f"{magic} ") for text in found} >= {
+        text.removeprefix("%timeit ") for text in expected
+    }
+
+
 @pytest.mark.parametrize("typed", ["%timeit -", "x = -", "%%fwtime\nx --fr", "%fwtime -- --fr"])
 def test_elsewhere_no_option_is_offered(shell: Shell, typed: str) -> None:
     assert not [text for text in offered(shell, typed) if text.endswith(("--fresh", "--quiet"))]

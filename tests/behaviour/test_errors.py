@@ -162,3 +162,11 @@ def test_what_is_no_expression_is_one_line_and_nothing_of_it_is_run(ready: Shell
         "UsageError: ran.append(1) b = ran: names or expressions, with blanks between them"
     )
     assert ready.names["ran"] == []
+
+
+@pytest.mark.parametrize("typed", ["exi", "qui", "get_ipytho", "Ou"])
+def test_names_of_ipython_are_not_suggested(shell: Shell, typed: str) -> None:
+    shell.names["nonexistent"] = 1
+    with pytest.raises(UsageError) as caught:
+        shell.run(f"%fwdevices {typed}")
+    assert str(caught.value) == f"{typed}: there is no name {typed!r}"

@@ -365,3 +365,21 @@ def test_the_extension_can_be_unloaded_and_loaded_again(shell: Shell) -> None:
     assert shell.shell.find_line_magic("fwtime") is None
     shell.run("%load_ext ipyjaxbench")
     assert shell.shell.find_line_magic("fwtime") is not None
+
+
+def test_a_cell_that_begins_with_a_definition_is_headed_by_what_was_timed(shell: Shell) -> None:
+    shell.run("%%fwtime -n1 -r1\nimport math\ndef f(x):\n    return math.sqrt(x)\n\nf(4)")
+    assert shell.shown[0].data["text/plain"].startswith("… f(4) ")
+
+
+def test_libraries_that_the_code_uses_are_named_with_their_versions(shell: Shell) -> None:
+    pandas = pytest.importorskip("pandas")
+    shell.run("import pandas as pd\nframe = pd.DataFrame({'a': [1]})")
+    shell.run("def f(): return pd.concat([frame])\ndef g(): return 1")
+    versions = {"frame.a.sum()": True, "f()": True, "pd.Series([1])": True, "g()": False}
+    for code, is_used in versions.items():
+        shell.run(f"%fwtime -q -v r -n1 -r2 {code}")
+        assert shell.names["r"].frameworks.get("pandas") == (
+            pandas.__version__ if is_used else None
+        )
+        assert (f"pandas {pandas.__version__}" in str(shell.names["r"])) is is_used
