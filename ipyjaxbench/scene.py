@@ -61,7 +61,7 @@ class Scene:
     def libraries(self, frameworks: Sequence[Framework]) -> dict[str, str]:
         """Versions of other libraries whose modules, functions or objects the code names."""
         found = {}
-        theirs = {framework.module for framework in frameworks}
+        theirs = {framework.module for framework in frameworks} | {"ipyjaxbench"}
         for value in _named(self.values.values()):
             kind = type(value)
             is_theirs = any(framework.owns(kind) for framework in frameworks)
