@@ -38,6 +38,7 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
     budget: float | None = None,
     fresh: bool = False,
     device: bool = False,
+    restore: bool = True,
 ) -> Measurement:
     """Time code in a namespace, as ``%fwtime code`` does in a notebook's.
 
@@ -51,6 +52,7 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
         budget: seconds to spend after the first call; None leaves it to the aim.
         fresh: make one more call after the others, cold: what compiling costs.
         device: make a few more calls under the frameworks' profilers, for the ``device`` result.
+        restore: put back what later calls change in place, as the first call left it.
 
     Returns:
         The measurement; all its times are in seconds.
@@ -68,8 +70,9 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
     """
     __tracebackhide__ = True
     options = TimeOptions(
-        number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh, device=device
-    )
+        number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh, device=device,
+        restore=restore,
+    )  # fmt: skip
     clock = Clock.elapsed()
     start = clock.now()
     snippet = Snippet(Source.plain(code), namespace)
@@ -121,6 +124,7 @@ def compare(
     baseline: str | None = None,
     budget: float | None = None,
     keep_going: bool = False,
+    restore: bool = True,
 ) -> Comparison:
     """Compare calls of functions with the same arguments, as ``%%fwcompare`` does.
 
@@ -130,6 +134,7 @@ def compare(
         baseline: label of the one to compare the others with; None takes the first.
         budget: seconds to spend after the first calls; None takes 2.2 for each.
         keep_going: raise nothing where one of them fails and others do not.
+        restore: put back what later calls change in place, as the first calls left it.
 
     Returns:
         The comparison: ``.ratio(label)``, ``.verdict(label)``, and a measurement by ``[label]``.
@@ -145,7 +150,9 @@ def compare(
         True
     """
     __tracebackhide__ = True
-    options = CompareOptions(baseline=baseline, budget=budget, keep_going=keep_going)
+    options = CompareOptions(
+        baseline=baseline, budget=budget, keep_going=keep_going, restore=restore
+    )
     if not isinstance(functions, Mapping):
         raise OptionError(
             f"compare takes functions by label, not a {type(functions).__name__}: write"

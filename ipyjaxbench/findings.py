@@ -8,6 +8,7 @@ from types import CoroutineType, FunctionType
 from ipyjaxbench import notes, programs, stats, surroundings, verdict
 from ipyjaxbench.calls import Calls, cost_per_turn
 from ipyjaxbench.carryover import Carryover
+from ipyjaxbench.checkpoint import Checkpoint
 from ipyjaxbench.copies import copies_made
 from ipyjaxbench.deferred import deferred
 from ipyjaxbench.frameworks import Framework, Seen, is_the_users, package_of
@@ -97,14 +98,21 @@ def _package(value: object) -> str:
 
 
 def of_state(
-    advanced: Sequence[str], carryover: Carryover, calls_made: int, writes: int
+    checkpoint: Checkpoint,
+    advanced: Sequence[str],
+    carryover: Carryover,
+    calls_made: int,
+    writes: int,
 ) -> Iterator[Note]:
     """What repeated calls changed that one would not have, and what they printed."""
+    restored = [n for n in dict.fromkeys(checkpoint.restored) if n not in carryover.remade]
+    if restored and calls_made > 1:
+        yield notes.put_back(restored, checkpoint.nbytes)
     used_up = carryover.used_up() if calls_made > 1 else {}
     yield from used_up.values()
     names = [n for n in dict.fromkeys(advanced) if n not in used_up and n not in carryover.remade]
     if names and calls_made > 1:
-        yield notes.state_advanced(names, calls_made)
+        yield notes.state_advanced(names, calls_made, restore=checkpoint.restores)
     if writes:
         yield notes.output_hidden(writes)
 

@@ -52,6 +52,7 @@ class TimeOptions(ShownOptions):
         device: make a profiled pass after the samples (``--device``).
         ops: list the operations that it saw (``--ops``, which implies ``--device``).
         against: a kept one to hold it against: a name, "last" or "best" (``--against``).
+        restore: put back what later calls change in place (not ``--no-restore``).
     """
 
     number: int | None = None
@@ -66,6 +67,7 @@ class TimeOptions(ShownOptions):
     device: bool = False
     ops: bool = False
     against: str | None = None
+    restore: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
@@ -108,6 +110,7 @@ class CompareOptions(ShownOptions):
         keep_going: raise nothing at the end where an arm failed and others did not.
         target: relative half width of the widest ratio's interval at which to stop.
         precision: significant digits shown.
+        restore: put back what later calls change in place (not ``--no-restore``).
     """
 
     baseline: str | None = None
@@ -118,6 +121,7 @@ class CompareOptions(ShownOptions):
     keep_going: bool = False
     target: float = 0.02
     precision: int = 3
+    restore: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""

@@ -25,6 +25,7 @@ class Scene:
         values: what the names that the code reads stand for.
         functions: callables and modules that it can reach.
         reached: other values that the user's functions among them use, by name.
+        called: what the code calls by dotted names, such as the function behind ``model.fit``.
         compiled: those among them that a framework compiles.
         inputs: where the arrays live that it reads.
     """
@@ -33,8 +34,9 @@ class Scene:
         names = snippet.names
         self.snippet = snippet
         self.values = {n: names[n] for n in snippet.reads if n in names and n != "get_ipython"}
-        called = _called(snippet.statements, self.values)
-        self.functions, self.reached = find_reach([*self.values.values(), *called], frameworks)
+        self.called = dict(_called(snippet.statements, self.values))
+        reach = find_reach([*self.values.values(), *self.called.values()], frameworks)
+        self.functions, self.reached = reach
         self.compiled = [
             f for f in self.functions if any(asked(fw.compiles, f) for fw in frameworks)
         ]
@@ -97,13 +99,15 @@ def _named(values: Iterable[object]) -> Iterator[object]:
             yield from (known[name] for name in names if name in known)
 
 
-def _called(statements: Sequence[ast.stmt], values: Mapping[str, object]) -> Iterator[object]:
+def _called(
+    statements: Sequence[ast.stmt], values: Mapping[str, object]
+) -> Iterator[tuple[str, object]]:
     """What the code calls by a dotted name, as ``trainer.step(...)``; no attribute code is run."""
     for node in ast.walk(ast.Module(list(statements), [])):
         if isinstance(node, ast.Call):
             found = looked_up(node.func, values)
             if found is not None:
-                yield found
+                yield ast.unparse(node.func), found
 
 
 def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:

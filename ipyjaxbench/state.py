@@ -2,8 +2,11 @@
 
 import ast
 import dis
+import inspect
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from array import array
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Sized
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
@@ -13,7 +16,8 @@ from ipyjaxbench.snippet import Namespace, Snippet
 
 _MISSING = object()
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset)
-_IN_PLACE = {"sort", "reverse", "fill", "partition", "assign", "assign_add", "assign_sub"}
+_CONTAINERS = (list, bytearray, deque, array)
+_IN_PLACE = {"sort", "reverse"}  # methods that containers have and others may have too
 _SIZED = (list, dict, set, bytearray)
 _NUMBERS = (int, float)
 _NOT_LOOKED_INTO = (ModuleType, type, FunctionType)
@@ -28,6 +32,9 @@ class Snapshot:
         bound: names to remember.
         frameworks: whose random state to remember.
         later: the calls that follow are repetitions.
+
+    Attributes:
+        revived: names that were given copies of arrays that calls had given away.
     """
 
     def __init__(
@@ -42,16 +49,26 @@ class Snapshot:
         self._values = {name: names.get(name, _MISSING) for name in bound}
         values = list(names.values())  # among them generators with a state of their own
         states = (framework.random_state(values, later=later) for framework in frameworks)
+        self.revived: list[str] = []
         self._restores = [restore for restore in states if restore is not None]
 
-    def restore(self, frameworks: Sequence[Framework]) -> list[str]:
+    def restore(
+        self, frameworks: Sequence[Framework], revived: Callable[[Any], Any] | None = None
+    ) -> list[str]:
         """Put everything back.
+
+        Args:
+            frameworks: to ask whether arrays were given away.
+            revived: puts copies in place of arrays in a value that were.
 
         Returns:
             Names that keep their newest value, because arrays of the old one were given away.
         """
         lost = []
-        for name, value in self._values.items():
+        for name, old in self._values.items():
+            value = old if revived is None or old is _MISSING else revived(old)
+            if value is not old:
+                self.revived.append(name)
             if name not in self._names and value is _MISSING:
                 continue
             if value is _MISSING:
@@ -98,7 +115,7 @@ class Changes:
     ) -> None:
         self._values = values
         self._frameworks = frameworks
-        in_place = set(_updated_items(snippet.statements))
+        in_place = set(_updated_items(snippet.statements, values, frameworks))
         # `x += 1` changes an array in place; the name is bound to the same object again.
         in_place |= {
             name
@@ -115,16 +132,22 @@ class Changes:
         }
         self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
 
-    def found(self) -> list[str]:
-        """Names whose object is not as the first call left it."""
+    def found(self, put_back: Container[str] = ()) -> list[str]:
+        """Names whose object is not as the first call left it.
+
+        Args:
+            put_back: names whose object is, whatever the code did to it.
+        """
         changed = [
             n for n, v in self._values.items() if self._fingerprint(v) != self._after_first[n]
         ]
-        return list(dict.fromkeys([*(n for n in self._values if n in self.certain), *changed]))
+        certain = [n for n in self._values if n in self.certain and n not in put_back]
+        return list(dict.fromkeys([*certain, *changed]))
 
     def _fingerprint(self, value: object) -> tuple[object, ...]:
         arrays = find_arrays(value, self._frameworks)
-        counts = [found.framework.changes(found.array) for found in arrays]
+        told = (found.framework.changes(found.array) for found in arrays)
+        counts = [count for count in told if count is not None]
         try:
             outline = list(_outline(value, self._frameworks, _DEPTH))
         except Exception:  # noqa: BLE001  a proxy may raise when it is looked at
@@ -167,7 +190,9 @@ def _updated_names(statements: Sequence[ast.stmt]) -> Iterator[str]:
             yield node.target.id
 
 
-def _updated_items(statements: Sequence[ast.stmt]) -> Iterator[str]:
+def _updated_items(
+    statements: Sequence[ast.stmt], values: Mapping[str, object], frameworks: Sequence[Framework]
+) -> Iterator[str]:
     """Names that the code changes through: ``x[0] += 1``, ``x.sort()``, ``f(y, out=x)``."""
     for node in ast.walk(ast.Module(list(statements), [])):
         if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
@@ -176,8 +201,10 @@ def _updated_items(statements: Sequence[ast.stmt]) -> Iterator[str]:
             for keyword in node.keywords:
                 if keyword.arg == "out":
                     yield from _root(keyword.value)
-            if isinstance(node.func, ast.Attribute) and _changes_its_object(node.func.attr):
-                yield from _root(node.func.value)
+            if isinstance(node.func, ast.Attribute):
+                owner = _looked_up(node.func.value, values)
+                if _changes_itself(owner, node.func.attr, frameworks):
+                    yield from _root(node.func.value)
 
 
 def handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
@@ -193,9 +220,28 @@ def handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
         yield from (each.id for each in given if isinstance(each, ast.Name))
 
 
-def _changes_its_object(method: str) -> bool:
-    # PyTorch ends the names of such methods in an underscore.
-    return method in _IN_PLACE or (method.endswith("_") and not method.startswith("_"))
+def _changes_itself(owner: object, method: str, frameworks: Sequence[Framework]) -> bool:
+    """Whether a method changes its object: `sort` of lists does, and of JAX's arrays does not."""
+    kind = type(owner)
+    if issubclass(kind, _CONTAINERS):
+        return method in _IN_PLACE
+    return any(f.owns(kind) and f.changes_in_place(method) for f in frameworks)
+
+
+def _looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
+    """What a name, a dotted name or an item stands for; None for anything else."""
+    if isinstance(node, ast.Name):
+        return values.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _looked_up(node.value, values)
+        return None if owner is None else inspect.getattr_static(owner, node.attr, None)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        owner, key = _looked_up(node.value, values), node.slice.value
+        try:
+            return owner[key] if type(owner) in (list, tuple, dict) else None  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return None
 
 
 def _root(node: ast.expr) -> Iterator[str]:
@@ -222,6 +268,9 @@ class Donated:
         values: what the names that it reads stand for, before the first call.
         functions: callables that it can reach.
         frameworks: to find, ask and copy arrays.
+
+    Attributes:
+        is_possible: whether any of the functions gives arguments away.
     """
 
     def __init__(
@@ -234,9 +283,11 @@ class Donated:
         self._names = snippet.names
         self._frameworks = frameworks
         self._copies: dict[str, tuple[Callable[[Any], Any], object]] = {}
+        self.is_possible = False
         for framework in frameworks:
             if not any(asked(framework.gives_away, function) for function in functions):
                 continue
+            self.is_possible = True
             for name, value in values.items():
                 arrays = find_arrays(value, [framework])
                 if name not in snippet.binds and arrays and not callable(value):

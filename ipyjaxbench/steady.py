@@ -50,6 +50,7 @@ class Steady:
         elapsed: seconds that they took.
         compiling: of these, what compiling took, as far as it is told.
         conditions: what the machine did meanwhile.
+        prepare: looks at a few calls before the warm-up, within nanoseconds.
     """
 
     calls: Calls
@@ -66,6 +67,7 @@ class Steady:
     elapsed: float = 0.0
     compiling: float = 0.0
     conditions: Conditions | None = None
+    prepare: Callable[[Calls, int], object] = lambda calls, budget: None  # noqa: ARG005
 
     def __post_init__(self) -> None:
         """Hear of work that calls leave running."""
@@ -115,6 +117,7 @@ class Steady:
         """Call until nothing changes any more, learn from that, and find the size of a sample."""
         __tracebackhide__ = True
         calls, samples = self.calls, self.samples
+        self.prepare(calls, deadline - calls.clock.wall())
         sampling.warm_up(calls, samples, deadline)
         self._learn()
         self.number = sampling.calls_per_sample(calls, samples)

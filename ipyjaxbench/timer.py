@@ -8,6 +8,7 @@ from ipyjaxbench import findings, fresh, notes, payback, profiled, roofline
 from ipyjaxbench.background import Background
 from ipyjaxbench.calls import Calls, First, is_held
 from ipyjaxbench.carryover import Carryover
+from ipyjaxbench.checkpoint import Checkpoint
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.compiled import FirstCall
 from ipyjaxbench.device_time import DeviceTime
@@ -20,6 +21,7 @@ from ipyjaxbench.notes import Note
 from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.plan import Plan, set_back
+from ipyjaxbench.rewind import Rewind
 from ipyjaxbench.scene import Scene, placements
 from ipyjaxbench.snippet import Snippet
 from ipyjaxbench.state import Changes, Donated, Snapshot, rebound
@@ -80,6 +82,7 @@ class Timing:
     Attributes:
         watching: open while calls are made; frameworks tell in it what they compile.
         scene: the code and what it can reach, once the first call is made.
+        rewind: has calls start from the state that the first one found.
         outputs: where the values live that the first call gave.
         in_play: the frameworks that the code uses, once the first call is made.
     """
@@ -126,6 +129,7 @@ class Timing:
             calls.watches = [self.watching.enter_context(watch) for watch in watches]
             if spare:
                 self._donated.spare()
+            self._found = self._found_state(theirs)
             self._background = Background(self._clock)
             first = calls.first()
             self._background.look()
@@ -164,6 +168,20 @@ class Timing:
         self._said += findings.of_value(first.value, snippet.text)
         self._said += findings.of_name(snippet.statements, results)
         self._carryover.after_first(first.value, held=is_held(first))
+        self.rewind = Rewind(self._found, self._typical)
+        self._checkpoint = Checkpoint(
+            {**scene.values, **scene.called, **scene.reached, **results},
+            self._frameworks, snippet.names, copies=self._options.restore,
+            gives_away=self._donated.is_possible,
+        )  # fmt: skip
+
+    def _found_state(self, remade: Sequence[str]) -> Checkpoint | None:
+        """What the first call will find, as far as that is cheap to keep."""
+        if not self._options.restore or self._donated.is_possible:
+            return None
+        scene = self.scene
+        values = {n: v for n, v in scene.values.items() if n not in remade} | scene.called
+        return Checkpoint.of_user(values, self._frameworks, self._snippet.names)
 
     def _ask_those_in_play(self) -> None:
         """Wait for the devices of those frameworks alone that the code uses, as far as is known.
@@ -195,13 +213,20 @@ class Timing:
         room = _room(self.in_play, self.outputs, queued=plan.wait is not None)
         on_gpu = any(place.on_gpu for place in (*self.scene.inputs, *self.outputs))
         self._steady = Steady(calls, plan, self._options, room, told, on_gpu)
+        self._steady.prepare = self.rewind.choose
         return self._steady
 
     def put_back(self) -> None:
         """Make names and random state as the first call left them."""
         self._calls.drain()
+        self._carryover.after_last()
         self._donated.restore()
-        self._advanced = [*self._after.restore(self._frameworks), *self._changes.found()]
+        self._checkpoint.restore()
+        lost = self._after.restore(self._frameworks, self._checkpoint.revived)
+        self._checkpoint.restored += self._after.revived
+        self.rewind.give_up()
+        known = self._checkpoint.known if self._options.restore else ()
+        self._advanced = [*lost, *self._checkpoint.failed, *self._changes.found(known)]
 
     def look_back(self) -> None:
         """Say what the calls showed."""
@@ -210,7 +235,10 @@ class Timing:
         self._said += steady.said
         if not any(note.code == "lazy" for note in self._said):
             self._said += self._background.found(self._calls.made)
-        self._said += findings.of_state(self._advanced, left, self._calls.made, writes)
+        self._said += self.rewind.said()
+        self._said += findings.of_state(
+            self._checkpoint, self._advanced, left, self._calls.made, writes
+        )
         self._said += findings.after_last(scene, self._frameworks, steady, left, self._typical)
         self._said += findings.cautions(self._snippet, scene, self.outputs, self.in_play)
 

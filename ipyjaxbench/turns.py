@@ -16,6 +16,7 @@ from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import CompareOptions, TimeOptions
 from ipyjaxbench.pace import Pace, Told
+from ipyjaxbench.rewind import Rewind
 from ipyjaxbench.state import Snapshot
 from ipyjaxbench.steady import gc_paused
 from ipyjaxbench.timer import nobody
@@ -61,7 +62,7 @@ def compare_snippets(
         if options.align:
             for framework in loaded()[0]:
                 watching.enter_context(framework.aligned(usable_cpus()))
-        each = TimeOptions(precision=options.precision)
+        each = TimeOptions(precision=options.precision, restore=options.restore)
         arms = [Contender(entry, each, muted, clock) for entry in entries]
         frameworks, _ = loaded()
         begun = clock.wall()
@@ -69,6 +70,7 @@ def compare_snippets(
             for arm in arms:
                 watching.enter_context(arm.timing.watching)
                 arm.first_call(frameworks, names)
+            Rewind.share([arm.timing.rewind for arm in arms if arm.steady is not None])
             begun = clock.wall()
             with muted, gc_paused():
                 meter = Meter(Clock.elapsed())  # of the real machine, whatever clock is read

@@ -1,6 +1,6 @@
 """A device whose time is told by hand, and code timed on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -45,16 +45,37 @@ class Bench:
 
     def counted(self, each: Callable[[int], Any] = lambda count: None) -> list[int]:
         """Bind ``call``, which takes a millisecond, to something that knows its turn."""
-        turns: list[int] = []
+        counter = _turns()
+        turns = next(counter)
 
         def call() -> Any:
-            turns.append(len(turns) + 1)
-            result = each(len(turns))
+            result = each(len(next(counter)))
             self.clock.advance(MS)
             return result
 
         self.names["call"] = call
         return turns
+
+
+def recorder() -> tuple[Callable[[Any], None], list[Any]]:
+    """What keeps all that it is called with, and the list: no state of the code's."""
+    log: list[Any] = []
+
+    def keep() -> Iterator[None]:
+        while True:
+            log.append((yield))  # type: ignore[misc]
+
+    running: Any = keep()
+    next(running)
+    return running.send, log
+
+
+def _turns() -> Iterator[list[int]]:
+    """A list that grows by itself: no state of the code's, which would be put back."""
+    turns: list[int] = []
+    while True:
+        yield turns
+        turns.append(len(turns) + 1)
 
 
 def told(m: Measurement) -> dict[str, str]:

@@ -15,6 +15,7 @@ from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.snippet import Snippet, Source
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.turns import compare_snippets
+from tests.bench import recorder
 
 
 def run(
@@ -66,8 +67,8 @@ def test_the_baseline_is_the_first_arm_or_the_one_named() -> None:
 
 
 def test_arms_have_equally_many_samples_and_come_in_random_order() -> None:
-    calls: list[str] = []
-    names = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}
+    write, calls = recorder()
+    names = {"a": lambda: write("a"), "b": lambda: write("b")}
     found = by_hand({"a": "a(); work(5000)", "b": "b(); work(5000)"}, names)
     assert len(found["a"].batches) == len(found["b"].batches) >= 20
     switches = sum(x != y for x, y in itertools.pairwise(calls))

@@ -42,6 +42,32 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.put_back(["model", "opt", "a", "b", "c"], 3 * 2**20),
+        Note(
+            "put-back",
+            "Put back as the first call left it: model, opt, a, b and 1 more"
+            " (copies of 3.00 MiB were kept meanwhile).",
+        ),
+    ),
+    (
+        notes.started_anew(["items"], 0.034, 318e-6),
+        Note(
+            "started-anew",
+            "items: put back before each call, untimed, as the first call found it. A call takes"
+            " 34.0 ms from there, 318 µs from what it left.",
+        ),
+    ),
+    (
+        notes.started_elsewhere(["items"], 0.034, 318e-6),
+        Note(
+            "started-elsewhere",
+            "The first call changed items: from what it found the code takes 34.0 ms, from what it"
+            " left, as measured, 318 µs.",
+            "make items in the set-up:  %%fwtime items = ...",
+            MEANING,
+        ),
+    ),
+    (
         notes.fresh_copies(["x", "y"]),
         Note(
             "fresh-copies",

@@ -1,14 +1,14 @@
 """The whole flow from code to a measurement, on a device whose time is told by hand."""
 
 import gc
+import itertools
 import platform
 import sys
-from typing import Any
 
 import pytest
 
 from ipyjaxbench.testing import FakeArray
-from tests.bench import MS, START, Bench, failing, told
+from tests.bench import MS, START, Bench, failing, recorder, told
 
 # What is waited for
 
@@ -222,9 +222,9 @@ def test_names_and_random_numbers_are_left_as_by_one_call(bench: Bench, fails: i
 
 @pytest.mark.parametrize("options", [{}, {"number": 3, "repeat": 4}, {"repeat": 4}])
 def test_each_call_finds_the_names_as_the_first_one_did(bench: Bench, options: dict) -> None:
-    seen: list[Any] = []
+    see, seen = recorder()
     bench.counted()
-    bench.names |= {"x": (), "see": seen.append}
+    bench.names |= {"x": (), "see": see}
     bench.time("see(x); x = (*x, 1); call()", **options)
     assert len(seen) >= 12
     assert set(seen) == {()}
@@ -232,11 +232,11 @@ def test_each_call_finds_the_names_as_the_first_one_did(bench: Bench, options: d
 
 
 def test_what_cannot_be_put_back_is_told(bench: Bench) -> None:
-    bench.names["items"] = []
-    m = bench.time("items.append(1)", number=5, repeat=2)
-    assert len(bench.names["items"]) == 10
+    numbers = bench.names["numbers"] = itertools.count()
+    m = bench.time("next(numbers)", number=5, repeat=2)
+    assert next(numbers) == 10
     assert told(m)["state-advanced"] == (
-        "'items' advanced by 10 calls, not one:"
+        "'numbers' advanced by 10 calls, not one:"
         " what the code changes in place or gives away cannot be put back."
     )
 
@@ -264,8 +264,8 @@ def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
 def test_garbage_collection_is_paused_in_later_calls_and_then_as_before(
     bench: Bench, enabled: bool, options: dict
 ) -> None:
-    seen: list[bool] = []
-    bench.counted(lambda count: seen.append(gc.isenabled()) if count < 15 else 1 / 0)
+    see, seen = recorder()
+    bench.counted(lambda count: see(gc.isenabled()) if count < 15 else 1 / 0)
     was = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()

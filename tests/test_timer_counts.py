@@ -9,7 +9,7 @@ from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.snippet import Snippet, Source
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timer import time_snippet
-from tests.bench import MS, START, Bench, told
+from tests.bench import MS, START, Bench, recorder, told
 
 # How often and how long
 
@@ -92,9 +92,9 @@ def test_calls_too_slow_to_waste_are_all_samples(bench: Bench) -> None:
 
 
 def test_set_up_runs_before_each_sample_and_is_not_counted(bench: Bench) -> None:
-    log: list[str] = []
-    bench.counted(lambda _: log.append("call"))
-    bench.names["prepare"] = lambda: (log.append("set up"), bench.clock.advance(70 * MS))
+    write, log = recorder()
+    bench.counted(lambda _: write("call"))
+    bench.names["prepare"] = lambda: (write("set up"), bench.clock.advance(70 * MS))
     m = bench.time("call()", "prepare()", number=2, repeat=3)
     assert log == ["set up", "call", "call"] * 3
     assert m.all_runs == pytest.approx([2e-3] * 3)

@@ -70,6 +70,11 @@ SHOWN = (
     ),
 )
 
+#: What all magics have that make many calls of the user's code.
+NO_RESTORE = Option(
+    ("--no-restore",), "restore", False, "leave what later calls change in place, and copy nothing"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Command(Generic[T]):

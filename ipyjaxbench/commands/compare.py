@@ -1,6 +1,6 @@
 """What can be typed after `%fwcompare`."""
 
-from ipyjaxbench.commands._command import SHOWN, Command, Option
+from ipyjaxbench.commands._command import NO_RESTORE, SHOWN, Command, Option
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.rules import digits, seconds, swept
 
@@ -43,6 +43,7 @@ COMPARE = Command(
         Option(
             ("-p", "--precision"), "precision", digits, "significant digits shown ({precision})"
         ),
+        NO_RESTORE,
         *SHOWN,
     ),
     examples="""\

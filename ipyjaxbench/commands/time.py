@@ -1,6 +1,6 @@
 """What can be typed after `%fwtime`."""
 
-from ipyjaxbench.commands._command import SHOWN, Command, Option
+from ipyjaxbench.commands._command import NO_RESTORE, SHOWN, Command, Option
 from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.rules import NEWEST_OR_FASTEST, digits, label, seconds, whole
 
@@ -61,6 +61,7 @@ TIME = Command(
             ("--device",), "device", True, "profile a few more calls: how long devices are busy"
         ),
         Option(("--ops",), "ops", True, "the same, and list the operations that take longest"),
+        NO_RESTORE,
         *SHOWN,
     ),
     examples="""\

@@ -14,8 +14,10 @@ from ipyjaxbench.frameworks._keras import backend_of, refuse
 from ipyjaxbench.frameworks._keras_parts import keras_parts
 from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES
 from ipyjaxbench.frameworks._probe import Probe
+from ipyjaxbench.frameworks._reachable import Held, Reachable
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import usable_cpus
+from ipyjaxbench.frameworks._states import Draws, Given, Room, State
 from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.frameworks._walk import (
@@ -35,16 +37,22 @@ __all__ = [
     "CallWatch",
     "Crossing",
     "CrossingWatch",
+    "Draws",
     "Found",
     "Framework",
     "Fresh",
+    "Given",
+    "Held",
     "NothingCompiled",
     "OutOfTimeError",
     "Outcome",
     "Probe",
     "Reach",
+    "Reachable",
     "Restore",
+    "Room",
     "Seen",
+    "State",
     "Synchronous",
     "Wait",
     "Watch",

@@ -22,6 +22,7 @@ from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._crossings import CrossingWatch, Tell
 from ipyjaxbench.frameworks._probe import Probe
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks._states import Room, State
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.graphs import Graph
@@ -225,9 +226,35 @@ class Framework(ABC):
     def copy(self, value: Any) -> Any | None:
         """A copy of a container with fresh arrays; None where it cannot be made, or not safely."""
 
+    def revived(self, value: Any, copies: Mapping[int, Any]) -> Any:  # noqa: ARG002
+        """An immutable value with copies in place of the arrays in it that were given away.
+
+        Args:
+            value: anything.
+            copies: by identity of the array.
+        """
+        return value
+
     @abstractmethod
     def changes(self, array: Any) -> int | None:
         """A count that rises when the array is changed in place; None where it is not told."""
+
+    def changes_in_place(self, method: str) -> bool:  # noqa: ARG002
+        """Whether a method of this name changes the array that it is called on."""
+        return False
+
+    def states(self, value: object, room: Room) -> Sequence[State] | None:  # noqa: ARG002
+        """What calls can change in place of a value of its own, as it is now.
+
+        Args:
+            value: anything; no code of it is run.
+            room: for copies of numbers.
+
+        Returns:
+            An empty sequence for what never changes; None for what is none of its own, or is a
+            plain object with attributes.
+        """
+        return () if self.immutable and self.owns(type(value)) else None
 
     @abstractmethod
     def work(

@@ -11,11 +11,12 @@ import numpy as np
 
 from ipyjaxbench import notes, units
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks import _strides
+from ipyjaxbench.frameworks import _numpy_state, _pandas_state, _strides
 from ipyjaxbench.frameworks._base import Restore
 from ipyjaxbench.frameworks._numpy_probe import NumPyProbe
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import of_kind
+from ipyjaxbench.frameworks._states import Room, State
 from ipyjaxbench.frameworks._synchronous import Synchronous
 from ipyjaxbench.graph_parts import Load
 from ipyjaxbench.located import Located, Weight
@@ -54,7 +55,7 @@ class NumPy(Synchronous):
 
     def located(self, name: str, array: Any) -> Located:
         """With the memory that it is a view of, told by its address."""
-        owner = _owner(array)
+        owner = _numpy_state.owner(array)
         nbytes = min(array.nbytes, owner.nbytes)  # numbers that are repeated are held once
         layout = (
             "" if type(array) in (np.ndarray, np.memmap) else type(array).__name__,
@@ -156,19 +157,21 @@ class NumPy(Synchronous):
 
         return restore
 
+    def changes_in_place(self, method: str) -> bool:
+        """Those that give back nothing."""
+        return method in ("sort", "partition", "fill", "put", "itemset", "resize")
+
+    def states(self, value: object, room: Room) -> Sequence[State] | None:
+        """The numbers of arrays, and generators; blocks of pandas's, which hold arrays."""
+        found = _numpy_state.states(value, room)
+        return _pandas_state.states(value) if found is None else found
+
 
 def _dtype(array: Any) -> str:
     """Its name; of strings and bytes as NumPy prints it, for the name counts their bits."""
     if array.dtype.kind not in "USV":
         return str(array.dtype.name)
     return "structured" if array.dtype.names else str(array.dtype.str).lstrip("<>|=")
-
-
-def _owner(array: Any) -> Any:
-    """The array whose memory it looks into: itself, where it is a view of none."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 _BLAS = ("float32", "float64", "complex64", "complex128")

@@ -6,7 +6,7 @@ from traitlets import Bool, Float, Int, TraitError, validate
 from traitlets.config import Configurable
 
 #: Trait -> the keyword of options that it stands for where nothing is typed.
-_KEYWORDS = {"budget": "usual", "precision": "precision"}
+_KEYWORDS = {"budget": "usual", "precision": "precision", "restore": "restore"}
 
 
 class IpyJaxBench(Configurable):
@@ -23,6 +23,10 @@ class IpyJaxBench(Configurable):
         config=True
     )
     history = Bool(True, help="Whether measurements are kept in the history.").tag(config=True)  # noqa: FBT003
+    restore = Bool(
+        True,  # noqa: FBT003
+        help="Whether %fwtime and %%fwcompare put back what later calls change in place.",
+    ).tag(config=True)
     watch = Bool(
         False,  # noqa: FBT003
         help="Whether a line tells what a cell traced, as %trace_cached --watch on has it.",

@@ -53,8 +53,11 @@ from ipyjaxbench.notes.run import needs_longer as needs_longer
 from ipyjaxbench.notes.run import output_hidden as output_hidden
 from ipyjaxbench.notes.run import over_budget as over_budget
 from ipyjaxbench.notes.run import over_memory as over_memory
+from ipyjaxbench.notes.run import put_back as put_back
 from ipyjaxbench.notes.run import runs_once as runs_once
 from ipyjaxbench.notes.run import slows_down as slows_down
+from ipyjaxbench.notes.run import started_anew as started_anew
+from ipyjaxbench.notes.run import started_elsewhere as started_elsewhere
 from ipyjaxbench.notes.run import state_advanced as state_advanced
 from ipyjaxbench.notes.run import stopped_by_error as stopped_by_error
 from ipyjaxbench.notes.run import unsynchronised as unsynchronised
@@ -88,6 +91,9 @@ CODES = (
     "elsewhere",
     "looked-at",
     "state-advanced",
+    "put-back",
+    "started-anew",
+    "started-elsewhere",
     "fresh-copies",
     "runs-once",
     "stopped-by-error",

@@ -7,6 +7,7 @@ from ipyjaxbench import units
 from ipyjaxbench.notes._note import CHANGES_MEANING, Note
 
 _WORTH_WAITING = 60.0  # seconds
+_NAMED = 4  # of all that was put back
 
 
 def earlier_work(seconds: float) -> Note:
@@ -34,14 +35,50 @@ def elsewhere(seconds: float) -> Note:
     )
 
 
-def state_advanced(names: Sequence[str], calls: int) -> Note:
-    """Something that the code changes could not be put back."""
+def state_advanced(names: Sequence[str], calls: int, *, restore: bool = True) -> Note:
+    """Something that the code changes could not be put back, or was not to be."""
+    why = (
+        "what the code changes in place or gives away cannot be put back"
+        if restore
+        else "--no-restore leaves what the code changes"
+    )
     return Note(
         "state-advanced",
-        f"{', '.join(map(repr, names))} advanced by {units.count(calls, 'call')}, not one:"
-        " what the code changes in place or gives away cannot be put back.",
+        f"{', '.join(map(repr, names))} advanced by {units.count(calls, 'call')}, not one: {why}.",
         mark=CHANGES_MEANING,
     )
+
+
+def put_back(names: Sequence[str], nbytes: int) -> Note:
+    """What later calls changed in place is as the first call left it."""
+    copies = f" (copies of {units.size(nbytes)} were kept meanwhile)" if nbytes else ""
+    return Note("put-back", f"Put back as the first call left it: {_some(names)}{copies}.")
+
+
+def started_anew(names: Sequence[str], found: float, left: float) -> Note:
+    """Each call found what the first one found."""
+    return Note(
+        "started-anew",
+        f"{_some(names)}: put back before each call, untimed, as the first call found it. A call"
+        f" takes {units.duration(found)} from there, {units.duration(left)} from what it left.",
+    )
+
+
+def started_elsewhere(names: Sequence[str], found: float, left: float) -> Note:
+    """Later calls found what the first one left, and that decides their time."""
+    return Note(
+        "started-elsewhere",
+        f"The first call changed {_some(names)}: from what it found the code takes"
+        f" {units.duration(found)}, from what it left, as measured, {units.duration(left)}.",
+        f"make {names[0]} in the set-up:  %%fwtime {names[0]} = ...",
+        CHANGES_MEANING,
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def fresh_copies(names: Sequence[str]) -> Note:

@@ -234,10 +234,20 @@ def test_compiling_in_every_call_is_no_steady_state() -> None:
     assert result.verdict == "RECOMPILES"
 
 
-def test_a_donated_name_that_is_bound_again_keeps_its_newest_value() -> None:
+def test_a_donated_name_that_is_bound_again_is_put_back() -> None:
     step = partial(jax.jit, donate_argnums=0)(lambda p, o: (p + 1, o + 1))
     names = {"step": step, "params": jnp.zeros(4), "opt": jnp.zeros(4)}
     result = ipyjaxbench.measure_code("params, opt = step(params, opt)", names, number=3, repeat=2)
+    assert names["params"].tolist() == names["opt"].tolist() == [1.0] * 4
+    (note,) = [note for note in result.notes if note.code == "put-back"]
+    assert note.text.startswith("Put back as the first call left it: params (copies of")
+
+
+def test_without_restoring_a_donated_name_keeps_its_newest_value() -> None:
+    step = partial(jax.jit, donate_argnums=0)(lambda p, o: (p + 1, o + 1))
+    names = {"step": step, "params": jnp.zeros(4), "opt": jnp.zeros(4)}
+    code = "params, opt = step(params, opt)"
+    result = ipyjaxbench.measure_code(code, names, number=3, repeat=2, restore=False)
     assert names["params"].tolist() == [6.0] * 4
     assert names["opt"].tolist() == [1.0] * 4
     (note,) = [note for note in result.notes if note.code == "state-advanced"]

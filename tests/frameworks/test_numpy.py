@@ -49,7 +49,7 @@ def test_a_generator_of_the_users_is_as_after_one_run(make: object) -> None:
 
 def test_work_in_place_is_told_with_its_number_of_calls() -> None:
     names = {"a": np.zeros(3)}
-    result = ipyjaxbench.measure_code("a += 1", names, number=5, repeat=2)
+    result = ipyjaxbench.measure_code("a += 1", names, number=5, repeat=2, restore=False)
     (note,) = [note for note in result.notes if note.code == "state-advanced"]
     assert names["a"][0] == 10
     assert note.text.startswith("'a' advanced by 10 calls, not one")

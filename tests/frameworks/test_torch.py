@@ -88,17 +88,18 @@ def test_backward_runs_once_and_nothing_is_raised() -> None:
 
 def test_work_in_place_is_told() -> None:
     names = {"w": torch.zeros(2)}
-    result = ipyjaxbench.measure_code("w.add_(1)", names, number=4, repeat=3)
+    result = ipyjaxbench.measure_code("w.add_(1)", names, number=4, repeat=3, restore=False)
     assert names["w"].tolist() == [12.0, 12.0]
     assert "'w' advanced by 12 calls" in str(result)
 
 
-def test_a_training_step_tells_that_the_model_advanced() -> None:
+@pytest.mark.parametrize(("restore", "told"), [(True, "put-back"), (False, "state-advanced")])
+def test_a_training_step_tells_what_became_of_the_model(restore: bool, told: str) -> None:
     net = torch.nn.Linear(3, 1)
     names = {"net": net, "opt": torch.optim.SGD(net.parameters()), "x": torch.ones(2, 3)}
     code = "opt.zero_grad()\nnet(x).sum().backward()\nopt.step()"
-    result = ipyjaxbench.measure_code(code, names, budget=0.05)
-    assert "state-advanced" in codes(result)
+    result = ipyjaxbench.measure_code(code, names, budget=0.05, restore=restore)
+    assert codes(result) & {"put-back", "state-advanced"} == {told}
 
 
 def test_nothing_is_said_of_state_where_none_changes() -> None:
@@ -159,7 +160,7 @@ def test_training_inside_of_a_function_is_told_too() -> None:
         return loss.item()
 
     result = ipyjaxbench.measure_code("train()", {"train": train}, number=2, repeat=3)
-    (note,) = [note for note in result.notes if note.code == "state-advanced"]
+    (note,) = [note for note in result.notes if note.code == "put-back"]
     assert "net" in note.text
     assert "torch" in result.frameworks
 
@@ -168,7 +169,7 @@ def test_gradients_that_pile_up_are_told() -> None:
     net, x = torch.nn.Linear(3, 1), torch.ones(2, 3)
     names = {"net": net, "x": x}
     result = ipyjaxbench.measure_code("net(x).mean().backward()", names, number=2, repeat=3)
-    assert codes(result) == {"state-advanced"}
+    assert codes(result) == {"put-back"}
 
 
 # The profiled pass

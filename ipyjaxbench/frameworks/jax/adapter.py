@@ -21,8 +21,16 @@ from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES, too_late
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, usable_cpus
+from ipyjaxbench.frameworks._states import Room, State
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
-from ipyjaxbench.frameworks.jax import described, devices, fresh, in_flight, places
+from ipyjaxbench.frameworks.jax import (
+    described,
+    devices,
+    fresh,
+    in_flight,
+    places,
+    ref_states,
+)
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
 from ipyjaxbench.frameworks.jax.cautions import Cautions
 from ipyjaxbench.frameworks.jax.diagnoses.explaining import explain
@@ -303,6 +311,16 @@ class Jax(Framework):
 
     def changes(self, array: Any) -> None:
         """JAX arrays never change."""
+
+    def revived(self, value: Any, copies: Mapping[int, Any]) -> Any:
+        """The same pytree; the same object where none of its arrays is gone."""
+        if not any(id(leaf) in copies for leaf in jax.tree.leaves(value)):
+            return value
+        return jax.tree.map(lambda leaf: copies.get(id(leaf), leaf), value)
+
+    def states(self, value: object, room: Room) -> Sequence[State] | None:
+        """References; arrays never change."""
+        return ref_states.states(value, room)
 
     def work(
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]

@@ -19,8 +19,9 @@ from ipyjaxbench.frameworks._base import Framework, Restore, Wait
 from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, of_kind, usable_cpus
+from ipyjaxbench.frameworks._states import Room, State
 from ipyjaxbench.frameworks._told import Fresh, Watch
-from ipyjaxbench.frameworks.tensorflow import devices, gpu_memory, pitfalls, places
+from ipyjaxbench.frameworks.tensorflow import devices, gpu_memory, pitfalls, places, variable_states
 from ipyjaxbench.frameworks.tensorflow.call_watch import TensorFlowCallWatch
 from ipyjaxbench.frameworks.tensorflow.cautions import Cautions
 from ipyjaxbench.frameworks.tensorflow.graph import graph
@@ -274,6 +275,14 @@ class TensorFlow(Framework):
 
     def changes(self, array: Any) -> None:
         """Not told."""
+
+    def changes_in_place(self, method: str) -> bool:
+        """Those of variables."""
+        return method in ("assign", "assign_add", "assign_sub")
+
+    def states(self, value: object, room: Room) -> Sequence[State] | None:
+        """Values of variables."""
+        return variable_states.states(value, room) if self.started() else None
 
     def work(
         self,

@@ -15,9 +15,10 @@ from ipyjaxbench.frameworks._call_watch import CallWatch
 from ipyjaxbench.frameworks._crossings import Tell
 from ipyjaxbench.frameworks._seen import Seen
 from ipyjaxbench.frameworks._shared import host_memory, of_kind
+from ipyjaxbench.frameworks._states import Room, State
 from ipyjaxbench.frameworks._told import Fresh, Watch
 from ipyjaxbench.frameworks.torch import compile as compiling
-from ipyjaxbench.frameworks.torch import devices, learner, meshes, places
+from ipyjaxbench.frameworks.torch import devices, learner, meshes, places, tensor_states
 from ipyjaxbench.frameworks.torch.call_watch import TorchCallWatch
 from ipyjaxbench.frameworks.torch.cautions import Cautions
 from ipyjaxbench.frameworks.torch.graph import graph
@@ -266,6 +267,14 @@ class Torch(Framework):
             gradient = array.grad if array.is_leaf else None
             version: int = array._version
             return version if gradient is None else version + 1 + gradient._version
+
+    def changes_in_place(self, method: str) -> bool:
+        """Their names end in an underscore."""
+        return method.endswith("_") and not method.startswith("_")
+
+    def states(self, value: object, room: Room) -> Sequence[State] | None:
+        """Numbers and gradients of tensors, and generators."""
+        return tensor_states.states(value, room)
 
     def work(
         self,

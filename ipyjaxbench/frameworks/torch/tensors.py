@@ -54,13 +54,13 @@ def put_back(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
                 tensor.requires_grad_(requires)
         for tensor, data, values in before:
             data.copy_(values)
-            if tensor.layout is torch.strided and _memory(tensor) != _memory(data):
+            if tensor.layout is torch.strided and memory(tensor) != memory(data):
                 tensor.data = data
         for tensor, data in empty:
             tensor.data = data
 
 
-def _memory(tensor: Any) -> tuple[Any, ...]:
+def memory(tensor: Any) -> tuple[Any, ...]:
     """Where the numbers of a tensor are, and how they lie there."""
     return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
 

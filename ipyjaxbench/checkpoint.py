@@ -1,0 +1,107 @@
+"""A copy of what calls can change in place, and how it is put back."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ipyjaxbench.frameworks import Draws, Framework, Given, Held, Reachable, Room, State
+
+_MOST_FOUND = 20_000  # objects that are looked at before the first call
+_MOST_FOUND_BYTES = 256 * 2**20
+
+
+class Checkpoint:
+    """What the code can reach and change in place, as it is now.
+
+    Args:
+        roots: values by the names under which the code knows them.
+        frameworks: to find and copy arrays.
+        names: the user's namespace, whose names others put back.
+        gives_away: the code gives arrays away, of which copies are put in their places.
+        copies: whether numbers are copied; else it is only seen that they changed.
+
+    Attributes:
+        held: what each object holds.
+        restored: names of what was put back.
+        failed: names of what changed and could not be put back.
+        nbytes: of all copies.
+        restores: whether changes are put back.
+        known: names of objects of which it shows what they hold.
+    """
+
+    def __init__(
+        self,
+        roots: Mapping[str, object],
+        frameworks: Sequence[Framework],
+        names: object,
+        *,
+        copies: bool = True,
+        gives_away: bool = False,
+    ) -> None:
+        room = Room(math.inf if copies else 0, gives_away=gives_away)
+        self._frameworks = frameworks
+        self.restores = copies
+        self._fill(Reachable(roots, frameworks, room, own=names))
+
+    @classmethod
+    def of_user(
+        cls, roots: Mapping[str, object], frameworks: Sequence[Framework], names: object
+    ) -> "Checkpoint":
+        """What is cheap to keep: containers, attributes of the user's objects, small arrays."""
+        made = cls.__new__(cls)
+        made.restores = True
+        made._frameworks = frameworks
+        room = Room(_MOST_FOUND_BYTES)
+        made._fill(Reachable(roots, frameworks, room, own=names, of_user=True, most=_MOST_FOUND))
+        return made
+
+    def _fill(self, reachable: Reachable) -> None:
+        self.held: list[Held] = [*reachable.states()]
+        self.known = reachable.names - reachable.opaque
+        self._copies: dict[int, Any] = {}
+        self.restored: list[str] = []
+        self.failed: list[str] = []
+        self.nbytes = sum(each.state.nbytes for each in self.held if each.state.can_restore)
+
+    def changed(self) -> list[Held]:
+        """What holds something else now."""
+        return [each for each in self.held if _has_changed(each)]
+
+    def revived(self, value: Any) -> Any:
+        """An immutable value, with copies in place of arrays in it that were given away."""
+        if issubclass(type(value), list | dict | set):
+            return value  # its items are put back
+        for framework in self._frameworks if self._copies else ():
+            value = framework.revived(value, self._copies)
+        return value
+
+    def restore(self) -> None:
+        """Put back all that was changed; the copies are given up."""
+        held, self.held = self.held, []
+        given = [each.state for each in held if isinstance(each.state, Given)]
+        self._copies = {id(each.array): each.copy for each in given if each.is_gone()}
+        for name, state in held:
+            try:
+                self._restore(name, state)
+            except Exception:  # noqa: BLE001  an object of the user's may refuse anything
+                self.failed.append(name)
+
+    def _restore(self, name: str, state: State) -> None:
+        if isinstance(state, Draws):
+            state.restore()
+            return
+        if self._copies:
+            state.replace(self.revived)
+        if state.changed():
+            if not (state.can_restore and self.restores):
+                self.failed.append(name)
+                return
+            state.restore()
+            self.restored.append(name)
+
+
+def _has_changed(held: Held) -> bool:
+    try:
+        return held.state.can_restore and held.state.changed()
+    except Exception:  # noqa: BLE001  an object of the user's may raise when it is compared
+        return False

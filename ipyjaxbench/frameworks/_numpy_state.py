@@ -1,0 +1,111 @@
+"""What calls change of NumPy's: the numbers of arrays, and generators."""
+
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ipyjaxbench.frameworks._shared import host_memory
+from ipyjaxbench.frameworks._states import Attributes, Draws, Room, State
+from ipyjaxbench.frameworks._static import attributes
+
+
+class Numbers(State):
+    """The numbers of an array that owns its memory.
+
+    Args:
+        array: any dtype.
+        room: for a copy.
+    """
+
+    def __init__(self, array: Any, room: Room) -> None:
+        self._array, self._room = array.view(np.ndarray), room
+        self.nbytes = array.nbytes
+        self.can_restore = room.take("host", self.nbytes, host_memory)
+        self._digest: Any = None
+        if self.can_restore:
+            self._before = self._array.copy(order="K")
+        else:
+            self._digest = _digest(self._array)
+
+    @property
+    def parts(self) -> list[Any]:
+        """The objects in it, where it holds objects."""
+        if not self.can_restore or self._array.dtype != np.dtype(object):
+            return []
+        found: list[Any] = self._before.ravel().tolist()
+        return found
+
+    def changed(self) -> bool:
+        """Whether a bit differs."""
+        if not self.can_restore:
+            return bool(self._digest != _digest(self._array))
+        if self._array.dtype.hasobject:
+            return [*map(id, self._array.flat)] != [*map(id, self._before.flat)]
+        return not np.array_equal(_bits(self._array), _bits(self._before))
+
+    def restore(self) -> None:
+        """Write the old numbers."""
+        np.copyto(self._array, self._before, casting="no")
+
+    def again(self) -> "Numbers":
+        """The numbers now."""
+        return Numbers(self._array, self._room)
+
+
+def states(value: Any, room: Room) -> list[State] | None:
+    """What calls can change of an array or a generator of NumPy's.
+
+    Args:
+        value: anything.
+        room: for copies.
+
+    Returns:
+        Nothing for what never changes; None for what is none of NumPy's.
+    """
+    kind = type(value)
+    if issubclass(kind, np.generic | np.dtype | np.ufunc):
+        return []
+    if issubclass(kind, np.ndarray):
+        return [*_of_array(value, room)]
+    random: Any = sys.modules.get("numpy.random")  # it is loaded on demand: leave it so
+    if random is not None and issubclass(kind, random.Generator):
+        value = value.bit_generator
+        kind = type(value)
+    if random is not None and issubclass(kind, random.BitGenerator):
+        return [Draws(lambda: value.state, lambda state: setattr(value, "state", state))]
+    if random is not None and issubclass(kind, random.RandomState):
+        return [Draws(lambda: value.get_state(legacy=False), value.set_state)]
+    return None
+
+
+def owner(array: Any) -> Any:
+    """The array whose memory it looks into: itself, where it is a view of none."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _of_array(array: Any, room: Room) -> Iterator[State]:
+    own = owner(array)
+    if (own.flags.writeable or array.flags.writeable) and room.is_new(own):
+        yield Numbers(own, room)
+    held = attributes(array)
+    if held is not None:  # of a class of its own
+        yield Attributes(held)
+
+
+def _bits(array: Any) -> Any:
+    """The memory of an array as whole numbers."""
+    flat = array.ravel(order="K")
+    return flat.view(np.uint64 if flat.nbytes % 8 == 0 and flat.itemsize % 8 == 0 else np.uint8)
+
+
+def _digest(array: Any) -> int:
+    """A number that differs where the bits do."""
+    try:
+        return zlib.crc32(memoryview(_bits(array)))
+    except (TypeError, ValueError):  # it holds objects
+        return 0

@@ -1,0 +1,314 @@
+"""A timed training step stays one step: bit for bit what code leaves that ran exactly once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+import optax
+import pandas as pd
+import pytest
+import tensorflow as tf
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+from flax import nnx
+from torch import nn
+
+import ipyjaxbench
+from ipyjaxbench import Measurement
+
+Names = dict[str, Any]
+OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
+    "SGD": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
+    "Adam": lambda p: torch.optim.Adam(p, lr=0.1),
+    "AdamW": lambda p: torch.optim.AdamW(p, lr=0.1, amsgrad=True),
+    "foreach": lambda p: torch.optim.Adam(p, lr=0.1, foreach=True),
+}
+
+
+def bits(value: Any) -> Any:
+    """All numbers in a value, as bytes."""
+    if isinstance(value, jax.Array):
+        if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+            value = jax.random.key_data(value)
+        return np.asarray(value).tobytes()
+    if isinstance(value, torch.Tensor):
+        return value.detach().numpy().tobytes()
+    if isinstance(value, dict):
+        return [(key, bits(each)) for key, each in value.items()]
+    if isinstance(value, list | tuple):
+        return [*map(bits, value)]
+    return np.asarray(value).tobytes() if hasattr(value, "__array__") else value
+
+
+def as_once(
+    make: Callable[[], Names], code: str, state: Callable[[Names], Any], **options: Any
+) -> Measurement:
+    """Time code, and hold what it leaves against a control that ran it once, and once more."""
+    once = make()
+    exec(code, once)
+    expected = bits(state(once))
+    exec(code, once)
+    names = make()
+    found = ipyjaxbench.measure_code(code, names, **(options or {"number": 3, "repeat": 2}))
+    assert bits(state(names)) == expected
+    assert "state-advanced" not in {note.code for note in found.notes}
+    (note,) = [note for note in found.notes if note.code == "put-back"]
+    assert note.text.startswith("Put back as the first call left it: ")
+    exec(code, names)
+    assert bits(state(names)) == bits(state(once))
+    return found
+
+
+def of_torch(
+    optimizer: Callable[[Any], Any] = OPTIMIZERS["SGD"], *, scaled: bool = False, none: bool = True
+) -> Names:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(0.5), nn.Linear(8, 2))
+    opt = optimizer(model.parameters())
+    x, y = torch.randn(16, 4), torch.randn(16, 2)
+    draws = torch.Generator().manual_seed(3)
+    scaler = torch.amp.GradScaler("cpu", enabled=scaled)
+    losses: list[float] = []
+
+    def step() -> Any:
+        opt.zero_grad(set_to_none=none)
+        noisy = x + torch.randn(16, 4, generator=draws)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=scaled):
+            loss = (model(noisy) - y).square().mean()
+        scaler.scale(loss).backward()
+        scaler.step(opt)
+        scaler.update()
+        losses.append(loss.item())
+        return loss
+
+    return {"model": model, "opt": opt, "step": step, "draws": draws, "scaler": scaler,
+            "losses": losses}  # fmt: skip
+
+
+def left_in_torch(names: Names) -> Any:
+    parameters = [*names["model"].parameters()]
+    return [
+        names["model"].state_dict(),
+        [p.grad for p in parameters],
+        [p._version for p in parameters],
+        [*names["opt"].state.values()],
+        names["draws"].get_state(),
+        names["scaler"].state_dict(),
+        names["losses"],
+    ]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("none", [True, False])
+def test_a_step_of_torch(name: str, none: bool) -> None:
+    as_once(lambda: of_torch(OPTIMIZERS[name], none=none), "loss = step()", left_in_torch)
+
+
+def test_a_step_of_torch_with_scaled_gradients() -> None:
+    as_once(lambda: of_torch(OPTIMIZERS["Adam"], scaled=True), "step()", left_in_torch)
+
+
+def test_a_step_of_torch_keeps_its_tensors_and_their_memory() -> None:
+    names = of_torch()
+    names["step"]()
+    held = [*names["model"].parameters(), *names["model"].buffers()]
+    places = [(id(t), t.data_ptr()) for t in held]
+    ipyjaxbench.measure_code("step()", names, number=3, repeat=2)
+    now = [*names["model"].parameters(), *names["model"].buffers()]
+    assert [(id(t), t.data_ptr()) for t in now] == places
+
+
+def test_a_graph_that_the_first_call_recorded_can_still_be_gone_back_through() -> None:
+    weight = torch.ones(3, requires_grad=True)
+
+    def step() -> Any:
+        loss = (weight**2).sum()
+        with torch.no_grad():
+            other.add_(1)
+        return loss
+
+    other = torch.ones(3)
+    names: Names = {"step": step, "weight": weight, "other": other}
+    ipyjaxbench.measure_code("loss = step() + (weight * other).sum()", names, number=2, repeat=2)
+    names["loss"].backward()  # raises where a tensor that it needs was changed since
+    assert weight.grad is not None
+    assert weight.grad.tolist() == [4.0] * 3
+
+
+def of_keras() -> Names:
+    keras.utils.set_random_seed(0)
+    layers = [keras.layers.Dense(8, activity_regularizer="l2"), keras.layers.BatchNormalization(),
+              keras.layers.Dropout(0.3), keras.layers.Dense(2)]  # fmt: skip
+    model = keras.Sequential(layers)
+    model.compile("adam", "mse", metrics=["mae"])
+    data = np.random.RandomState(0).rand(32, 3).astype("float32"), np.ones((32, 2), "float32")
+    return {"model": model, "a": data[0], "b": data[1]}
+
+
+def left_in_keras(names: Names) -> Any:
+    model = names["model"]
+    held = [*model.weights, *model.optimizer.variables]
+    held += [each for metric in model.metrics for each in metric.variables]
+    held += [each for layer in model.layers for each in layer.variables]
+    return [each.numpy() for each in held]
+
+
+@pytest.mark.parametrize("code", ["model.train_on_batch(a, b)", "h = model.fit(a, b, verbose=0)"])
+def test_a_step_of_keras(code: str) -> None:
+    as_once(of_keras, code, left_in_keras)
+
+
+def test_variables_and_generators_of_tensorflow() -> None:
+    def make() -> Names:
+        v, draws = tf.Variable([1.0, 2.0]), tf.random.Generator.from_seed(1)
+        opt = keras.optimizers.SGD(0.1, momentum=0.9)
+
+        @tf.function
+        def step() -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(v**2)
+            opt.apply_gradients([(tape.gradient(loss, v), v)])
+            return loss + tf.reduce_sum(draws.normal((3,)))
+
+        return {"v": v, "opt": opt, "step": step, "draws": draws}
+
+    def left(names: Names) -> Any:
+        held = [names["v"], *names["opt"].variables, names["draws"].state]
+        return [each.numpy() for each in held]
+
+    as_once(make, "step()", left)
+    as_once(make, "v.assign_add([1.0, 1.0])", left)
+
+
+class Model(nnx.Module):
+    def __init__(self, rngs: nnx.Rngs) -> None:
+        self.first = nnx.Linear(4, 8, rngs=rngs)
+        self.norm = nnx.BatchNorm(8, rngs=rngs)
+        self.drop = nnx.Dropout(0.5, rngs=rngs)
+        self.last = nnx.Linear(8, 2, rngs=rngs)
+
+    def __call__(self, x: Any) -> Any:
+        return self.last(self.drop(self.norm(self.first(x))))
+
+
+def of_nnx() -> Names:
+    model = Model(nnx.Rngs(0, dropout=1))
+    opt = nnx.Optimizer(model, optax.adam(1e-2), wrt=nnx.Param)
+
+    @nnx.jit
+    def step(model: Any, opt: Any, x: Any, y: Any) -> Any:
+        loss, grads = nnx.value_and_grad(lambda m: ((m(x) - y) ** 2).mean())(model)
+        opt.update(model, grads)
+        return loss
+
+    metrics = nnx.MultiMetric(loss=nnx.metrics.Average())
+    return {"model": model, "opt": opt, "step": step, "metrics": metrics,
+            "x": jnp.ones((16, 4)), "y": jnp.zeros((16, 2))}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", ["loss = step(model, opt, x, y)",
+                                  "metrics.update(values=step(model, opt, x, y))"])  # fmt: skip
+def test_a_step_of_nnx(code: str) -> None:
+    held = ("model", "opt", "metrics")
+    as_once(of_nnx, code, lambda names: [jax.tree.leaves(nnx.state(names[n])) for n in held])
+
+
+def arrays(value: Any) -> list[Any]:
+    return [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array)]
+
+
+def test_a_step_of_equinox_that_keeps_its_state_in_a_dictionary() -> None:
+    def make() -> Names:
+        model = eqx.nn.MLP(4, 2, 8, 2, key=jax.random.key(0))
+        tx = optax.adam(1e-2)
+        x, y = jnp.ones((16, 4)), jnp.zeros((16, 2))
+        state = {"model": model, "opt": tx.init(eqx.filter(model, eqx.is_array)), "losses": []}
+
+        @eqx.filter_jit
+        def update(model: Any, opt: Any) -> Any:
+            loss = eqx.filter_value_and_grad(lambda m: ((jax.vmap(m)(x) - y) ** 2).mean())
+            value, grads = loss(model)
+            updates, opt = tx.update(grads, opt)
+            return eqx.apply_updates(model, updates), opt, value
+
+        def step() -> None:
+            state["model"], state["opt"], value = update(state["model"], state["opt"])
+            state["losses"].append(float(value))
+
+        return {"step": step, "state": state}
+
+    def left(names: Names) -> Any:
+        return [arrays(names["state"]), names["state"]["losses"]]
+
+    as_once(make, "step()", left)
+
+
+@pytest.mark.parametrize("donated", [(), (0, 1)])
+@pytest.mark.parametrize("code", ["step()", "s['p'], s['o'], loss = update(s['p'], s['o'])"])
+def test_a_step_of_optax_in_plain_dictionaries(donated: tuple[int, ...], code: str) -> None:
+    def make() -> Names:
+        tx, x, y = optax.adam(1e-2), jnp.ones((16, 4)), jnp.zeros((16, 2))
+        parameters = {"w": jnp.ones((4, 2)), "b": jnp.zeros(2)}
+        s = {"p": parameters, "o": tx.init(parameters)}
+
+        def update(p: Any, o: Any) -> Any:
+            loss = jax.value_and_grad(lambda p: ((x @ p["w"] + p["b"] - y) ** 2).mean())
+            value, grads = loss(p)
+            updates, o = tx.update(grads, o, p)
+            return optax.apply_updates(p, updates), o, value
+
+        update = jax.jit(update, donate_argnums=donated)
+
+        def step() -> Any:
+            s["p"], s["o"], value = update(s["p"], s["o"])
+            return value
+
+        return {"s": s, "update": update, "step": step}
+
+    as_once(make, code, lambda names: arrays(names["s"]))
+
+
+def test_references_of_jax() -> None:
+    if not hasattr(jax, "new_ref"):
+        pytest.skip("this JAX has none")
+
+    def make() -> Names:
+        @jax.jit
+        def add(ref: Any) -> None:
+            ref[...] = ref[...] + 1
+
+        return {"ref": jax.new_ref(jnp.zeros(3)), "add": add}
+
+    as_once(make, "add(ref)", lambda names: names["ref"][...])
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+def test_tables_of_pandas() -> None:
+    def make() -> Names:
+        values = np.random.RandomState(0).rand(50, 3)
+        return {"df": pd.DataFrame(values), "s": pd.Series(values[:, 0])}
+
+    def left(names: Names) -> Any:
+        return [names["df"].to_numpy(), [*map(str, names["df"].columns)], names["s"].to_numpy()]
+
+    as_once(make, "df.sort_values(0, inplace=True); df['new'] = df[0] * 2; s.iloc[3] += 1", left)
+    as_once(make, "s[len(s)] = 4", left)
+
+
+def test_arms_of_a_comparison_train_once_each() -> None:
+    once = of_torch()
+    once["step"]()
+    names = of_torch()
+    ipyjaxbench.compare({"eager": names["step"], "nothing": lambda: None}, budget=0.2)
+    assert bits(left_in_torch(names)[:4]) == bits(left_in_torch(once)[:4])
+
+
+def test_methods_that_give_back_a_new_object_change_nothing() -> None:
+    names = {"v": jnp.ones(3), "t": torch.ones(3)}
+    for code in ("v.sort()", "t.sort()"):
+        found = ipyjaxbench.measure_code(code, names, number=3, repeat=2)
+        assert not {"state-advanced", "put-back"} & {note.code for note in found.notes}
