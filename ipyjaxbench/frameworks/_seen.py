@@ -72,16 +72,26 @@ class Seen:
 
         Of ``f(params['w'])`` these are ``params['w']`` and ``params``.
         """
-        found: set[str] = set()
+        found: set[str] = {typed for value in self.given for typed in _handed(value)}
         for node in ast.walk(ast.Module(list(self.statements), [])):
-            if isinstance(node, ast.Call) and self._is_foreign(_root(node.func)):
-                given = [*node.args, *(keyword.value for keyword in node.keywords)]
-                found.update(typed for value in given for typed in _handed(value))
-            elif isinstance(node, ast.BinOp):
+            if isinstance(node, ast.BinOp):
                 for one, other in ((node.left, node.right), (node.right, node.left)):
                     if isinstance(one, _READ) and self._is_foreign(_root(other)):
                         found.add(ast.unparse(one))
         return frozenset(found)
+
+    @cached_property
+    def given(self) -> tuple[ast.expr, ...]:
+        """The arguments of calls of something other than NumPy and Python."""
+        calls = (n for n in ast.walk(ast.Module(list(self.statements), []))
+                 if isinstance(n, ast.Call) and self._is_foreign(_root(n.func)))  # fmt: skip
+        return tuple(
+            each for n in calls for each in (*n.args, *(keyword.value for keyword in n.keywords))
+        )
+
+    def is_numpys(self, node: ast.expr) -> bool:
+        """Whether what an expression begins with is a module or an object of NumPy's."""
+        return self.packages.get(_root(node) or "") == "numpy"
 
     def _is_foreign(self, name: str | None) -> bool:
         return name is not None and self.packages.get(name, "builtins") not in _HOST

@@ -29,6 +29,8 @@ NAMES: dict[str, Any] = {
     "a": ON_DEVICE,
     "rate": np.array(0.5),
     "index": np.arange(4),
+    "rng": np.random.default_rng(0),
+    "n": 4,
     "params": {"w": ON_DEVICE, "scale": WIDE, "layers": [ON_DEVICE, WIDE]},
     "model": SimpleNamespace(w=ON_DEVICE, scale=WIDE),
 }
@@ -50,6 +52,33 @@ def test_float64_that_becomes_float32_is_told(code: str) -> None:
 def test_parts_that_become_float32_are_told_as_they_are_typed(part: str) -> None:
     (note,) = told(f"f({part}, ) + f(params['w'])")
     assert note.text.startswith(f"{part} is float64")
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["np.ones(3)", "np.zeros((4, 4))", "np.linspace(0, 1)", "np.eye(n)", "np.random.rand(4, 4)",
+     "np.random.normal(size=(4, 4))", "rng.random((4, 4))", "np.array([0.5, 1, 2])",
+     "np.ones(3) * 2", "np.ones((4, 4)).T", "np.sin(np.ones(3))"],
+)  # fmt: skip
+def test_doubles_that_numpy_makes_in_the_statement_are_told(made: str) -> None:
+    (note,) = told(f"f({made})")
+    assert note.text.startswith(f"{made} is float64, and JAX takes it as float32")
+
+
+def test_doubles_of_a_name_that_the_code_binds_are_told() -> None:
+    (note,) = told("v = np.linspace(0, 1)\nf(v)")
+    assert note.text.startswith("v is float64")
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["f(np.ones(3, dtype='float32'))", "f(np.ones(3).astype('float32'))", "f(np.ones(2))",
+     "f(np.arange(3))", "f(np.array([1, 2, 3]))", "f(np.float32(1))", "f(np.random.normal())",
+     "f(np.ones(3) > 0)", "f(np.argsort(np.ones(3)))", "np.sum(np.ones(3)); f(a)",
+     "v = np.asarray(f(a))", "f(np.ones(3).shape[0])"],
+)  # fmt: skip
+def test_nothing_is_told_of_what_numpy_makes_otherwise(code: str) -> None:
+    assert told(code) == []
 
 
 def test_integers_are_told_where_they_are_what_is_computed() -> None:

@@ -1,5 +1,6 @@
 """Settings of JAX that change what a figure means."""
 
+import ast
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ import jax
 from ipyjaxbench import notes
 from ipyjaxbench.frameworks import _product
 from ipyjaxbench.frameworks._seen import Seen
+from ipyjaxbench.frameworks.jax.doubles import makes_doubles
 from ipyjaxbench.notes import CHANGES_MEANING, GOOD_TO_KNOW, Note
 
 _SLOW_FIRST = "tracing and compiling take longer, which the first call pays for"
@@ -84,16 +86,19 @@ def _narrowed(seen: Seen) -> Iterator[Note]:
     given = [p for p in seen.outputs if p.framework == "jax"]
     types = {p.dtype for p in given}
     wide: dict[str, list[str]] = {}
-    for p in seen.inputs:
+    named = [p for p in seen.outputs if p.name]  # a name that the code binds, and hands on
+    for p in (*seen.inputs, *named):
         # Integers are often indices, and matter where they are what is computed.
         counts = p.dtype in _FLOATING or types == {_NARROW.get(p.dtype)}
         counts = counts and p.nbytes > _ONE_NUMBER  # a rate or a scale is not what is computed
         if p.framework == "numpy" and p.dtype in _NARROW and given and counts:
             wide.setdefault(p.dtype, []).append(p.name)
-    if not wide or any(_CASTS.fullmatch(word) for word in seen.words):
+    made = [ast.unparse(n) for n in seen.given if given and makes_doubles(n, seen.is_numpys)]
+    if not (wide or made) or any(_CASTS.fullmatch(word) for word in seen.words):
         return
+    wide.setdefault("float64", []).extend(made)
     for dtype, names in wide.items():
-        handed_on = [name for name in names if name in seen.handed_on]
+        handed_on = [name for name in dict.fromkeys(names) if name in (*seen.handed_on, *made)]
         if handed_on:
             yield notes.narrowed(handed_on, dtype, _NARROW[dtype])
 
