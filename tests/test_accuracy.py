@@ -19,7 +19,7 @@ from tests.accuracy.case import Case
 from tests.accuracy.cases import GROUPS
 from tests.accuracy.looks import loop
 from tests.accuracy.section import Row, joined, sentences
-from tests.accuracy.sections import SECTIONS, verdicts
+from tests.accuracy.sections import SECTIONS, equal, verdicts
 from tests.accuracy.sections.peers import better
 from tests.accuracy.sections.precision import spread
 from tests.accuracy.sections.truth import is_right
@@ -48,6 +48,7 @@ ROWS: dict[str, Row] = {
                   "theirs spent": 2.0, "repetitions": 9},
     "coverage": {"middle": 1e-3, "runs": 21, "covered": 20, "half width": 0.01, "off": 0.005},
     "verdicts": {"name": "ours", "trials": 36, "false": 1, "found": 36},
+    "equal": {"name": "16 other programs", "trials": 36, "false": 0, "found": 9},
     "turns": {"name": "jax 512", "size": 512, "alone": 1e-3, "off": 1.02, "spent": 8.9},
     "ordinary": {"typed": "f(x)", "first": False, "truth": 2e-4, "ours": [1.02], "load": 0.4,
                  "verdicts": ["OK"], "notes": {}},
@@ -66,6 +67,10 @@ OURS = (
     "- ours: 1 of 36 equal pairs called different, 3%; a tenth more found in 36, 100%."
     " At most 3% and at least 95% wanted: reached."
 )
+EQUAL = (
+    "- 16 other programs: 0 of 36 called equal code different; a tenth more found in 9."
+    " At most 1% of false alarms wanted: reached."
+)
 TURNS = "- Four arms of about 1 ms: 8.9 s. At most 10 s wanted: reached."
 EXPECTED = {
     "truth": ("| jax: step: `f(x)` | 1000.000 | 1.01 | 1.00-1.02 | 0.90-1.10 | ok |",
@@ -79,6 +84,8 @@ EXPECTED = {
     "coverage": ("| jax: step | 1000.00 | 1.0% | 0.5% | 20 of 21 | 95% |",
                  "- All together 20 of 21, 95%; 80% wanted: reached."),
     "verdicts": ("| jax: ours | 36 | 1 (3%) | 36 (100%) |", OURS),
+    "equal": ("| jax: 16 other programs | 36 | 0 (0%) | 9 (25%) |",
+              EQUAL),
     "turns": ("| jax: jax 512 | 1.000 ms | 1.02 | 8.9 s |", TURNS),
     "ceilings": ("| jax: jax float32 | 490.0 | 500.0 | 0.98 | 2.0% | 1.0% | 5% |",
                  "- All of them take 8.4 s. At most 10 s wanted: reached."),
@@ -271,4 +278,15 @@ def test_each_rule_judges_the_same_trials(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(verdicts, "_TRIALS", 1)
     rows = list(verdicts.measure("python", 1))
     assert [row["name"] for row in rows] == ["ours", "mean ± sd apart", "t-test"]
+    assert {row["trials"] for row in rows} == {1}
+
+
+def test_whole_comparisons_are_judged_beside_other_programs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(equal, "_LOADS", (0, 1))
+    monkeypatch.setattr(equal, "_TRIALS", 1)
+    monkeypatch.setattr(equal, "_SECONDS", 0.1)
+    rows = list(equal.measure("python", 1))
+    assert [row["name"] for row in rows] == ["0 other programs", "1 other programs"]
     assert {row["trials"] for row in rows} == {1}

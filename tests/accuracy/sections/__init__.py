@@ -3,6 +3,7 @@
 from tests.accuracy.section import Section
 from tests.accuracy.sections.ceilings import CEILINGS
 from tests.accuracy.sections.coverage import COVERAGE
+from tests.accuracy.sections.equal import EQUAL
 from tests.accuracy.sections.graphs import GRAPHS
 from tests.accuracy.sections.history import HISTORY
 from tests.accuracy.sections.loading import LOADING
@@ -26,6 +27,7 @@ SECTIONS: dict[str, Section] = {
         PRECISION,
         COVERAGE,
         VERDICTS,
+        EQUAL,
         TURNS,
         ORDINARY,
         CEILINGS,

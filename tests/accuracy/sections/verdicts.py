@@ -17,12 +17,12 @@ _FALSE, _FOUND = 0.03, 0.95
 _T95 = 1.991  # two-sided 95 % point of Student's t with 78 degrees of freedom
 
 #: A tenth more of the same work, waited for by hand in each turn.
-_ARMS = {
+ARMS = {
     "first": "for _ in range(10): work()",
     "again": "for _ in range(10): work()",
     "more": "for _ in range(11): work()",
 }
-_SETUP = {
+SETUP = {
     "python": "xs = list(range(2000))[::-1]\ndef work(): return sorted(xs)",
     "numpy": "import numpy as np\nx = np.random.rand(200, 200)\ndef work(): return x @ x",
     "jax": (
@@ -59,14 +59,12 @@ _RULES: dict[str, Callable[[Sequence[float], Sequence[float]], bool]] = {
 def _trials(group: str, wanted: int) -> Iterator[dict[str, list[float]]]:
     """Consecutive pairs of one recording after the other."""
     names: dict[str, object] = {"__name__": "case"}
-    exec(_SETUP[group], names)
+    exec(SETUP[group], names)
     while wanted > 0:
-        entries = [
-            Entry(label, Snippet(Source.plain(code), names)) for label, code in _ARMS.items()
-        ]
+        entries = [Entry(label, Snippet(Source.plain(code), names)) for label, code in ARMS.items()]
         options = CompareOptions(budget=_SECONDS, target=0.0)
         found = compare_snippets(entries, options)
-        samples = {label: found[label].samples for label in _ARMS}
+        samples = {label: found[label].samples for label in ARMS}
         whole = min(map(len, samples.values())) // _PAIRS
         for i in range(min(whole, wanted)):
             part = slice(i * _PAIRS, (i + 1) * _PAIRS)
@@ -118,5 +116,5 @@ VERDICTS = Section(
     ),
     summary=_summary,
     measure=measure,
-    groups=tuple(_SETUP),
+    groups=tuple(SETUP),
 )  # fmt: skip
