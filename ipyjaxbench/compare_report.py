@@ -134,7 +134,7 @@ def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
     if not found:
         return
     undecided = [s.label for s in c.sides if c.verdict(s.label) == "CAN'T TELL"]
-    open_ends = [r.needed(c.elapsed) for label in undecided if (r := c.ratio(label))]
+    open_ends = [r.needed(c.elapsed, c.floor) for label in undecided if (r := c.ratio(label))]
     if not c.interleaved:
         yield "pairs", "none: the arms were measured one after the other, not in turns"
         return

@@ -23,6 +23,7 @@ _WIDEST = 700.0  # a logarithm of about all that floating-point numbers reach
 _LEVEL = 0.01  # in which an interval of pairs may miss: equal code is then called different
 _APART, _Z95 = 0.05, 1.96
 _UNKNOWN = 100  # times the lower end: an interval that wide tells nothing
+_MORE = 1.5  # times: what did not suffice once will hardly suffice the next time
 _DEPENDENT = 0.1  # autocorrelation of neighbours from which on they count less
 _EXACT = 500  # pairs up to which binomial probabilities are added up
 
@@ -89,21 +90,23 @@ class Ratio:
         decimals = max(decimals, -math.floor(math.log10(min(self.low, value))))
         return f"{value:.{min(max(decimals, 0), 9)}f}"
 
-    def needed(self, spent: float) -> float:
-        """Seconds of measuring in all after which there may be an answer.
+    def needed(self, spent: float, floor: float = 0.0) -> float:
+        """Seconds of measuring in all after which there may be an answer, which there is not yet.
 
-        The interval narrows with the root of time, and has to clear 1 % or to fit into 3 %.
+        The interval narrows with the root of time, and has to clear 1 % or to fit into 3 %. So
+        does what code shows against itself, which has to fall below the difference.
 
         Args:
             spent: seconds that were spent on these pairs.
+            floor: the largest difference, as a logarithm, that code showed against itself.
         """
         centre = math.log(self.value)
         below, above = centre - math.log(self.low), math.log(self.high) - centre
         off = abs(centre)
         inward = below if centre > 0 else above  # the side on which 1 lies
-        times = [inward / (off - ZONE)] if off > ZONE else []
+        times = [max(inward / (off - ZONE), floor / off)] if off > ZONE else []
         times += [max(below, above) / (_SAME - off)] if off < _SAME else []
-        return max(spent * max(min(times), 1.0) ** 2, spent * FEWEST / self.pairs)
+        return max(spent * max(min(times) ** 2, _MORE), spent * FEWEST / self.pairs)
 
 
 def log_ratios(base: Sequence[float], other: Sequence[float]) -> list[float]:

@@ -145,6 +145,12 @@ def test_the_time_needed_grows_with_the_square_of_the_width() -> None:
     assert Ratio(1.2, 1.19, 1.21, 5).needed(1.0) == pytest.approx(4.0)  # twenty pairs
 
 
+def test_what_did_not_suffice_is_not_said_to_be_enough() -> None:
+    told = Ratio(1.2, 1.19, 1.21, 40)  # but code differs from itself by as much
+    assert told.needed(0.282, floor=math.log(1.2)) >= 1.4 * 0.282
+    assert told.needed(0.282, floor=2 * math.log(1.2)) == pytest.approx(4 * 0.282)
+
+
 def test_samples_are_held_against_their_neighbours_for_the_control() -> None:
     found = ratios.against_itself([1.0, 1.1, 2.0, 2.2, 5.0, 5.5, 9.0])
     assert found is not None
