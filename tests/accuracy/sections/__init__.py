@@ -5,6 +5,7 @@ from tests.accuracy.sections.ceilings import CEILINGS
 from tests.accuracy.sections.coverage import COVERAGE
 from tests.accuracy.sections.equal import EQUAL
 from tests.accuracy.sections.graphs import GRAPHS
+from tests.accuracy.sections.hidden import HIDDEN_WORK
 from tests.accuracy.sections.history import HISTORY
 from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.ordinary import ORDINARY
@@ -26,6 +27,7 @@ SECTIONS: dict[str, Section] = {
         SPEED,
         PRECISION,
         COVERAGE,
+        HIDDEN_WORK,
         VERDICTS,
         EQUAL,
         TURNS,
