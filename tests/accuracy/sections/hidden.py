@@ -81,8 +81,8 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
         mine = [row for row in rows if row["load"] == load]
         wrong = [row for row in mine if not is_right(row)]
         yield (
-            f"Beside {load} busy programs {len(mine) - len(wrong)} of {len(mine)} headlines are at"
-            f" least {_LEAST:g} of the truth; below it: {names_of(wrong)}."
+            f"Load {load}: {len(mine) - len(wrong)} of {len(mine)} headlines are"
+            f" {_LEAST:g} of the truth or more; below: {names_of(wrong)}."
         )
 
 
