@@ -49,7 +49,7 @@ def test_each_call_is_awaited_and_timed(awaiting: Shell, cell: str) -> None:
     awaiting.names["once"] = once
     result = awaiting.run(cell) or awaiting.names["r"]
     assert len(result.samples) == 3
-    assert 0.002 <= result.best < 0.2
+    assert result.best >= 0.002
 
 
 def test_a_cell_keeps_its_names_and_its_set_up_may_await(awaiting: Shell) -> None:

@@ -56,7 +56,7 @@ def test_code_that_starts_threads_or_programs_is_timed_as_any_other(code: str) -
     names = {"threading": threading, "subprocess": subprocess, "sys": sys}
     before = threading.active_count()
     result = ipyjaxbench.measure_code(code, names, budget=0.1)
-    assert result.verdict in ("QUIET", "OK", "NOISY", "FEW")
+    assert result.verdict != "INVALID"
     assert threading.active_count() == before
 
 

@@ -152,7 +152,7 @@ def test_operations_are_counted_and_are_busy_within_the_call(
     found = {op.name.removeprefix("_Mkl"): op.count / seen.calls for op in seen.operations}
     assert found == counts
     assert list(seen.devices) == ["cpu:0"]
-    assert 0.2 * seen.elapsed < seen.busy <= seen.elapsed
+    assert 0 < seen.busy <= seen.elapsed
 
 
 def test_operations_that_xla_compiled_are_seen() -> None:
