@@ -94,7 +94,7 @@ def _called(frame: FrameType) -> Called:
     for each in _until_users(frame):
         names = {**each.f_locals}  # from Python 3.13 on it is no dict
         wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
-        if type(wrapper).__module__ in keys.WRAPPERS and {"args", "kwargs"} <= names.keys():
+        if type(wrapper).__module__ in keys.WRAPPERS and {"args", "kwargs"} <= set(names):
             found = Called(wrapper, names["args"], names["kwargs"])
         else:
             found = _transformed(each, found)
@@ -106,7 +106,7 @@ def _transformed(frame: FrameType, inner: Called) -> Called:
     name, within, _ = frame.f_code.co_qualname.partition(".<locals>.")
     names = {**frame.f_locals}
     is_made = within and frame.f_code.co_filename.endswith("api.py")
-    if not is_made or not {"args", "kwargs"} <= names.keys():
+    if not is_made or not {"args", "kwargs"} <= set(names):
         return inner
     function, args, kwargs, known = inner
     if "fun" not in names:  # it goes on in another one, as `grad` does in `value_and_grad`
