@@ -30,7 +30,8 @@ OF_FRAMEWORKS = tuple(
     f"tests/frameworks/test_{name}.py"
     for name in (
         "jax", "jax_graph", "jax_live", "jax_pitfalls", "jax_traces", "jax_trace_libraries",
-        "jax_transfers", "jax_watching", "jax_work", "jax_cautions", "numpy", "tensorflow", "tensorflow_traces",
+        "jax_transfers", "jax_watching", "jax_work", "jax_cautions", "numpy", "tensorflow",
+        "tensorflow_traces",
     )
 )  # fmt: skip
 
