@@ -167,7 +167,7 @@ def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False)
 
 def _of_traces(found: Sequence[Change]) -> list[Change]:
     """What can have caused a trace; a number's value only where nothing else can."""
-    rules = ((*PLACEMENT, "number"), PLACEMENT, ("transformation",))
+    rules = ((*PLACEMENT, "number"), PLACEMENT, ())
     kept = ([c for c in found if c.kind not in rule] for rule in rules)
     return next(filter(None, kept), [])
 

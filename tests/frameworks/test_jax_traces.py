@@ -301,9 +301,11 @@ def test_a_function_that_was_traced_unseen_is_not_said_to_be_called_first() -> N
     with LEDGER.paused():
         names["f"](jnp.ones(5))
     (call,) = observed("f(jnp.ones(6))", names).calls
-    assert [change.words() for change in call.why] == [
-        "jax says: at x, now f32[6] and before f32[5]"
-    ]
+    (change,) = call.why
+    assert change.words() in (
+        "jax says: at x, now f32[6] and before f32[5]",
+        "? traced before, when nobody looked",  # before JAX 0.6
+    )
 
 
 def test_what_is_printed_is_printed_and_only_what_tracing_printed_is_told(

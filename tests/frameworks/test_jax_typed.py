@@ -198,6 +198,10 @@ SESSIONS = {
         "jax.vmap(loss, in_axes=1)(x33[:2]) => TRACED x: f32[3] → f32[2] (shape)",
         ("jax.vmap(jax.grad(loss))(x33)"
         " => RECOMPILED under vmap over 3 → under vmap over 3 of grad"),
+        "jax.jacfwd(loss)(x3) => RECOMPILED under vmap over 3 of grad → under jacfwd",
+        "jax.jacfwd(loss)(x3) => CACHED",
+        "jax.hessian(loss)(x3) => RECOMPILED under jacfwd → under jacfwd of jacrev",
+        "jax.hessian(loss)(x3) => CACHED",
         "vg = jax.jit(jax.value_and_grad(loss))",
         "vg(x3) => TRACED first call of a new definition",
         "vg(x4) => TRACED x: f32[3] → f32[4] (shape)",

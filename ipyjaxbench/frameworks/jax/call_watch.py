@@ -22,7 +22,9 @@ from ipyjaxbench.signature import Change, Signature
 _OF_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages)[/\\]|[/\\]jax[/\\]_src[/\\]")
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
 _MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
-_OF = re.compile(r"^\s*(?:for )?(?P<name>\S+)(?: id=\d+)? defined at (?P<place>\S+)", re.MULTILINE)
+_OF = re.compile(
+    r"^\s*(?:for )?(?P<name>\S+)(?: id=(?P<id>\d+))? defined at (?P<place>\S+)", re.MULTILINE
+)
 _SAYS = re.compile(r"^\s*\* (.*)$|^\s*(explanation unavailable.*)$", re.MULTILINE)
 
 
@@ -78,8 +80,7 @@ class JaxCallWatch(CallWatch):
 
     def name(self, function: Any) -> str:
         """The name of what was jitted."""
-        plain = keys.plain_of(function)
-        return getattr(plain, "__name__", None) or type(plain).__name__
+        return keys.name_of(keys.plain_of(function))
 
     def before(self, function: Any) -> Mark:
         """Positions in what was heard, and the size of the cache."""
@@ -100,12 +101,13 @@ class JaxCallWatch(CallWatch):
         ]
         name = self.name(function)
         is_around = keys.transformation_of(function) and not hasattr(function, "lower")
-        if is_around and not any(event.name == name for _, event in mine):
+        own = [event for _, event in mine if not is_around or event.name == name]
+        if not own:
             return None  # what was compiled is what `jax.grad` and the like do around it
         self._mine.update(position for position, _ in mine)
         told = self._told.heard[mark.told :]
         return Outcome(
-            state=_state([event for _, event in mine], is_traced=_is_traced(name, told)),
+            state=_state(own, is_traced=_is_traced(function, told)),
             phases=phases_of([event for _, event in mine]),
             nested=_nested(name, told),
             otherwise=_says(name, told),
@@ -197,9 +199,16 @@ def _state(events: Sequence[Event], *, is_traced: bool) -> str:
     return "TRACED" if is_traced or "trace" in phases else "RECOMPILED"
 
 
-def _is_traced(root: str, told: Sequence[str]) -> bool:
-    """Whether JAX logs that a function was traced: below `jax.grad` it has no event for that."""
-    return any(of["name"] == root for text in told for of in [_OF.search(text)] if of)
+def _is_traced(function: Any, told: Sequence[str]) -> bool:
+    """Whether JAX logs that a function was traced: below `jax.grad` it has no event for that.
+
+    What `jax.jacfwd` and the like trace around it has its name too, and another identity.
+    """
+    plain = keys.plain_of(function)
+    found = (of for text in told for of in [_OF.search(text)] if of)
+    return any(
+        of["name"] == keys.name_of(plain) and of["id"] in (None, str(id(plain))) for of in found
+    )
 
 
 class _Told(logging.Handler):

@@ -100,6 +100,11 @@ def plain_of(function: Any) -> Any:
     return inner if inner is function else plain_of(inner)
 
 
+def name_of(plain: Any) -> str:
+    """The name of what was jitted; of an object that is called, its type's."""
+    return getattr(plain, "__name__", None) or type(plain).__name__
+
+
 def transformation_of(function: Any) -> str:
     """The name of the function of JAX that made another one, as in "grad"; empty of any other."""
     if type(function) is not FunctionType or not hasattr(function, "__wrapped__"):

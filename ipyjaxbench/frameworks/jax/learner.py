@@ -64,12 +64,8 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
     """Whether an event is of the call itself; before JAX 0.6 no name is told."""
     if name is None:
         return True
-    mine = _name(keys.plain_of(frame.f_locals.get("fun")))
+    mine = keys.name_of(keys.plain_of(frame.f_locals.get("fun")))
     return name in (mine, f"jit({mine})")
-
-
-def _name(plain: Any) -> str:
-    return getattr(plain, "__name__", None) or type(plain).__name__
 
 
 def _miss(frame: FrameType, *, placed: bool) -> Miss | None:
@@ -79,7 +75,7 @@ def _miss(frame: FrameType, *, placed: bool) -> Miss | None:
         return None
     file, line = _users(frame)
     return Miss(
-        name=_name(plain),
+        name=keys.name_of(plain),
         signature=keys.of_call(called),
         placed=placed,
         line=line,
@@ -130,8 +126,8 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
     module = sys.modules.get(getattr(plain, "__module__", ""))
-    own = inspect.unwrap(getattr(module, _name(plain), None) or len)
-    return by_user and (own is not plain or getattr(module, _name(plain)) is plain)
+    own = inspect.unwrap(getattr(module, keys.name_of(plain), None) or len)
+    return by_user and (own is not plain or getattr(module, keys.name_of(plain)) is plain)
 
 
 def _missed(frame: FrameType | None) -> Iterator[FrameType]:
