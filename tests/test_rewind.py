@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import ipyjaxbench
 from ipyjaxbench.testing import FakeClock
 from tests.bench import MS, Bench, told
 
@@ -77,6 +78,14 @@ def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
     assert memo.known == {1: 1}
 
 
+@pytest.mark.parametrize("size", [3, 1_000_000, 1_000_001])
+def test_what_a_list_has_room_for_decides_nothing(size: int) -> None:
+    items = [*range(size)]
+    found = ipyjaxbench.measure_code("items.append(1)", {"items": items}, budget=0.1)
+    assert not {"started-anew", "started-elsewhere"} & {note.code for note in found.notes}
+    assert len(items) == size + 1
+
+
 def test_exact_numbers_of_calls_stay_exact(bench: Bench) -> None:
     memo = bench.names["memo"] = Memo(bench.clock)
     turns = bench.counted()
@@ -86,8 +95,6 @@ def test_exact_numbers_of_calls_stay_exact(bench: Bench) -> None:
 
 
 def test_arms_start_from_what_the_first_of_them_found() -> None:
-    import ipyjaxbench
-
     items = [(i * 7919) % 100_003 for i in range(20_000)]
     ordered = sorted(items)
     found = ipyjaxbench.compare({"sort": items.sort, "sorted": lambda: sorted(items)}, budget=0.5)

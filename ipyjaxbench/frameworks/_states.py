@@ -131,6 +131,9 @@ class Items(State):
 
     def restore(self) -> None:
         """Have it hold these items in this order."""
+        if self._kind is list:  # which keeps the memory that it has, as clearing it would not
+            list.__setitem__(self._values, slice(None), self._before)
+            return
         self._kind.clear(self._values)
         (self._kind.update if self._kind is set else self._kind.extend)(self._values, self._before)
 
