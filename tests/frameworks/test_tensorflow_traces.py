@@ -223,7 +223,9 @@ def test_nested_functions_stand_under_the_call_that_traced_them_the_outermost_fi
 def test_of_a_model_the_compiled_functions_are_named_and_those_for_its_data_are_not() -> None:
     (call,) = observed("k.fit(A, B, verbose=0)", fresh()).calls
     assert call.name == "Sequential.fit"
-    assert call.nested == ((1, "multi_step_on_iterator"), (2, "one_step_on_data"))
+    names = [name for _, name in call.nested]
+    # Newer versions of Keras have no function around the step where it makes one at a time.
+    assert names in (["multi_step_on_iterator", "one_step_on_data"], ["one_step_on_data"])
 
 
 def test_where_xla_may_have_compiled_without_a_trace_that_is_said() -> None:
@@ -294,6 +296,11 @@ def test_tensorflow_warns_of_many_traces_as_it_does_without_us() -> None:
     with logged() as within:
         found = observed(code.format("within"), fresh())
     assert found.traces == 7
+    # Where warnings are errors, AutoGraph warns too on Python 3.13, of its own use of `ast`.
+    without, within = (
+        [line for line in told if "triggered tf.function retracing" in line]
+        for told in (without, within)
+    )
     assert len(without) == len(within) > 0
     assert "triggered tf.function retracing" not in str(found)
 
