@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, find_arrays, package_of
+from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.looks import package_of
 from ipyjaxbench.transferred import Kept
 
 _NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)

@@ -18,6 +18,7 @@ from ipyjaxbench.histories import History, look
 from ipyjaxbench.inspecting import inspect_call
 from ipyjaxbench.located import Whereabouts
 from ipyjaxbench.locating import locate, survey
+from ipyjaxbench.looks import asked, name_of
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import CompareOptions, GraphOptions, HistoryOptions, TimeOptions
 from ipyjaxbench.past import Where
@@ -101,7 +102,7 @@ def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measu
         True
     """
     __tracebackhide__ = True
-    name = _identifier(getattr(function, "__name__", ""), "function")
+    name = _identifier(name_of(function), "function")
     names: Namespace = {name: function}
     positional = []
     for index, (hint, value) in enumerate(zip(_hints(function, len(args)), args, strict=True)):
@@ -153,9 +154,9 @@ def compare(
     options = CompareOptions(
         baseline=baseline, budget=budget, keep_going=keep_going, restore=restore
     )
-    if not isinstance(functions, Mapping):
+    if not asked(lambda value: isinstance(value, Mapping), functions):
         raise OptionError(
-            f"compare takes functions by label, not a {type(functions).__name__}: write"
+            f"compare takes functions by label, not a {name_of(type(functions))}: write"
             ' compare({"a": f, "b": g}, x)'
         )
     options.check(list(functions))
@@ -271,7 +272,7 @@ def _hints(function: Callable[..., Any], count: int) -> list[str]:
     """The function's own names for its first arguments, where they can be known."""
     try:
         names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001  an object may answer what it likes
         names = []
     return (names + [""] * count)[:count]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, cast
 
-from ipyjaxbench import notes, stats
+from ipyjaxbench import looks, notes, stats
 from ipyjaxbench.frameworks import Framework, find_arrays, is_the_users
 from ipyjaxbench.notes import Note
 from ipyjaxbench.scene import Scene, looked_up
@@ -197,12 +197,12 @@ def _inside(values: Iterable[object], depth: int) -> Iterator[object]:
     for value in values:
         kind = type(value)
         inside: Iterable[object] = ()
-        if kind in (list, tuple, deque):
+        if looks.is_exactly(value, list, tuple, deque):
             inside = list(cast(Iterable[object], value))
         elif kind is dict:
             inside = list(cast(dict[object, object], value).values())
         elif not issubclass(kind, _SHARED):
-            inside = list(_attributes(value).values())
+            inside = list(looks.attributes(value).values())
         yield from inside
         if depth > 1:
             yield from _inside(inside, depth - 1)
@@ -236,25 +236,19 @@ def _called_last(statements: Sequence[ast.stmt]) -> ast.expr | None:
 def _containers(values: Mapping[str, object]) -> Iterator[tuple[str, Sized]]:
     """Containers of Python's own, and those in attributes of plain objects."""
     for name, value in values.items():
-        if type(value) in _SIZED:
+        if looks.is_exactly(value, *_SIZED):
             yield name, cast(Sized, value)
         elif not issubclass(type(value), _SHARED):
-            for key, held in list(_attributes(value).items())[:_MOST_ITEMS]:
-                if type(held) in _SIZED:
+            for key, held in list(looks.attributes(value).items())[:_MOST_ITEMS]:
+                if looks.is_exactly(held, *_SIZED):
                     yield f"{name}.{key}", cast(Sized, held)
-
-
-def _attributes(value: object) -> dict[str, object]:
-    try:
-        return vars(value)
-    # A proxy may raise whatever it likes when it is looked at.
-    except Exception:  # noqa: BLE001
-        return {}
 
 
 def _may_end(value: object) -> bool:
     kind = type(value)
-    return kind is GeneratorType or (kind.__module__ == "builtins" and issubclass(kind, Iterator))
+    return kind is GeneratorType or (
+        looks.module_of(kind) == "builtins" and issubclass(kind, Iterator)
+    )
 
 
 def _has_ended(value: Any) -> bool:
@@ -262,9 +256,9 @@ def _has_ended(value: Any) -> bool:
     kind = type(value)
     if kind is GeneratorType:
         return inspect.getgeneratorstate(value) == inspect.GEN_CLOSED
-    if kind in _INSIDE:
+    if looks.is_exactly(value, *_INSIDE):
         inside = value.__reduce__()[1]
         return any(_has_ended(each) for each in inside if _may_end(each))
-    if kind.__module__ == "builtins" and issubclass(kind, Iterator):
+    if looks.module_of(kind) == "builtins" and issubclass(kind, Iterator):
         return operator.length_hint(value, 1) == 0
     return False

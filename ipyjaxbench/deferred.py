@@ -78,7 +78,7 @@ def deferred(value: object) -> Deferred | None:
     inner = next(_first_of(value), None)
     if inner is None or (found := _one(inner)) is None:
         return None
-    values = "{}.values()" if isinstance(value, dict) else "{}"
+    values = "{}.values()" if looks.is_of(value, dict) else "{}"
     each = found.advice.format("each")
     return Deferred(f"{type(value).__name__} of {found.kind}s", f"[{each} for each in {values}]")
 
@@ -92,14 +92,13 @@ def _first_of(value: object) -> Iterator[object]:
 
 def _one(value: object) -> Deferred | None:
     # By its type: a stand-in may name another class than its own.
-    line = type.mro(type(value)) if isinstance(type(value), type) else []
     for kind, found in _KINDS.items():
-        if kind in line:
+        if looks.is_of(value, kind):
             return found
-    for kind in line:
-        package = str(looks.attribute(kind, "__module__", "")).partition(".")[0]
-        if (package, kind.__name__) in _NAMED:
-            return _NAMED[package, kind.__name__]
+    for kind in looks.line_of(type(value)):
+        named = looks.module_of(kind).partition(".")[0], looks.name_of(kind)
+        if named in _NAMED:
+            return _NAMED[named]
     for methods, found in _ABLE:
         if all(callable(looks.attribute(type(value), name)) for name in methods):
             return found

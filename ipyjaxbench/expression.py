@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+from ipyjaxbench import looks
 from ipyjaxbench.awaiting import run
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.snippet import Namespace, Source, awaits
@@ -40,7 +41,7 @@ class Call:
             >>> Call.of(max, 3, 4).labels
             ('arg0', 'arg1')
         """
-        name = getattr(function, "__name__", type(function).__name__)
+        name = looks.name_of(function) or looks.name_of(type(function))
         return cls(f"{name}(...)", function, args, kwargs, labels(function, args, kwargs))
 
 
@@ -90,7 +91,7 @@ def labels(
     try:
         signature = inspect.signature(function)
         signature.bind(*args, **kwargs)
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001  an object may answer what it likes
         return unknown
     found: list[str] = []
     for parameter in signature.parameters.values():
@@ -159,7 +160,7 @@ def _of_call(
         function = getattr(owner, node.func.attr)
     else:
         function = value_of(node.func)
-    if isinstance(function, type) or not callable(function):
+    if looks.is_of(function, type) or not callable(function):
         return None
     args: list[Any] = []
     for part in node.args:
@@ -180,14 +181,15 @@ def _is_computed(node: ast.expr, names: Namespace, is_data: Callable[[object], b
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     if isinstance(node, ast.Name):
-        return hasattr(type(names.get(node.id)), "__array__")
+        return looks.attribute(type(names.get(node.id)), "__array__") is not None
     return any(name in names and is_data(names[name]) for name in _names_in(node))
 
 
 def _has_own_code(owner: object, name: str) -> bool:
     """Whether a method was written in Python by the user or a library, as a model's are."""
-    method = inspect.getattr_static(type(owner), name, None)
-    return isinstance(method, FunctionType) and not hasattr(owner, "__array__")
+    method = looks.attribute(type(owner), name)
+    has_numbers = looks.attribute(type(owner), "__array__") is not None
+    return type(method) is FunctionType and not has_numbers
 
 
 def _of_names(
@@ -220,5 +222,5 @@ def _names_in(node: ast.expr) -> list[str]:
 def is_shape(value: object) -> bool:
     """Whether a value stands for an array without being one, as `jax.ShapeDtypeStruct` does."""
     kind = type(value)
-    known = all(inspect.getattr_static(kind, name, None) for name in ("shape", "dtype"))
-    return known and not hasattr(kind, "__array__")
+    known = [looks.attribute(kind, name) is not None for name in ("shape", "dtype", "__array__")]
+    return known == [True, True, False]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipyjaxbench import notes, units
-from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded, package_of
+from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded
+from ipyjaxbench.looks import asked, is_of, package_of
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.scene import Scene
@@ -108,9 +109,13 @@ def _numbers(value: Any) -> list[Found]:
     """A number, or a list of them, of one arm where others give arrays."""
     from ipyjaxbench.frameworks.numpy import NumPy, array_of
 
-    listed = value if isinstance(value, list | tuple) else [value]
-    plain = bool(listed) and all(isinstance(each, numbers.Number) for each in listed)
+    listed = value if is_of(value, list, tuple) else [value]
+    plain = bool(listed) and all(asked(_is_number, each) for each in listed)
     return [Found(NumPy(), array_of(value))] if plain else []
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Number)
 
 
 def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
@@ -118,13 +123,17 @@ def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
     (base, first), *others = ((label, seen.value) for label, seen in arms.items())
     if all(seen.value is None for seen in arms.values()):
         return
-    if not all(isinstance(seen.value, _PLAIN) for seen in arms.values()):
+    if not all(asked(_is_plain, seen.value) for seen in arms.values()):
         yield notes.not_compared(_and(tuple(arms)), _NO_NUMBERS)
         return
     wrong = [label for label, value in others if not _same(value, first)]
     yield from (notes.other_result(label, base, "") for label in wrong)
     if not wrong:
         yield _EQUAL
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, _PLAIN)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -11,8 +11,9 @@ from ipyjaxbench.carryover import Carryover
 from ipyjaxbench.checkpoint import Checkpoint
 from ipyjaxbench.copies import copies_made
 from ipyjaxbench.deferred import deferred
-from ipyjaxbench.frameworks import Framework, Seen, is_the_users, package_of
+from ipyjaxbench.frameworks import Framework, Seen, is_the_users
 from ipyjaxbench.kept_copies import converted, kept_copies
+from ipyjaxbench.looks import module_of, package_of
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
 from ipyjaxbench.placed import Placement
@@ -94,7 +95,7 @@ def cautions(
 
 
 def _package(value: object) -> str:
-    return package_of(value) or type(value).__module__.partition(".")[0]
+    return package_of(value) or module_of(type(value)).partition(".")[0]
 
 
 def of_state(

@@ -11,10 +11,9 @@ from ipyjaxbench.frameworks import (
     find_reach,
     keras_backend,
     loaded,
-    package_of,
 )
 from ipyjaxbench.graphs import Graph
-from ipyjaxbench.looks import asked
+from ipyjaxbench.looks import asked, attributes, is_of, name_of, package_of
 from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.snippet import Namespace, Source
 
@@ -95,9 +94,10 @@ def explain(error: BaseException) -> Diagnosis:
         >>> # except Exception as error: print(explain(error))
     """
     __tracebackhide__ = True
-    if not isinstance(error, BaseException):
-        raise SnippetError(f"explain takes an error that was caught, and {error!r} is none")
-    known = getattr(error, "diagnosis", None)
+    if not is_of(error, BaseException):
+        kind = name_of(type(error))
+        raise SnippetError(f"explain takes an error that was caught, and a value of {kind} is none")
+    known = attributes(error).get("diagnosis")
     if isinstance(known, Diagnosis):
         return known
     for framework in loaded()[0]:

@@ -15,6 +15,7 @@ from ipyjaxbench.errors import OptionError
 from ipyjaxbench.evaluated import is_the_users
 from ipyjaxbench.frameworks import Framework, iterate_arrays, loaded
 from ipyjaxbench.located import Located, Whereabouts
+from ipyjaxbench.looks import name_of
 from ipyjaxbench.paths import arrays_in
 from ipyjaxbench.snippet import Source
 
@@ -140,7 +141,7 @@ def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Loca
     # A proxy may raise whatever it likes when it is asked for its class.
     except Exception:  # noqa: BLE001
         told = ""
-    return Located(name, "", type(value).__name__, (), 0, (), layout=told)
+    return Located(name, "", name_of(type(value)), (), 0, (), layout=told)
 
 
 def _leaves(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:

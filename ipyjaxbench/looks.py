@@ -8,13 +8,22 @@ Python itself.
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from types import GetSetDescriptorType, MemberDescriptorType
-from typing import Any, TypeGuard, TypeVar
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+)
+from typing import Any
 
-_Kind = TypeVar("_Kind")
 # Not by attribute: a metaclass may define what stands there.
 _MRO: Any = vars(type)["__mro__"]
 _DEFINED: Any = vars(type)["__dict__"]
+_CLASS_NAME: Any = vars(type)["__name__"]
+_CLASS_FLAGS: Any = vars(type)["__flags__"]
+_CLASS_MODULE: Any = vars(type)["__module__"]
+_MADE = 1 << 9  # flag of a class that a `class` statement made
 
 
 def asked(question: Callable[[Any], object], value: object) -> bool:
@@ -30,9 +39,28 @@ def asked(question: Callable[[Any], object], value: object) -> bool:
         return False
 
 
-def is_of(value: object, kind: "type[_Kind]") -> TypeGuard[_Kind]:
-    """Whether a value is of a class, by its real type: `isinstance` also asks for ``__class__``."""
-    return issubclass(type(value), kind)
+def is_of(value: object, *kinds: type) -> bool:
+    """Whether a value is of a class, by its real type: `isinstance` also asks for ``__class__``.
+
+    Example:
+        >>> is_of(True, int), is_of([], tuple, dict)
+        (True, False)
+    """
+    return issubclass(type(value), kinds)
+
+
+def is_a(value: object, *kinds: type) -> bool:
+    """What `isinstance` answers; no, where the object raises: for classes with a say in that."""
+    try:
+        return isinstance(value, kinds)
+    except Exception:  # noqa: BLE001  the object may raise anything
+        return False
+
+
+def is_exactly(value: object, *kinds: type) -> bool:
+    """Whether one of these is the class of a value; a metaclass may define what equal means."""
+    kind = type(value)
+    return any(kind is each for each in kinds)
 
 
 def attributes(value: object) -> dict[str, Any]:
@@ -42,10 +70,10 @@ def attributes(value: object) -> dict[str, Any]:
         >>> attributes(3)
         {}
     """
-    kinds = (kind for kind in _line_of(value) if "__dict__" in _defined(kind))
-    descriptor = next((_defined(kind)["__dict__"] for kind in kinds), None)
+    kinds = (kind for kind in line_of(type(value)) if "__dict__" in defined(kind))
+    descriptor: Any = next((defined(kind)["__dict__"] for kind in kinds), None)
     # Any other is of the class's own making.
-    if not isinstance(descriptor, GetSetDescriptorType | MemberDescriptorType):
+    if not is_exactly(descriptor, GetSetDescriptorType, MemberDescriptorType):
         return {}
     found = descriptor.__get__(value)
     return found if type(found) is dict else dict(found or ())
@@ -54,8 +82,8 @@ def attributes(value: object) -> dict[str, Any]:
 def slots(value: object) -> dict[str, Any]:
     """What stands in the slots of an object, as far as they are filled."""
     found: dict[str, Any] = {}
-    for kind in _line_of(value):
-        members = _defined(kind).items() if "__slots__" in _defined(kind) else ()
+    for kind in line_of(type(value)):
+        members = defined(kind).items() if "__slots__" in defined(kind) else ()
         for name, member in members:
             if type(member) is MemberDescriptorType:
                 with suppress(AttributeError):  # the slot is empty
@@ -72,17 +100,63 @@ def attribute(value: object, name: str, default: object = None) -> Any:
     """
     try:
         return inspect.getattr_static(value, name, default)
-    except Exception:  # noqa: BLE001  a class that is equal to others misleads Python
-        return default
+    except Exception:  # noqa: BLE001  a metaclass misleads Python
+        held = (defined(kind) for kind in line_of(type(value)))
+        found = (each[name] for each in (attributes(value), *held) if name in each)
+        return next(found, default)
 
 
-def _line_of(value: object) -> tuple[type, ...]:
-    """The class of a value and those that it extends."""
-    found: tuple[type, ...] = _MRO.__get__(type(value))
+def unwrapped(value: Any) -> Any:
+    """What decorators were given that wrapped it, as `functools.wraps` says; itself for others."""
+    try:
+        return inspect.unwrap(value)
+    except Exception:  # noqa: BLE001  it has every attribute, or raises
+        return value
+
+
+def name_of(value: object) -> str:
+    """The name of a function, a class or a module; "" where it has none.
+
+    Example:
+        >>> name_of(len), name_of(3)
+        ('len', '')
+    """
+    found: Any = _CLASS_NAME.__get__(value) if is_of(value, type) else attribute(value, "__name__")
+    if type(found) is GetSetDescriptorType:
+        try:
+            found = found.__get__(value)
+        except Exception:  # noqa: BLE001  it is that of another class
+            return ""
+    return found if type(found) is str else ""
+
+
+def package_of(value: object) -> str:
+    """The top-level package that a module, function or object comes from; "" for Python's own."""
+    if is_of(value, ModuleType):
+        name: Any = attributes(value).get("__name__")
+    elif is_exactly(value, FunctionType, BuiltinFunctionType):
+        name = getattr(value, "__module__", None)
+    else:
+        name = attribute(value, "__module__")
+        if name is None and not is_of(value, type):
+            name = defined(type(value)).get("__module__")
+    return name.partition(".")[0] if type(name) is str else ""
+
+
+def module_of(kind: type) -> str:
+    """The name of the module in which a class was written, or ""."""
+    is_made = _CLASS_FLAGS.__get__(kind) & _MADE
+    found = defined(kind).get("__module__") if is_made else _CLASS_MODULE.__get__(kind)
+    return found if type(found) is str else ""
+
+
+def line_of(kind: type) -> tuple[type, ...]:
+    """A class and those that it extends."""
+    found: tuple[type, ...] = _MRO.__get__(kind)
     return found
 
 
-def _defined(kind: type) -> Mapping[str, Any]:
+def defined(kind: type) -> Mapping[str, Any]:
     """What a class defines itself."""
     found: Mapping[str, Any] = _DEFINED.__get__(kind)
     return found

@@ -1,6 +1,5 @@
 """Runs code, and says of each call of a compiled function in it what became of that."""
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,7 +17,7 @@ from ipyjaxbench.frameworks import (
     loaded,
 )
 from ipyjaxbench.ledger import LEDGER, Ledger
-from ipyjaxbench.looks import asked
+from ipyjaxbench.looks import asked, attribute, unwrapped
 from ipyjaxbench.news import of_news, too_many
 from ipyjaxbench.observer import Observer
 from ipyjaxbench.options import TraceOptions
@@ -165,11 +164,13 @@ def eager_functions(
     inside = find_reach(map(_unwrapped, compiled), frameworks).functions
     left_alone = {id(function) for function in inside}
     for function in reach:
-        mine = isinstance(function, FunctionType) and is_the_users(function)
+        mine = type(function) is FunctionType and is_the_users(function)
         if mine and id(function) not in left_alone:
             yield function
 
 
 def _unwrapped(function: Any) -> object:
-    inner = getattr(function, "_torchdynamo_orig_callable", None)
-    return inner if inner is not None else inspect.unwrap(function)
+    inner = attribute(function, "_torchdynamo_orig_callable")
+    if inner is not None:
+        return inner
+    return unwrapped(function)

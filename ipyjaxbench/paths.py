@@ -6,8 +6,8 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench import looks
 from ipyjaxbench.frameworks import Framework, keras_parts
+from ipyjaxbench.looks import asked, attribute, attributes, is_of, slots
 
 _MOST_LEVELS = 40
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
@@ -59,32 +59,35 @@ def _looked_into(node: object, frameworks: Sequence[Framework]) -> Iterator[tupl
         return
 
 
-def _inside(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[str, object]]:
+def _inside(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[str, object]]:
     named = named_parts(node, frameworks)
     if named is not None:
         yield from ((f".{name}", part) for name, part in named)
-    elif isinstance(node, Mapping):
+    elif asked(_is_mapping, node):
         yield from ((f"[{key!r}]", part) for key, part in node.items())
-    elif isinstance(node, list | tuple | deque):
-        fields = getattr(type(node), "_fields", None)
+    elif is_of(node, list, tuple, deque):
+        fields = attribute(type(node), "_fields")
+        fields = fields if type(fields) is tuple else None
         for index, part in enumerate(node):
             yield f".{fields[index]}" if fields else f"[{index}]", part
-    elif isinstance(node, ValuesView):
+    elif is_of(node, ValuesView):
         yield from ((f"[{index}]", part) for index, part in enumerate(node))
-    elif isinstance(node, partial):
+    elif is_of(node, partial):
         yield from ((".args", node.args), (".keywords", node.keywords))
-    elif isinstance(node, MethodType):
+    elif is_of(node, MethodType):
         yield ".__self__", node.__self__
     else:
         yield from _attributes(node)
 
 
+def _is_mapping(node: object) -> bool:
+    return issubclass(type(node), Mapping)
+
+
 def _attributes(node: object) -> Iterator[tuple[str, object]]:
-    if isinstance(node, _NOT_ENTERED):
-        return
-    if isinstance(getattr(node, "__dict__", None), dict):
-        yield from ((f".{name}", part) for name, part in vars(node).items())
-    yield from ((f".{name}", part) for name, part in looks.slots(node).items())
+    if not is_of(node, *_NOT_ENTERED):
+        held = {**attributes(node), **slots(node)}
+        yield from ((f".{name}", part) for name, part in held.items())
 
 
 def named_parts(

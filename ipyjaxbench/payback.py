@@ -10,7 +10,7 @@ from types import ModuleType
 
 from ipyjaxbench.compiled import Counterpart
 from ipyjaxbench.frameworks import Framework, find_arrays
-from ipyjaxbench.looks import asked
+from ipyjaxbench.looks import asked, is_exactly
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.scene import Scene, looked_up
 from ipyjaxbench.snippet import Snippet
@@ -153,7 +153,7 @@ def _signature(
 
 
 def _outline(value: object, frameworks: Sequence[Framework]) -> tuple[object, ...] | None:
-    if type(value) in _PLAIN:
+    if is_exactly(value, *_PLAIN):
         return type(value), repr(value)
     arrays = tuple(
         (found.framework.name, place.dtype, place.shape, place.devices)

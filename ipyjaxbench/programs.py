@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ipyjaxbench import notes, stats
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks import Framework, Work
-from ipyjaxbench.looks import asked
+from ipyjaxbench.looks import asked, attributes
 from ipyjaxbench.notes import Note
 from ipyjaxbench.scene import Scene, looked_up
 from ipyjaxbench.snippet import Snippet, Source, own
@@ -212,7 +212,7 @@ def _value(node: ast.expr, snippet: Snippet, scene: Scene) -> object:
         raise LookupError(root.id)  # which of its values it had is not known
     value: Any = scene.values[root.id]
     for name in reversed(_names(node)):
-        value = vars(value)[name]
+        value = attributes(value)[name]
     return value
 
 

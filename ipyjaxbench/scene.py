@@ -1,14 +1,13 @@
 """What is in play when code runs: the values that it reads and gives, and whose they are."""
 
 import ast
-import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 
 from ipyjaxbench.accesses import accessed
-from ipyjaxbench.frameworks import Framework, find_arrays, find_reach, is_the_users, package_of
-from ipyjaxbench.looks import asked
+from ipyjaxbench.frameworks import Framework, find_arrays, find_reach, is_the_users
+from ipyjaxbench.looks import asked, attribute, line_of, package_of
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.snippet import Snippet
 
@@ -69,7 +68,7 @@ class Scene:
             is_theirs = any(framework.owns(kind) for framework in frameworks)
             if is_theirs or any(value is each for each in self.compiled):
                 continue
-            for root in {package_of(value), *(package_of(each) for each in kind.__mro__)}:
+            for root in {package_of(value), *(package_of(each) for each in line_of(kind))}:
                 if root not in theirs and root not in sys.stdlib_module_names:
                     version = vars(sys.modules.get(root, sys)).get("__version__")
                     if isinstance(version, str):
@@ -117,4 +116,4 @@ def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
     if not isinstance(node, ast.Attribute):
         return None
     owner = looked_up(node.value, values)
-    return None if owner is None else inspect.getattr_static(owner, node.attr, None)
+    return None if owner is None else attribute(owner, node.attr)

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any, cast
 
 from ipyjaxbench.frameworks import Framework, find_arrays
-from ipyjaxbench.looks import asked
+from ipyjaxbench.looks import asked, is_exactly
 from ipyjaxbench.snippet import Namespace, Snippet
 
 _MISSING = object()
@@ -161,12 +161,12 @@ def _outline(value: object, frameworks: Sequence[Framework], depth: int) -> Iter
     Arrays, and containers that a framework knows, are left to the framework.
     """
     kind = type(value)
-    if kind in _NUMBERS:
+    if is_exactly(value, *_NUMBERS):
         yield value
-    elif kind in _SIZED:
+    elif is_exactly(value, *_SIZED):
         yield len(cast(Sized, value))
     inside: Iterable[object] = ()
-    if kind in (list, tuple):
+    if is_exactly(value, list, tuple):
         inside = cast(Iterable[object], value)
     elif kind is dict:
         inside = cast(dict[object, object], value).values()
@@ -238,7 +238,7 @@ def _looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         owner, key = _looked_up(node.value, values), node.slice.value
         try:
-            return owner[key] if type(owner) in (list, tuple, dict) else None  # type: ignore[index]
+            return owner[key] if is_exactly(owner, list, tuple, dict) else None  # type: ignore[index]
         except (KeyError, IndexError, TypeError):
             return None
     return None

@@ -14,6 +14,7 @@ from ipyjaxbench.comparison import Comparison
 from ipyjaxbench.contender import Entry
 from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.looks import name_of
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.pace import Told
@@ -268,5 +269,4 @@ def _too_large(
 
 
 def _shown(value: object) -> str:
-    name = getattr(value, "__name__", None)
-    return name if isinstance(name, str) else str(value)
+    return name_of(value) or str(value)

@@ -7,7 +7,7 @@ from typing import Any
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.ledger import LEDGER, Ledger, News
-from ipyjaxbench.looks import asked
+from ipyjaxbench.looks import asked, name_of
 from ipyjaxbench.news import of_news, too_many
 from ipyjaxbench.observing import keep_learning, learns
 from ipyjaxbench.traces import TracedCall, Traces
@@ -115,7 +115,7 @@ def _guarded_calls(
 
 
 def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
-    ledger, name = Ledger(), getattr(function, "__name__", type(function).__name__)
+    ledger, name = Ledger(), name_of(function) or name_of(type(function))
     found: list[TracedCall] = []
 
     @functools.wraps(function)

@@ -2,7 +2,7 @@
 
 from textwrap import shorten
 
-from ipyjaxbench import notes
+from ipyjaxbench import looks, notes
 from ipyjaxbench.notes import Note
 
 
@@ -19,5 +19,5 @@ def one_line(error: BaseException) -> str:
         first, *_ = str(error).splitlines() or [""]
     except Exception:  # noqa: BLE001  the user's class of errors may fail to show itself
         first = ""
-    shown = f"{type(error).__name__}: {first}".rstrip(".: ")
+    shown = f"{looks.name_of(type(error))}: {first}".rstrip(".: ")
     return shorten(shown, 140, placeholder=" …")

@@ -28,7 +28,6 @@ from ipyjaxbench.frameworks._walk import (
     is_the_users,
     is_the_users_file,
     iterate_arrays,
-    package_of,
 )
 
 __all__ = [
@@ -65,7 +64,6 @@ __all__ = [
     "keras_backend",
     "keras_parts",
     "loaded",
-    "package_of",
     "usable_cpus",
     "within",
 ]

@@ -5,8 +5,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from types import ModuleType
+from types import BuiltinMethodType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
+
+from ipyjaxbench import looks
 
 #: The one end of a copy that is no device of a framework.
 HOST = "host"
@@ -115,10 +117,9 @@ class CrossingWatch(AbstractContextManager["CrossingWatch"], ABC):
 
 def module_of(function: Any) -> str:
     """The top-level package that defines a function, bound method, ufunc or operator; or ""."""
-    kind = type(function)
-    own = function.__name__ if kind is ModuleType else getattr(function, "__module__", None)
-    name = own if isinstance(own, str) else kind.__module__
-    return name.lstrip("_").partition(".")[0]
+    own = function.__func__ if type(function) is MethodType else function
+    name = looks.package_of(own) or looks.module_of(type(function)).partition(".")[0]
+    return name.lstrip("_")
 
 
 def is_operator(function: Any) -> bool:
@@ -128,18 +129,18 @@ def is_operator(function: Any) -> bool:
 
 def name_of(function: Any) -> str:
     """The name of a function; "" where it has none."""
-    name = getattr(function, "__name__", "")
-    return name if isinstance(name, str) else ""
+    return looks.name_of(function)
 
 
 def receiver(function: Any) -> Any:
     """What a bound method is bound to; None where it is none."""
-    owner = getattr(function, "__self__", None)
-    return None if isinstance(owner, ModuleType) else owner
+    is_bound = looks.is_of(function, MethodType, BuiltinMethodType, MethodWrapperType)
+    owner = function.__self__ if is_bound else None
+    return None if looks.is_of(owner, ModuleType) else owner
 
 
 def is_of_numpy(function: Any) -> bool:
     """Whether it is a function of NumPy's, or a method of its arrays."""
     owner = receiver(function)
     of = type(function if owner is None else owner)
-    return module_of(function) == "numpy" or of.__module__ == "numpy"
+    return module_of(function) == "numpy" or looks.module_of(of) == "numpy"

@@ -1,17 +1,18 @@
 """Keras computes with one of several frameworks: which one is fixed when it is imported."""
 
-import inspect
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType, MethodType
 from typing import Any
 
+from ipyjaxbench import looks
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._base import Framework
 from ipyjaxbench.frameworks._named import named
-from ipyjaxbench.frameworks._walk import find_reach, is_the_users, package_of
+from ipyjaxbench.frameworks._walk import find_reach, is_the_users
+from ipyjaxbench.looks import name_of, package_of
 
 _DEPTH = 4  # functions that call functions
 _ARRAYS = ("jax", "torch", "tensorflow")
@@ -64,7 +65,7 @@ def refuse(call: Call) -> None:
     keras: Any = sys.modules["keras"]
     refuse_loop(call)
     for name, value in _used(call):
-        if isinstance(value, keras.layers.Layer) and not is_built(value):
+        if looks.is_of(value, keras.layers.Layer) and not is_built(value):
             raise SnippetError(
                 f"{name or value.name} is not built yet, and looking would build it: call it once"
                 " first"
@@ -78,9 +79,9 @@ def refuse_loop(call: Call) -> None:
         SnippetError: it names what to look at instead.
     """
     keras: Any = sys.modules["keras"]
-    owner = getattr(call.function, "__self__", None)
-    name = getattr(call.function, "__name__", "")
-    if isinstance(owner, keras.Model) and name in LOOPS:
+    owner = call.function.__self__ if type(call.function) is MethodType else None
+    name = name_of(call.function)
+    if looks.is_of(owner, keras.Model) and name in LOOPS:
         raise SnippetError(
             f"{name}() is a loop over batches in Python, and no program: look at the model's call,"
             " as in  model(x), or at one step:  model.train_step((x, y))"
@@ -96,7 +97,7 @@ def is_built(layer: Any) -> bool:
 def _used(call: Call) -> Iterator[tuple[str, Any]]:
     """What is called, what it is given, and what the user's functions name, with their names."""
     function: Any = call.function
-    yield "", function.__self__ if isinstance(function, MethodType) else function
+    yield "", function.__self__ if type(function) is MethodType else function
     yield from zip(call.labels, call.args, strict=True)
     yield from call.kwargs.items()
     yield from _named_by([function], _DEPTH)
@@ -104,8 +105,8 @@ def _used(call: Call) -> Iterator[tuple[str, Any]]:
 
 def _named_by(values: Iterable[Any], depth: int) -> Iterator[tuple[str, Any]]:
     for value in values if depth else ():
-        function = inspect.unwrap(value) if isinstance(value, FunctionType) else value
-        if isinstance(function, FunctionType) and is_the_users(function):
+        function = looks.unwrapped(value) if type(value) is FunctionType else value
+        if type(function) is FunctionType and is_the_users(function):
             found = [*named(function)]
             yield from found
             yield from _named_by([each for _, each in found], depth - 1)
@@ -113,4 +114,4 @@ def _named_by(values: Iterable[Any], depth: int) -> Iterator[tuple[str, Any]]:
 
 def _is_of_keras(value: Any) -> bool:
     keras: Any = sys.modules["keras"]
-    return package_of(value) == "keras" or isinstance(value, keras.layers.Layer)
+    return package_of(value) == "keras" or looks.is_of(value, keras.layers.Layer)

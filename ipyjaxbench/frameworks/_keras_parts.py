@@ -4,8 +4,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ipyjaxbench.looks import is_of
 
-def keras_parts(value: object) -> Iterator[tuple[str, object]] | None:
+
+def keras_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """Weights of layers and variables of optimisers by their paths.
 
     Args:
@@ -17,11 +19,11 @@ def keras_parts(value: object) -> Iterator[tuple[str, object]] | None:
     keras: Any = sys.modules.get("keras")
     if getattr(keras, "Variable", None) is None:  # it is not imported, or not yet in full
         return None
-    if isinstance(value, keras.Variable):
+    if is_of(value, keras.Variable):
         return iter([("value", value.value)])
-    if isinstance(value, keras.layers.Layer):
+    if is_of(value, keras.layers.Layer):
         return _by_path(value, value.weights)
-    if isinstance(value, keras.optimizers.Optimizer):
+    if is_of(value, keras.optimizers.Optimizer):
         return _by_path(value, value.variables)
     return None
 

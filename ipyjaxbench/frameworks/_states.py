@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CellType, MemberDescriptorType
 from typing import Any
 
+from ipyjaxbench import looks
+
 _MISSING: Any = object()  # what stands where there was nothing
 _NUMBERS = (bool, int, float, complex, str, bytes)
 _SMALL = 64 * 2**20  # bytes of copies that need no look at the free memory
@@ -411,7 +413,7 @@ def _all_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
     """Whether values are the same objects, or equal numbers or strings."""
     now, before = [*now], [*before]
     return len(now) == len(before) and all(
-        a is b or (type(a) is type(b) and type(a) in _NUMBERS and a == b)
+        a is b or (type(a) is type(b) and looks.is_exactly(a, *_NUMBERS) and a == b)
         for a, b in zip(now, before, strict=True)
     )
 

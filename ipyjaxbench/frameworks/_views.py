@@ -5,6 +5,8 @@ from collections.abc import Iterator, MutableMapping
 from types import CellType
 from typing import Any
 
+from ipyjaxbench import looks
+
 
 class Cell(MutableMapping[str, Any]):
     """What a function closes over, as a dictionary of one name.
@@ -51,9 +53,9 @@ class Slots(MutableMapping[str, Any]):
         self._owner = owner
         self.members = {
             name: member
-            for kind in type(owner).__mro__
-            if "__slots__" in vars(kind)
-            for name, member in vars(kind).items()
+            for kind in looks.line_of(type(owner))
+            if "__slots__" in looks.defined(kind)
+            for name, member in looks.defined(kind).items()
             if inspect.ismemberdescriptor(member)
         }
 

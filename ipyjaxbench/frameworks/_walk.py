@@ -18,12 +18,12 @@ from types import (
     BuiltinFunctionType,
     CodeType,
     FunctionType,
-    MemberDescriptorType,
     MethodType,
     ModuleType,
 )
 from typing import Any, NamedTuple
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks._base import Framework
 
 #: Values looked at before giving up on a value that is too large to be walked.
@@ -100,17 +100,24 @@ def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:
         parts = framework.parts(node)
         if parts is not None:
             return parts
-    match node:
-        case Mapping():
-            return _but_plain(node.values())
-        case list() | tuple() | set() | frozenset() | deque() | ValuesView():
-            return _but_plain(node)
-        case MethodType():
-            return (node.__self__,)
-        case partial():
-            return (node.args, node.keywords, *_attributes(node))
-        case _:
-            return (*_attributes(node), *_slots(node))
+    if looks.is_of(node, list, tuple, set, frozenset, deque):
+        return _but_plain(node)  # type: ignore[arg-type]
+    if looks.asked(_is_mapping, node):
+        return _but_plain(node.values())  # type: ignore[attr-defined]
+    if looks.asked(_is_view, node):
+        return _but_plain(node)  # type: ignore[arg-type]
+    own = [*looks.attributes(node).values(), *looks.slots(node).values()]
+    if looks.is_of(node, MethodType):
+        return (node.__self__,)  # type: ignore[attr-defined]
+    return (node.args, node.keywords, *own) if looks.is_of(node, partial) else own  # type: ignore[attr-defined]
+
+
+def _is_mapping(node: object) -> bool:
+    return issubclass(type(node), Mapping)
+
+
+def _is_view(node: object) -> bool:
+    return issubclass(type(node), ValuesView)
 
 
 def _but_plain(items: Collection[object]) -> list[object]:
@@ -120,29 +127,6 @@ def _but_plain(items: Collection[object]) -> list[object]:
         if all(id(type(item)) in _ATOMS for item in front):
             return []
     return list(items)
-
-
-def _attributes(node: object) -> list[object]:
-    try:
-        return list(vars(node).values())
-    except TypeError:  # it has none
-        return []
-
-
-def _slots(node: object) -> Iterator[object]:
-    for kind in type(node).__mro__:
-        names = kind.__dict__.get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            member = kind.__dict__.get(name)
-            if isinstance(member, MemberDescriptorType):
-                yield _slot(member, node)
-
-
-def _slot(member: MemberDescriptorType, node: object) -> object:
-    try:
-        return member.__get__(node, type(node))
-    except AttributeError:  # the slot is empty
-        return None
 
 
 class Reach(NamedTuple):
@@ -181,28 +165,13 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
             seen.add(id(value))
             if callable(value) or issubclass(type(value), ModuleType):
                 functions[id(value)] = value
-            if package_of(value) not in theirs:
+            if looks.package_of(value) not in theirs:
                 named = _used_by(value)
                 used |= named if is_the_users(value) else {}
                 following += [*named.values(), *_held_by(value)]
         level = following
     plain = {n: value for n, value in used.items() if not issubclass(type(value), _NOT_ENTERED)}
     return Reach(list(functions.values()), plain)
-
-
-def package_of(value: Any) -> str:
-    """The top-level package that a module, function or object comes from, or ""."""
-    kind = type(value)
-    if issubclass(kind, ModuleType):
-        name = value.__name__
-    elif kind is FunctionType or kind is BuiltinFunctionType:  # a metaclass may define equality
-        name = value.__module__
-    else:  # asking an object itself might run code
-        try:
-            name = inspect.getattr_static(value, "__module__", "")
-        except TypeError:  # its class is equal to others, which misleads Python
-            name = None
-    return name.partition(".")[0] if isinstance(name, str) else kind.__module__.partition(".")[0]
 
 
 def _used_by(value: Any) -> dict[str, object]:
@@ -245,9 +214,9 @@ def _held_by(value: Any) -> list[object]:
         return [value.__func__, value.__self__]
     if issubclass(kind, partial):
         return [value.func]
-    if any(kind is each for each in (dict, list, tuple)):
+    if looks.is_exactly(value, dict, list, tuple):
         return list(value.values() if kind is dict else value)[:_MAX_REACHED]
-    if issubclass(kind, _NOT_ENTERED) or kind.__module__ == "builtins":
+    if issubclass(kind, _NOT_ENTERED) or looks.module_of(kind) == "builtins":
         return []
-    methods = [f for f in vars(kind).values() if type(f) is FunctionType]
-    return [*_attributes(value), *methods]
+    methods = [f for f in looks.defined(kind).values() if type(f) is FunctionType]
+    return [*looks.attributes(value).values(), *methods]

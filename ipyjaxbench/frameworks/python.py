@@ -8,6 +8,7 @@ from typing import Any
 from ipyjaxbench.frameworks._base import Restore
 from ipyjaxbench.frameworks._shared import of_kind
 from ipyjaxbench.frameworks._synchronous import Synchronous
+from ipyjaxbench.looks import asked
 from ipyjaxbench.placed import Placement
 
 
@@ -31,7 +32,7 @@ class Python(Synchronous):
 
     def described(self, value: object) -> str:
         """What gives its values one after the other, and each of them once."""
-        return "looking into it would use it up" if isinstance(value, Iterator) else ""
+        return "looking into it would use it up" if asked(_is_iterator, value) else ""
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The state of `random`, and of `random.Random` objects among the values."""
@@ -44,3 +45,7 @@ class Python(Synchronous):
                 generator.setstate(state)
 
         return restore
+
+
+def _is_iterator(value: object) -> bool:
+    return issubclass(type(value), Iterator)

@@ -131,7 +131,13 @@ class Typed(Generic[Options]):
         """Code by IPython's own transforms, line by line as it was: they drop blank ones on top."""
         lines = code.splitlines()
         blank = next((number for number, line in enumerate(lines) if line.strip()), 0)
-        return "\n" * blank + self.shell.transform_cell(code)  # type: ignore[no-any-return]
+        try:
+            transformed = self.shell.transform_cell(code)
+        except SyntaxError:
+            raise
+        except Exception:  # noqa: BLE001  IPython asks an object that a line begins with for its class
+            transformed = self.shell.input_transformer_manager.transform_cell(code)
+        return "\n" * blank + transformed  # type: ignore[no-any-return]
 
     def filename(self, text: str) -> str:
         """The name under which tracebacks find these lines."""

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipyjaxbench.frameworks import Seen, package_of
+from ipyjaxbench.frameworks import Seen
 from ipyjaxbench.frameworks._product import example, lost
+from ipyjaxbench.looks import package_of
 from ipyjaxbench.placed import Placement
 
 

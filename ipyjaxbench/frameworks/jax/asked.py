@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import users
 from ipyjaxbench.frameworks.jax.choices import blamed, words_of_function
@@ -77,11 +78,11 @@ def _words_of(leaf: Any) -> str:
     """
     for _ in range(8):
         inner = [getattr(leaf, name, None) for name in ("val", "primal")]
-        inner = [each for each in inner if isinstance(each, jax.core.Tracer)]
+        inner = [each for each in inner if looks.is_a(each, jax.core.Tracer)]
         if not inner:
             break
         leaf = inner[0]
-    if not isinstance(leaf, jax.core.Tracer):
+    if not looks.is_a(leaf, jax.core.Tracer):
         return ""
     try:
         np.asarray(leaf)

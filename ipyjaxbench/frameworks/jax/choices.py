@@ -1,6 +1,5 @@
 """Which arguments may have to be static, in the order in which that is tried."""
 
-import inspect
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import users
@@ -75,7 +75,7 @@ class Choices:
     def has_large(self, static: frozenset[str]) -> bool:
         """Whether a number that is static could be that of very many turns."""
         values = (value for name, value in _given(self._call).items() if name in static)
-        return any(isinstance(value, int | float) and value > _LARGE for value in values)
+        return any(looks.is_of(value, int, float) and value > _LARGE for value in values)
 
     def told(self) -> tuple[tuple[str, ...], Exception]:
         """The fault that is left when arguments that only stand in its way are static.
@@ -108,7 +108,7 @@ class Choices:
     def _candidates(self) -> list[str]:
         """Arguments that may be static: those that JAX names first, then the likely ones."""
         given = {n: v for n, v in _given(self._call).items() if _can_be_static(v)}
-        kinds = {n: next((i for i, k in enumerate(_CHOICES) if isinstance(v, k)), None)
+        kinds = {n: next((i for i, k in enumerate(_CHOICES) if looks.is_a(v, k)), None)
                  for n, v in given.items()}  # fmt: skip
         likely = sorted((n for n in given if kinds[n] is not None), key=lambda n: kinds[n] or 0)
         first = self._failures.get(frozenset())
@@ -144,7 +144,7 @@ def words_of_function(error: Exception) -> list[str]:
 
 def _is_function(traced: re.Match[str], call: Call) -> bool:
     """Whether JAX speaks of the called function, and not of one in it."""
-    plain = inspect.unwrap(call.function)
+    plain = looks.unwrapped(call.function)
     code = getattr(plain, "__code__", None)
     name, file, line = traced.groups()
     if code is not None and file is not None:
@@ -172,4 +172,4 @@ def _can_be_static(value: Any) -> bool:
         hash(value)
     except TypeError:
         return False
-    return not any(isinstance(leaf, jax.Array | np.ndarray) for leaf in jax.tree.leaves(value))
+    return not any(looks.is_a(leaf, jax.Array, np.ndarray) for leaf in jax.tree.leaves(value))

@@ -1,6 +1,5 @@
 """What to give a function in place of what it was given: each is tried by tracing."""
 
-import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.diagnosis import Fix
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import numpy_names, reach, tracing
@@ -51,7 +51,7 @@ def given(call: Call, error: Exception) -> Iterator[Fix]:
     Yields:
         A fix for the first argument with which it does.
     """
-    function = getattr(call.function, "__name__", "")
+    function = looks.name_of(call.function)
     for other in _others(call, error):
         changed = _with(call, other.name, other.value)
         try:
@@ -73,7 +73,7 @@ def given(call: Call, error: Exception) -> Iterator[Fix]:
 def of_jax(call: Call, static: Sequence[str]) -> Iterator[Fix]:
     """The function of jax.numpy in place of one of NumPy, where that was called itself."""
     function = numpy_names.with_jax_numpy(call.function)
-    changed, name = replace(call, function=function), getattr(function, "__name__", "")
+    changed, name = replace(call, function=function), looks.name_of(function)
     if function is call.function or vars(jnp).get(name) is not function:
         return
     if tracing.traces(changed, static):
@@ -83,7 +83,7 @@ def of_jax(call: Call, static: Sequence[str]) -> Iterator[Fix]:
 def one_jit(call: Call) -> Iterator[Fix]:
     """One jit with static arguments, in place of several, where that is what a call needs."""
     layers = [*_layers(call.function)]
-    plain = inspect.unwrap(call.function)
+    plain = looks.unwrapped(call.function)
     if not layers or not all(map(is_jitted, layers)):
         return
     try:
@@ -102,10 +102,10 @@ def one_jit(call: Call) -> Iterator[Fix]:
 def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> Iterator[Fix]:
     """An array that could be a Python number, and static."""
     known = values(call)
-    function = getattr(call.function, "__name__", "")
+    function = looks.name_of(call.function)
     for name in names:
-        value = known.get(name)
-        is_choice = isinstance(value, jax.Array) and value.shape == ()
+        value: Any = known.get(name)
+        is_choice = looks.is_a(value, jax.Array) and value.shape == ()
         if not is_choice or value is None or value.dtype.kind not in "iub":
             continue
         number = value.item()
@@ -142,15 +142,15 @@ def _others(call: Call, error: Exception) -> Iterator[_Other]:
     for name, value in values(call).items():
         if _is_table(value):
             yield _Other(name, value.to_numpy(), f"{name}.to_numpy()", f"{name} as an array")
-        if isinstance(value, list) and _is_plain(value):
+        if looks.is_of(value, list) and _is_plain(value):
             made = _as_tuple(value)
             words = f"{name} a tuple, as {made!r}: it can be hashed"
             yield _Other(name, made, f"{name}={made!r}", words, static=True)
-        if _NEEDS_FLOATS in text and not isinstance(value, bool):
-            if isinstance(value, int):
+        if _NEEDS_FLOATS in text and not looks.is_of(value, bool):
+            if looks.is_of(value, int):
                 words = f"a float in place of {value!r}"
                 yield _Other(name, float(value), f"{name}={float(value)!r}", words)
-            elif isinstance(value, jax.Array | np.ndarray) and value.dtype.kind in "iu":
+            elif looks.is_a(value, jax.Array, np.ndarray) and value.dtype.kind in "iu":
                 as_float = jnp.asarray(value, float)
                 yield _Other(name, as_float, f"{name}.astype(float)", f"{name} as floats")
 
@@ -183,7 +183,7 @@ def _is_table(value: object) -> bool:
 
 def _is_plain(values: list[Any]) -> bool:
     plain = (bool, int, float, str, type(None))
-    return all(_is_plain(v) if isinstance(v, list) else isinstance(v, plain) for v in values)
+    return all(_is_plain(v) if looks.is_of(v, list) else looks.is_of(v, *plain) for v in values)
 
 
 def _as_tuple(values: list[Any]) -> tuple[Any, ...]:

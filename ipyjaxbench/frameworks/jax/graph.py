@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ipyjaxbench import notes
+from ipyjaxbench import looks, notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import SnippetError
@@ -140,7 +140,7 @@ def _refuse_cycles(call: Call) -> None:
 def _refuse_deleted(call: Call) -> None:
     """Tracing asks for shapes, which deleted arrays still have: the call itself would fail."""
     for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
-        leaves = (leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array))
+        leaves = (leaf for leaf in jax.tree.leaves(value) if looks.is_a(leaf, jax.Array))
         if any(not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted() for leaf in leaves):
             raise SnippetError(
                 f"the memory of {name} was given away by an earlier call (donate_argnums): use what"
@@ -158,8 +158,8 @@ def _transformed(call: Call, options: GraphOptions) -> Call:
     return call
 
 
-def _without_data(value: object) -> object:
-    if isinstance(value, Shape):
+def _without_data(value: Any) -> object:
+    if looks.is_of(value, Shape):
         return jax.ShapeDtypeStruct(value.shape, value.dtype)
     return value
 
@@ -169,7 +169,7 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
     by_kind: dict[tuple[str, str], list[str]] = {}
     pairs = zip(traced.names, traced.values, traced.closed.in_avals, strict=True)
     for name, value, aval in pairs:
-        if isinstance(value, np.ndarray | np.generic) and value.dtype != aval.dtype:
+        if looks.is_of(value, np.ndarray, np.generic) and value.dtype != aval.dtype:
             by_kind.setdefault((str(value.dtype), str(aval.dtype)), []).append(name)
     yield from (notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
 
@@ -177,11 +177,12 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
 def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
     """What a jitted function would not take as it is, or would be compiled for at each call."""
     # Other libraries' ways to jit, and methods, take trees that `jax.jit` refuses.
-    if traced.within and isinstance(call.function, FunctionType) and call.labels[:1] != ("self",):
+    if traced.within and looks.is_of(call.function, FunctionType) and call.labels[:1] != ("self",):
         yield notes.mixed_tree(traced.within)
     fixed = {*traced.static, *traced.untraceable}
     # A number that is no number differs from itself.
-    unequal = [n for n, v in values(call).items() if n in fixed and isinstance(v, float) and v != v]
+    numbers = {n: v for n, v in values(call).items() if n in fixed and looks.is_of(v, float)}
+    unequal = [n for n, v in numbers.items() if v != v]
     if unequal:
         yield notes.static_nan(unequal)
 

@@ -6,7 +6,6 @@ keeps a tracer then: an object that stands for numbers, and has none. Used later
 
 import contextlib
 import functools
-import inspect
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._views import Cell, Slots
 from ipyjaxbench.frameworks.jax.changes import (
@@ -97,7 +97,7 @@ class Kept:
 
     def _look(self, name: str, value: Any) -> None:
         """Keep what a value holds; what that leads to comes later."""
-        if isinstance(value, _NOT_CHANGED):
+        if looks.is_a(value, *_NOT_CHANGED):
             return
         if (inner := _wrapped(name, value)) is not None:
             self._later(inner)
@@ -135,8 +135,8 @@ class Kept:
                 self._keep(Names(f"{each.__name__}.", vars(each), None, each))
 
     def _look_at_function(self, name: str, function: FunctionType) -> None:
-        if inspect.unwrap(function) is not function:
-            self._later([(function.__name__, inspect.unwrap(function))])
+        if looks.unwrapped(function) is not function:
+            self._later([(function.__name__, looks.unwrapped(function))])
         if not is_users(function.__code__.co_filename):
             return
         used = dict.fromkeys(_names_in(function.__code__))  # in the order of the code
@@ -186,7 +186,7 @@ def _wrapped(name: str, value: Any) -> list[tuple[str, Any]] | None:
             return [(name, value.__func__)]
         case property():
             return [(name, value.fget)]
-    return [(name, inspect.unwrap(value))] if is_jitted(value) else None
+    return [(name, looks.unwrapped(value))] if is_jitted(value) else None
 
 
 def _held(value: object) -> Mapping[str, Any]:
@@ -212,7 +212,7 @@ def _has_tracer(value: Any) -> bool:
     own = jax.core.Tracer | type | ModuleType | FunctionType
     objects = [leaf for leaf in leaves if not isinstance(leaf, own)]
     held = [each for one in objects for each in jax.tree.leaves(_held(one))]
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in (*leaves, *held))
+    return any(looks.is_a(leaf, jax.core.Tracer) for leaf in (*leaves, *held))
 
 
 def _names_in(code: CodeType) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Keeps the signatures with which functions are traced when nobody looks at the calls."""
 
-import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from typing import Any
 
 import jax.monitoring
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks.jax import keys
 from ipyjaxbench.frameworks.jax.events import PHASES
 from ipyjaxbench.frameworks.jax.keys import Called
@@ -126,7 +126,7 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
     module = sys.modules.get(getattr(plain, "__module__", ""))
-    own = inspect.unwrap(getattr(module, keys.name_of(plain), None) or len)
+    own = looks.unwrapped(getattr(module, keys.name_of(plain), None) or len)
     return by_user and (own is not plain or getattr(module, keys.name_of(plain)) is plain)
 
 

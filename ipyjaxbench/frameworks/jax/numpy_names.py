@@ -6,6 +6,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ipyjaxbench import looks
+
 
 def with_jax_numpy(function: Any) -> Any:
     """Copy a function and those that it uses; the originals stay as they are.
@@ -30,12 +32,12 @@ class _Copies:
     def of(self, value: Any) -> Any:
         if value is np:
             return jnp
-        if isinstance(value, MethodType):
+        if looks.is_of(value, MethodType):
             return MethodType(self.of(value.__func__), value.__self__)
-        if isinstance(value, FunctionType) and not _is_of_library(value):
+        if looks.is_of(value, FunctionType) and not _is_of_library(value):
             return self._of_function(value)
-        if callable(value) and (getattr(value, "__module__", None) or "").startswith("numpy"):
-            return getattr(jnp, getattr(value, "__name__", ""), value)
+        if callable(value) and looks.package_of(value) == "numpy":
+            return getattr(jnp, looks.name_of(value), value)
         return value
 
     def _of_function(self, function: FunctionType) -> Any:

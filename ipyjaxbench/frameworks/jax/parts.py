@@ -3,38 +3,39 @@
 import contextlib
 import functools
 import inspect
-from collections.abc import Iterator
-from types import MethodType
+from collections.abc import Iterable, Iterator
+from types import FunctionType, MethodType
 from typing import Any
 
 import jax
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.jax.reach import is_jitted
 
+_CONTAINERS: tuple[Any, ...] = (list, tuple, dict)
 _FEW = 3  # parts that are named one by one
 _HOLE = None  # what stands in a tree where a static leaf was
 
 
-def is_leaf(value: object) -> bool:
+def is_leaf(value: Any) -> bool:
     """Whether a leaf of an argument is data: an array, a number, or the shape of one."""
-    if isinstance(value, bool | int | float | complex | jax.Array | jax.ShapeDtypeStruct):
+    if looks.asked(_is_data, value):
         return True
-    if isinstance(value, np.ndarray | np.generic):
+    if looks.is_of(value, np.ndarray, np.generic):
         return value.dtype.kind not in "OSUMm"
-    return hasattr(type(value), "__jax_array__")
+    return looks.attribute(type(value), "__jax_array__") is not None
 
 
 def with_self(call: Call) -> Call:
     """A method of a tree of arrays as a function of that tree: its arrays are inputs then."""
     function = call.function
-    if isinstance(function, MethodType):
-        owner, plain = function.__self__, function.__func__
-    elif not inspect.isroutine(function):
-        owner, plain = function, inspect.getattr_static(type(function), "__call__", None)
+    if looks.is_of(function, MethodType):
+        owner, plain = function.__self__, function.__func__  # type: ignore[attr-defined]
     else:
-        return call
-    if isinstance(function, jax.stages.Wrapped) or not inspect.isfunction(plain):
+        owner, plain = function, looks.attribute(type(function), "__call__")
+    if is_jitted(function) or type(plain) is not FunctionType:
         return call
     if not any(is_leaf(leaf) for leaf in jax.tree.leaves(owner)) or owner is None:
         return call
@@ -43,21 +44,31 @@ def with_self(call: Call) -> Call:
 
 def holds_itself(value: object, above: frozenset[int] = frozenset()) -> bool:
     """Whether a container leads back to itself; JAX cannot follow that, and is left broken."""
-    if not isinstance(value, list | tuple | dict):
+    if not looks.is_of(value, *_CONTAINERS):
         return False
-    inner = value.values() if isinstance(value, dict) else value
-    containers = [each for each in inner if isinstance(each, list | tuple | dict)]
+    containers = [each for each in _items(value) if looks.is_of(each, *_CONTAINERS)]
     here = above | {id(value)}
     return any(id(each) in here or holds_itself(each, here) for each in containers)
 
 
+def _items(value: Any) -> Iterable[Any]:
+    """What is in a container, by Python's own methods: those of others may do what they like."""
+    kind = next(each for each in _CONTAINERS if looks.is_of(value, each))
+    found: Iterable[Any] = dict.values(value) if kind is dict else kind.__iter__(value)
+    return found
+
+
+def _is_data(value: object) -> bool:
+    return isinstance(value, bool | int | float | complex | jax.Array | jax.ShapeDtypeStruct)
+
+
 def dress(wrapper: Any, function: Any) -> None:
     """Make a wrapper look like what it wraps: JAX's errors then name the user's arguments."""
-    with contextlib.suppress(ValueError, TypeError):
+    with contextlib.suppress(Exception):  # an object may answer what it likes
         wrapper.__signature__ = inspect.signature(function)
-    name = getattr(function, "__name__", None) or type(function).__name__
+    name = looks.name_of(function) or looks.name_of(type(function))
     wrapper.__name__ = wrapper.__qualname__ = name
-    if hasattr(function, "__code__"):
+    if looks.is_of(function, FunctionType, MethodType):
         functools.update_wrapper(wrapper, function, updated=())
         wrapper.__name__ = name
 

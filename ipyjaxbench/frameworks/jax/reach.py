@@ -5,7 +5,6 @@ and of objects, through `functools.partial`, methods, and what `jax.jit` or `jax
 """
 
 import functools
-import inspect
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 
 import jax
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax.users import MADE, is_users, is_users_class
 
@@ -40,7 +40,7 @@ def functions(call: Call) -> Iterator[FunctionType]:
     """The functions that a call leads to, the nearest first."""
     roots = (call.function, *call.args, *call.kwargs.values())
     for thing in walked(roots):
-        if isinstance(thing, FunctionType):
+        if looks.is_of(thing, FunctionType):
             yield thing
 
 
@@ -71,10 +71,11 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 def plain(function: Any) -> FunctionType | None:
     """The Python function that something callable is made of."""
-    while isinstance(function, functools.partial | MethodType):
-        function = function.func if isinstance(function, functools.partial) else function.__func__
-    found = inspect.unwrap(function) if callable(function) else function
-    return found if isinstance(found, FunctionType) else None
+    while looks.is_of(function, functools.partial, MethodType):
+        is_method = looks.is_of(function, MethodType)
+        function = function.__func__ if is_method else function.func
+    found = looks.unwrapped(function) if callable(function) else function
+    return found if type(found) is FunctionType else None
 
 
 def is_jitted(thing: Any) -> bool:
@@ -93,25 +94,30 @@ def is_of_jax(function: Any) -> bool:
 
 def steps(thing: Any) -> Iterator[Step]:
     """What a thing leads to at once."""
-    match thing:
-        case functools.partial():
-            yield Step("inner", (), thing.func)
-            given = (*thing.args, *thing.keywords.values())
-            yield from (Step("given", (), each) for each in given if hasattr(each, "__dict__"))
-        case MethodType():
-            yield Step("inner", (), thing.__func__)
-            yield Step("owner", (), thing.__self__)
-        case FunctionType():
-            yield from _of_names(thing)
-            yield from _of_cells(thing)
-        case _ if is_jitted(thing):
-            yield Step("inner", (), inspect.unwrap(thing))
-        case type():
-            yield from _of_class(thing)
-        case ModuleType() | jax.Array():
-            return
-        case _:
-            yield from _of_object(thing)
+    if looks.is_of(thing, functools.partial):
+        yield Step("inner", (), thing.func)
+        given = (*thing.args, *thing.keywords.values())
+        yield from (Step("given", (), each) for each in given if _has_attributes(each))
+    elif looks.is_of(thing, MethodType):
+        yield Step("inner", (), thing.__func__)
+        yield Step("owner", (), thing.__self__)
+    elif looks.is_of(thing, FunctionType):
+        yield from _of_names(thing)
+        yield from _of_cells(thing)
+    elif is_jitted(thing):
+        yield Step("inner", (), looks.unwrapped(thing))
+    elif looks.is_of(thing, type):
+        yield from _of_class(thing)
+    elif not looks.is_of(thing, ModuleType) and not looks.asked(_is_array, thing):
+        yield from _of_object(thing)
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, jax.Array)
+
+
+def _has_attributes(value: object) -> bool:
+    return looks.attribute(type(value), "__dict__") is not None
 
 
 def _of_names(function: FunctionType) -> Iterator[Step]:
@@ -120,8 +126,8 @@ def _of_names(function: FunctionType) -> Iterator[Step]:
         return
     used = _used(function)
     for name in used:
-        value = function.__globals__.get(name)
-        if isinstance(value, ModuleType):
+        value: Any = function.__globals__.get(name)
+        if looks.is_of(value, ModuleType):
             yield from _of_module((name,), value, [*used])
         elif value is not None:
             yield Step("global", (name,), value)
@@ -137,8 +143,8 @@ def _of_module(path: tuple[str, ...], module: ModuleType, used: list[str]) -> It
     if not is_users(getattr(module, "__file__", None) or "<frozen"):
         return
     for name in used:
-        value = vars(module).get(name)
-        if isinstance(value, ModuleType) and len(path) < 3:
+        value: Any = vars(module).get(name)
+        if looks.is_of(value, ModuleType) and len(path) < 3:
             yield from _of_module((*path, name), value, used)
         elif callable(value):
             yield Step("module", (*path, name), value)
@@ -148,10 +154,10 @@ def _of_cells(function: FunctionType) -> Iterator[Step]:
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     for name, cell in cells:
         try:
-            value = cell.cell_contents
+            value: Any = cell.cell_contents
         except ValueError:  # nothing stands there yet
             continue
-        if isinstance(value, ModuleType):
+        if looks.is_of(value, ModuleType):
             yield from _of_module((name,), value, [*_used(function)])
         else:
             yield Step("cell", (name,), value)
@@ -160,20 +166,22 @@ def _of_cells(function: FunctionType) -> Iterator[Step]:
 def _of_object(thing: Any) -> Iterator[Step]:
     """The methods of an object, and the objects that it is made of."""
     yield from _of_class(type(thing))
-    held = getattr(thing, "__dict__", None)
-    if isinstance(held, dict) and (is_users_class(type(thing)) or len(held) <= _FEW):
-        objects = ((n, v) for n, v in held.items() if not isinstance(v, jax.Array | type))
-        yield from (Step("held", (n,), v) for n, v in objects if hasattr(v, "__dict__"))
+    held = looks.attributes(thing)
+    if is_users_class(type(thing)) or len(held) <= _FEW:
+        objects = ((n, v) for n, v in held.items() if not looks.is_of(v, type))
+        objects = ((n, v) for n, v in objects if not looks.asked(_is_array, v))
+        yield from (Step("held", (n,), v) for n, v in objects if _has_attributes(v))
 
 
 def _of_class(kind: type) -> Iterator[Step]:
     """The user's methods of a class."""
     seen: set[str] = set()
-    for each in kind.__mro__:
-        for name, method in vars(each).items():
-            inner = method.__func__ if isinstance(method, staticmethod | classmethod) else method
-            inner = inspect.unwrap(inner) if callable(inner) else inner
-            is_mine = isinstance(inner, FunctionType) and is_users(inner.__code__.co_filename)
+    for each in looks.line_of(kind):
+        for name, method in looks.defined(each).items():
+            wraps = looks.is_of(method, staticmethod, classmethod)
+            inner = method.__func__ if wraps else method
+            inner = looks.unwrapped(inner) if callable(inner) else inner
+            is_mine = type(inner) is FunctionType and is_users(inner.__code__.co_filename)
             if is_mine and name not in seen:
                 yield Step("method", (name,), inner)
             seen.add(name)

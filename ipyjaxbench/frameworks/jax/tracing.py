@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import _keras
 from ipyjaxbench.frameworks.jax import deadline, program
@@ -206,7 +207,7 @@ def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
 
 def _whole_numbers(call: Call) -> Iterator[str]:
     for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
-        if isinstance(value, int):
+        if looks.is_of(value, int):
             yield name
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from jax._src import array as jax_array
 from jax._src.interpreters import pxla
 
+from ipyjaxbench import looks
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks._crossings import (
     HOST,
@@ -234,7 +235,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _is_of_jax(function: Any) -> bool:
-    if isinstance(function, jax.stages.Wrapped | jax.stages.Compiled):
+    if looks.is_a(function, jax.stages.Wrapped, jax.stages.Compiled):
         return True
     if type(function) is FunctionType:  # what `jax.vmap` gives has the name of what it was given
         return function.__code__.co_filename.startswith(_JAX)

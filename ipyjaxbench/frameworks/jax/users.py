@@ -15,6 +15,8 @@ from types import CodeType, FrameType, SimpleNamespace, TracebackType
 
 import jax
 
+from ipyjaxbench import looks
+
 #: Files that are made while a fix is tried.
 MADE = "<fix"
 _NO_FILE = "<string>"  # code that a library makes, as `dataclasses` does, or that `exec` was given
@@ -49,8 +51,9 @@ def is_users(file: str) -> bool:
 
 def is_users_class(kind: type) -> bool:
     """Whether a class was written by the user, or is one for attributes of any name."""
-    module = sys.modules.get(kind.__module__)
-    if kind.__module__ == "__main__" or kind is SimpleNamespace:
+    name = looks.module_of(kind)
+    module = sys.modules.get(name)
+    if name == "__main__" or kind is SimpleNamespace:
         return True
     file = getattr(module, "__file__", None)
     return file is not None and is_users(file)

@@ -33,6 +33,7 @@ from ipyjaxbench.frameworks.tensorflow.transfers import TensorFlowCrossings
 from ipyjaxbench.graphs import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
+from ipyjaxbench.looks import asked
 from ipyjaxbench.memory_settings import MemorySetting
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
@@ -65,6 +66,9 @@ class TensorFlow(Framework):
 
     def owns(self, kind: type) -> bool:
         """Tensors and variables, not symbolic ones of a graph being built."""
+        return asked(self._is_theirs, kind)
+
+    def _is_theirs(self, kind: type) -> bool:
         return issubclass(kind, self._kinds)
 
     def compiles(self, value: object) -> bool:

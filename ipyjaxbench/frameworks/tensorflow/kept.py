@@ -5,7 +5,6 @@ it is traced: one that holds no numbers, and fails when it is used later.
 """
 
 import functools
-import inspect
 import random
 import sys
 from collections import deque
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._views import Cell, Slots
 from ipyjaxbench.frameworks.tensorflow import reach
@@ -158,7 +158,7 @@ class _Reached:
         self._next.extend((kind.__name__, kind) for kind in type(value).__mro__)
 
     def _look_at_function(self, function: FunctionType) -> None:
-        inner = inspect.unwrap(function)
+        inner = looks.unwrapped(function)
         self._next.append((function.__name__, inner))
         if not reach.is_users(function.__code__.co_filename):
             return

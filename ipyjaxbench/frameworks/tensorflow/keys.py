@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ipyjaxbench import codes, expression
+from ipyjaxbench import codes, expression, looks
 from ipyjaxbench.frameworks.tensorflow import reach
 from ipyjaxbench.frameworks.tensorflow.leaves import Leaves, token
 from ipyjaxbench.signature import Leaf, Signature
@@ -18,13 +18,13 @@ _DATA = ("x", "y", "sample_weight", "validation_data")  # arguments of a Keras m
 
 def plain_of(function: Any) -> Any:
     """What the user wrote."""
-    plain = inspect.unwrap(getattr(function, "python_function", function))
+    plain = looks.unwrapped(getattr(function, "python_function", function))
     return plain.__func__ if isinstance(plain, MethodType) else plain
 
 
 def owner_of(function: Any) -> Any | None:
     """The object whose decorated method it is: TensorFlow makes a function for each object."""
-    plain = inspect.unwrap(getattr(function, "python_function", function))
+    plain = looks.unwrapped(getattr(function, "python_function", function))
     target = getattr(getattr(plain, "__self__", None), "weakrefself_target__", None)
     return target() if target is not None else None
 

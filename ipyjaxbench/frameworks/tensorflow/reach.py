@@ -12,10 +12,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._named import named
-from ipyjaxbench.frameworks._walk import package_of
 from ipyjaxbench.frameworks.tensorflow import expressions
+from ipyjaxbench.looks import package_of
 
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _DEPTH = 4  # functions that call functions
@@ -36,7 +37,7 @@ def plain(function: Any) -> tuple[Any, bool]:
 def undecorated(value: Any) -> Any:
     """What a `tf.function` or another decorator was given."""
     value, _ = plain(value)
-    return inspect.unwrap(value) if isinstance(value, FunctionType | MethodType) else value
+    return looks.unwrapped(value) if isinstance(value, FunctionType | MethodType) else value
 
 
 def keras() -> Any | None:

@@ -11,6 +11,7 @@ import torch
 
 from ipyjaxbench.compiled import UNNAMED, Program
 from ipyjaxbench.frameworks._told import Fresh, Watch
+from ipyjaxbench.looks import attributes
 
 _EMPTIED = "inductor's caches in memory were emptied, those on disk kept"
 _HITS = (
@@ -25,14 +26,6 @@ _FRAME = "_compile.compile_inner"
 _MISSES = ("inductor_fx_local_cache_miss_count", "inductor_fx_remote_cache_miss_count")
 
 
-def attributes(value: object) -> dict[str, Any]:
-    """The attributes of an object; none where it has no place for them."""
-    try:
-        return vars(value)
-    except TypeError:
-        return {}
-
-
 def is_compiled(value: object) -> bool:
     """Whether `torch.compile` made it, or `Module.compile` changed it in place."""
     held = attributes(value)
@@ -42,7 +35,8 @@ def is_compiled(value: object) -> bool:
 def original(function: object) -> object | None:
     """What `torch.compile` was given: a function, or a module."""
     held = attributes(function)
-    module: object | None = held.get("_modules", {}).get("_orig_mod")
+    modules = held.get("_modules")
+    module: object | None = modules.get("_orig_mod") if type(modules) is dict else None
     return module if module is not None else held.get("_torchdynamo_orig_callable")
 
 

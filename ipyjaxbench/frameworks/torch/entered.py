@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from ipyjaxbench.expression import labels
-from ipyjaxbench.frameworks.torch.compile import attributes, is_compiled, original
+from ipyjaxbench.frameworks.torch.compile import is_compiled, original
+from ipyjaxbench.looks import attributes
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
 _AROUND = "external_utils.py"

@@ -9,6 +9,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench.expression import Call, Shape, labels
 from ipyjaxbench.frameworks.torch.compile import original
+from ipyjaxbench.looks import is_of
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ class Given:
 
 def plain(call: Call) -> Call:
     """The call of what `torch.compile` was given; shapes become tensors that nobody reads."""
-    function = call.function
+    function: Any = call.function
     while (inner := original(function)) is not None:
-        function = inner  # type: ignore[assignment]
+        function = inner
     args = tuple(map(_without_data, call.args))
     named = call.labels
-    if isinstance(function, torch.nn.Module):  # its call takes all, and tells no names
+    if is_of(function, torch.nn.Module):  # its call takes all, and tells no names
         named = labels(function.forward, args, call.kwargs)
     return replace(call, function=function, args=args, labels=named)
 
@@ -67,14 +68,14 @@ def of(call: Call) -> Given:
     """What a plain call is given."""
     args, kwargs, named = call.args, dict(call.kwargs), tuple(call.labels)
     leaves = pytree.tree_leaves((args, kwargs))
-    where = [index for index, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+    where = [index for index, leaf in enumerate(leaves) if is_of(leaf, torch.Tensor)]
     return Given(call.function, args, kwargs, leaves, where, _names_of(args, kwargs, named))
 
 
 def with_state(call: Call) -> Given:
     """What a plain call is given, with the state of a module among it."""
-    module = call.function
-    if not isinstance(module, torch.nn.Module):
+    module: Any = call.function
+    if not is_of(module, torch.nn.Module):
         return of(call)
     state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
 
@@ -86,7 +87,7 @@ def with_state(call: Call) -> Given:
 
 
 def _without_data(value: object) -> object:
-    if isinstance(value, Shape):
+    if type(value) is Shape:
         # Memory that nobody writes to is only promised: it costs nothing.
         return torch.empty(value.shape, dtype=getattr(torch, value.dtype))
     return value

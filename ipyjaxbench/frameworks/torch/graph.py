@@ -15,6 +15,7 @@ from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import operation, ranked
 from ipyjaxbench.graph_parts import by_line
 from ipyjaxbench.graphs import Graph
+from ipyjaxbench.looks import is_of
 from ipyjaxbench.options import GraphOptions
 
 _CLOCK = Clock.elapsed()
@@ -35,7 +36,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         UntraceableError: it depends on values; it holds the diagnosis.
     """
     __tracebackhide__ = True
-    has_values = not any(isinstance(arg, Shape) for arg in call.args)
+    has_values = not any(is_of(arg, Shape) for arg in call.args)
     call = given.plain(call)
     inputs = given.with_state(call)
     if not (inputs.where or reach.is_torchs(call)):

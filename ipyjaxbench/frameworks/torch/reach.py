@@ -5,6 +5,7 @@ import inspect
 import sys
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -12,11 +13,21 @@ from typing import Any, NamedTuple
 import torch
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks import find_reach, package_of
+from ipyjaxbench.frameworks import find_reach
 from ipyjaxbench.frameworks._changes import Cache, Items, Kind, Names
 from ipyjaxbench.frameworks._views import Cell, Slots
 from ipyjaxbench.frameworks.torch.program import is_ours
 from ipyjaxbench.frameworks.torch.tensors import is_lazy
+from ipyjaxbench.looks import (
+    attribute,
+    attributes,
+    defined,
+    is_of,
+    line_of,
+    module_of,
+    name_of,
+    package_of,
+)
 
 _MOST = 50_000  # places that are looked at, the nearest first
 _LONGEST = 10_000  # items of a container that is looked into
@@ -65,10 +76,11 @@ class Reach:
         for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
             self._look(_Way(name), value)
         while self._waiting and len(self.places) < _MOST:
-            self._enter(*self._waiting.popleft())
+            with suppress(Exception):  # an object of the user's may refuse to be looked at
+                self._enter(*self._waiting.popleft())
 
     def _look(self, way: _Way, value: Any) -> None:
-        if not isinstance(value, _ATOMS) and id(value) not in self._seen:
+        if not is_of(value, *_ATOMS) and id(value) not in self._seen:
             self._seen[id(value)] = value
             self._waiting.append((way, value))
 
@@ -79,45 +91,43 @@ class Reach:
 
     def _enter(self, way: _Way, value: Any) -> None:
         """Keep what a value holds, and have what that leads to wait for its turn."""
-        match value:
-            case MethodType():
-                self._look(_Way(_owner_of(value), way.is_told), value.__self__)
-                self._look(way, value.__func__)
-            case FunctionType():
-                self._enter_function(value)
-            case functools._lru_cache_wrapper():
-                self.places.append(Place(Cache(way.name, value), way.is_told))
-                self._look(way, value.__wrapped__)
-            case staticmethod() | classmethod():
-                self._look(way, value.__func__)
-            case property():
-                self._look(way, (value.fget, value.fset, value.fdel))
-            case functools.partial():
-                self._look(way, (value.func, value.args, value.keywords))
-            case type():
-                if _is_users_class(value):
-                    here = way._replace(name=f"{value.__name__}.")
-                    self._keep(here, Names(here.name, vars(value), None, value))
-            case _:
-                self._enter_data(way, value)
+        if is_of(value, MethodType):
+            self._look(_Way(_owner_of(value), way.is_told), value.__self__)
+            self._look(way, value.__func__)
+        elif is_of(value, FunctionType):
+            self._enter_function(value)
+        elif is_of(value, functools._lru_cache_wrapper):
+            self.places.append(Place(Cache(way.name, value), way.is_told))
+            self._look(way, value.__wrapped__)
+        elif is_of(value, staticmethod, classmethod):
+            self._look(way, value.__func__)
+        elif is_of(value, property):
+            self._look(way, (value.fget, value.fset, value.fdel))
+        elif is_of(value, functools.partial):
+            self._look(way, (value.func, value.args, value.keywords))
+        elif is_of(value, type):
+            if _is_users_class(value):
+                here = way._replace(name=f"{name_of(value)}.")
+                self._keep(here, Names(here.name, defined(value), None, value))
+        else:
+            self._enter_data(way, value)
 
     def _enter_data(self, way: _Way, value: Any) -> None:
-        match value:
-            case torch.Tensor():
-                self._enter_tensor(way, value)
-            case list() | dict() | set() | deque() | tuple() | frozenset():
-                self._enter_items(way, value)
-            case torch.nn.Module():
-                way = way._replace(is_told=_is_users_class(type(value)))
-                self._enter_object(way, value)
-                self.places.append(Place(Kind(way.name, value), is_told=False))
-                for held in (value._parameters, value._buffers, value._modules):
-                    self._seen[id(held)] = held  # no dictionaries to the user, but attributes
-                    self._keep(way.to("."), Names(way.to(".").name, held))
-            case torch.optim.Optimizer():  # to keep values is what it is for
-                self._enter_object(way._replace(is_told=False), value)
-            case _:
-                self._enter_object(way, value)
+        if is_of(value, torch.Tensor):
+            self._enter_tensor(way, value)
+        elif is_of(value, list, dict, set, deque, tuple, frozenset):
+            self._enter_items(way, value)
+        elif is_of(value, torch.nn.Module):
+            way = way._replace(is_told=_is_users_class(type(value)))
+            self._enter_object(way, value)
+            self.places.append(Place(Kind(way.name, value), is_told=False))
+            for held in (value._parameters, value._buffers, value._modules):
+                self._seen[id(held)] = held  # no dictionaries to the user, but attributes
+                self._keep(way.to("."), Names(way.to(".").name, held))
+        elif is_of(value, torch.optim.Optimizer):  # to keep values is what it is for
+            self._enter_object(way._replace(is_told=False), value)
+        else:
+            self._enter_object(way, value)
 
     def _enter_tensor(self, way: _Way, tensor: torch.Tensor) -> None:
         self.tensors.append(tensor)
@@ -130,33 +140,33 @@ class Reach:
     def _enter_items(self, way: _Way, values: Any) -> None:
         if len(values) > _LONGEST:
             return
-        if not isinstance(values, tuple | frozenset):
+        if not is_of(values, tuple, frozenset):
             self.places.append(Place(Items(way.name, values), way.is_told))
-        for key, value in values.items() if isinstance(values, dict) else enumerate(values):
-            self._look(way.to(f"[{key!r}]") if isinstance(key, str | int) else way, value)
+        for key, value in values.items() if is_of(values, dict) else enumerate(values):
+            self._look(way.to(f"[{key!r}]") if is_of(key, str, int) else way, value)
 
     def _enter_object(self, way: _Way, value: Any) -> None:
         if package_of(type(value)) in _NOT_ENTERED and not _is_users_class(type(value)):
             return
         here = way.to(".")
-        if hasattr(value, "__dict__"):
-            self._keep(here, Names(here.name, vars(value)))
+        if attribute(type(value), "__dict__") is not None:
+            self._keep(here, Names(here.name, attributes(value)))
         slots = Slots(value)
         if slots.members:
             self._keep(here, Names(here.name, slots))
-        for kind in type(value).__mro__:
+        for kind in line_of(type(value)):
             self._look(way, kind)
 
     def _enter_function(self, function: FunctionType) -> None:
         here = _Way("")
-        self._look(_Way(function.__name__), getattr(function, "__wrapped__", None))
+        self._look(_Way(function.__name__), attributes(function).get("__wrapped__"))
         if not _is_users(function.__code__.co_filename):
             return
         used = set(_names_in(function.__code__))
         self._keep(here, Names("", function.__globals__, used))
         for name in used:
-            module = function.__globals__.get(name)
-            if isinstance(module, ModuleType) and _is_users_module(module):
+            module: Any = function.__globals__.get(name)
+            if is_of(module, ModuleType) and _is_users_module(module):
                 self._keep(_Way(f"{name}."), Names(f"{name}.", vars(module), used))
         free = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         for name, cell in free:
@@ -175,8 +185,9 @@ def is_torchs(call: Call) -> bool:
 def _is_users_class(kind: type) -> bool:
     if kind is SimpleNamespace:
         return True
-    module = sys.modules.get(kind.__module__)
-    return kind.__module__ == "__main__" or (module is not None and _is_users_module(module))
+    name = module_of(kind)
+    module = sys.modules.get(name)
+    return name == "__main__" or (module is not None and _is_users_module(module))
 
 
 def _is_users_module(module: ModuleType) -> bool:
@@ -189,7 +200,7 @@ def _is_users(file: str) -> bool:
 
 
 def _owner_of(method: MethodType) -> str:
-    return "self" if not isinstance(method.__self__, type) else method.__self__.__name__
+    return "self" if not is_of(method.__self__, type) else name_of(method.__self__)
 
 
 def _names_in(code: CodeType) -> Iterator[str]:

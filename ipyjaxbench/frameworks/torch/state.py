@@ -11,6 +11,7 @@ from ipyjaxbench import notes
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.torch import tensors
 from ipyjaxbench.frameworks.torch.reach import Reach
+from ipyjaxbench.looks import attributes, is_of
 from ipyjaxbench.notes import Note
 
 
@@ -68,13 +69,13 @@ def put_back(call: Call, *, is_made: bool) -> Iterator[Kept]:
 def _has_fake(value: Any) -> bool:
     """Whether a value is a tensor without data, or holds one; objects are looked into."""
     leaves = pytree.tree_leaves(value)
-    held = [getattr(leaf, "__dict__", None) for leaf in leaves if not isinstance(leaf, type)]
+    held = [attributes(leaf) for leaf in leaves if not is_of(leaf, type)]
     return any(map(_is_fake, (*leaves, *pytree.tree_leaves(held))))
 
 
 def _is_fake(value: Any) -> bool:
     from torch._subclasses.fake_tensor import is_fake
 
-    return isinstance(value, torch.Tensor) and (
+    return is_of(value, torch.Tensor) and (
         is_fake(value) or torch._C._functorch.is_functorch_wrapped_tensor(value)
     )

@@ -1,12 +1,12 @@
 """Which argument is responsible for a fault, where JAX's own words do not say."""
 
-import inspect
 from dataclasses import replace
 from typing import Any
 
 import jax
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import asked, tracing, users
 from ipyjaxbench.frameworks.jax.diagnoses import results
@@ -54,14 +54,14 @@ def _is_of_jax(error: Exception) -> bool:
 
 
 def _is_no_number(value: Any) -> bool:
-    if isinstance(value, int):
+    if looks.is_of(value, int):
         return not -(2**63) <= value < 2**63
     return not callable(value) and not any(map(is_leaf, jax.tree.leaves(value)))
 
 
 def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     """The argument without which, as a fixed value, the call would not trace."""
-    plain = inspect.unwrap(call.function)
+    plain = looks.unwrapped(call.function)
     if plain is not call.function and is_jitted(call.function):
         call = replace(call, function=plain)  # jit would trace all again
         try:
@@ -69,7 +69,7 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
             return [*traced.static, *traced.untraceable]
         except tracing.NoChoiceError:
             pass
-    if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(call.args)):
+    if any(looks.is_of(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(call.args)):
         return []
     needed = set(failed.static)
     try:
@@ -88,5 +88,5 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
 
 def _on_host(value: Any) -> Any:
     """While JAX traces, only NumPy computes with values; the code may change them in place."""
-    data = jax.Array | np.ndarray | np.generic | bool | int | float | complex
-    return jax.tree.map(lambda leaf: np.array(leaf) if isinstance(leaf, data) else leaf, value)
+    data = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
+    return jax.tree.map(lambda leaf: np.array(leaf) if looks.is_a(leaf, *data) else leaf, value)

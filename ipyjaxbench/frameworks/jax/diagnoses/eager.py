@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import reach, tracing
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
@@ -81,7 +82,7 @@ class Eager:
 
 def _may_be_made(call: Call) -> bool:
     leaves = jax.tree.leaves((call.args, dict(call.kwargs)))
-    if any(isinstance(leaf, jax.ShapeDtypeStruct | jax.core.Tracer) for leaf in leaves):
+    if any(looks.is_a(leaf, jax.ShapeDtypeStruct, jax.core.Tracer) for leaf in leaves):
         return False
     if sum(np.size(leaf) for leaf in leaves if hasattr(leaf, "shape")) > _LARGEST:
         return False
@@ -124,11 +125,11 @@ def _alone() -> Iterator[None]:
 
 
 def _copied(leaf: Any) -> Any:
-    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+    return leaf.copy() if looks.is_of(leaf, np.ndarray) else leaf
 
 
 def _of_numpy(leaf: Any) -> Any:
-    return np.array(leaf) if isinstance(leaf, jax.Array | np.ndarray) else leaf
+    return np.array(leaf) if looks.is_a(leaf, jax.Array, np.ndarray) else leaf
 
 
 def _same(mine: Any, theirs: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax.reach import Step, steps, walked
 
@@ -107,7 +108,7 @@ class _Copies:
                 self._copies[key] = MethodType(self.of(thing.__func__), thing.__self__)
             case jax.stages.Wrapped():
                 # Without jit: it keeps what it traced, and for longer than this.
-                self._copies[key] = self.of(inspect.unwrap(thing))
+                self._copies[key] = self.of(looks.unwrapped(thing))
             case type():
                 self._copies[key] = self._class(thing)
             case _:

@@ -1,11 +1,11 @@
 """Why JAX would not trace a call, and what would help, each fix tried by tracing it."""
 
-import inspect
 import itertools
 import linecache
 from pathlib import Path
 from types import CodeType
 
+from ipyjaxbench import looks
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import given, reach, tracing, users
@@ -85,7 +85,7 @@ def _cause_of(error: Exception) -> Exception:
 
 def _inside(call: Call, code: CodeType) -> str:
     """The function that holds the line, and its file; empty where it is what was called."""
-    top = getattr(inspect.unwrap(call.function), "__code__", None)
+    top = getattr(looks.unwrapped(call.function), "__code__", None)
     top = getattr(top, "__code__", top)
     if code is top or code.co_name.startswith("<module"):
         return ""

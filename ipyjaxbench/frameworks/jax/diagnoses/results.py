@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks.jax.diagnoses.trees import first_line
 from ipyjaxbench.frameworks.jax.parts import is_leaf
 from ipyjaxbench.frameworks.jax.reach import is_jitted
@@ -34,7 +35,7 @@ def refuse_generator(function: Callable[..., Any]) -> None:
     Raises:
         NoDataError: it is a generator function, or ``async``.
     """
-    plain = inspect.unwrap(function)
+    plain = looks.unwrapped(function)
     if inspect.isgeneratorfunction(plain):
         raise NoDataError("the result is a generator", plain)
     if inspect.iscoroutinefunction(plain) or inspect.isasyncgenfunction(plain):
@@ -53,7 +54,7 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
     """
     for result in returned:
         for path, leaf in jax.tree_util.tree_leaves_with_path(result):
-            if isinstance(leaf, jax.core.Tracer) or is_leaf(leaf):
+            if looks.is_a(leaf, jax.core.Tracer) or is_leaf(leaf):
                 continue
             close = getattr(leaf, "close", None)
             if inspect.iscoroutine(leaf) and close is not None:
@@ -62,7 +63,7 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
             kind = type(leaf).__name__
             article = "an" if kind[0] in "aeiouAEIOU" else "a"
             # What wraps the user's function may give something else than that does.
-            returns = inspect.unwrap(function) if is_jitted(function) else function
+            returns = looks.unwrapped(function) if is_jitted(function) else function
             package = type(leaf).__module__.partition(".")[0]
             raise NoDataError(f"{where} is {article} {kind}", returns, package)
 
