@@ -95,8 +95,11 @@ def explain(error: BaseException) -> Diagnosis:
     """
     __tracebackhide__ = True
     if not is_of(error, BaseException):
-        kind = name_of(type(error))
-        raise SnippetError(f"explain takes an error that was caught, and a value of {kind} is none")
+        try:
+            shown = repr(error)
+        except Exception:  # noqa: BLE001  an object may answer what it likes
+            shown = f"a {name_of(type(error))}"
+        raise SnippetError(f"explain takes an error that was caught, and {shown} is none")
     known = attributes(error).get("diagnosis")
     if isinstance(known, Diagnosis):
         return known
