@@ -30,23 +30,21 @@ class Storage(State):
         if device.type == "cuda" and room.take(
             str(device), self.nbytes, lambda: torch.cuda.mem_get_info(device)[0]
         ):
-            self._before = storage.clone()
+            self._before = _bits(storage).clone()
         elif room.take("host", self.nbytes, host_memory):
-            self._before = storage.clone() if device.type == "cpu" else storage.cpu()
+            bits = _bits(storage)
+            self._before = bits.clone() if device.type == "cpu" else bits.cpu()
         self.can_restore = self._before is not None
 
     def changed(self) -> bool:
         """Whether a bit differs, where there is a copy; `Tensor` looks at the counter else."""
         if not self.can_restore or self._storage.nbytes() != self.nbytes:
             return False
-        now, before = self._storage, self._before
-        if before.device != now.device:
-            now = now.cpu()
-        return not torch.equal(_bits(now), _bits(before))
+        return not torch.equal(_bits(self._storage).to(self._before.device), self._before)
 
     def restore(self) -> None:
         """Write the old bits into the same memory."""
-        self._storage.copy_(self._before)
+        _bits(self._storage).copy_(self._before)
 
     def again(self) -> "Storage":
         """The bits now."""
@@ -154,4 +152,6 @@ def _gradient(tensor: Any) -> Any:
 
 
 def _bits(storage: Any) -> Any:
-    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+    """The memory as whole numbers: as few as can be, for PyTorch has threads copy many."""
+    dtype = torch.int64 if storage.nbytes() % 8 == 0 else torch.uint8
+    return torch.empty(0, dtype=dtype, device=storage.device).set_(storage)
