@@ -159,7 +159,8 @@ class Calls:
             self._turn(ahead, self._wait)
         before = self.compilations()
         taken = self._turn(calls, self._wait)
-        if self._wait is _no_wait:
+        # Asking a framework that is not in play would slow down the next sample of another one.
+        if self._wait is _no_wait and self.drain.may_wait:
             self.check(taken / calls)
         return max(round(taken - calls * self._reset_ns), 0), self.compilations() > before
 

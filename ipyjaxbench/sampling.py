@@ -17,6 +17,7 @@ _ENOUGH = 50_000  # samples: more would not narrow the interval, and a record is
 _PART_NS = 20_000_000  # of a sample that is so long that a user may end it
 _SPAN = 0.25  # of the budget at least: what a short look sees is one mood of the machine
 
+_TRIES = 3  # of a size of samples: one may be disturbed
 _LOOKS = 3  # without a warm-up; `waiting.leaves_work` takes one "yes" of so many
 _WARM_CALLS = 50
 _WARM_NS = 50_000_000
@@ -209,16 +210,21 @@ def _is_warm(samples: Samples) -> bool:
 def calls_per_sample(calls: Calls, samples: Samples) -> int:
     """As many as the clock needs and no more: large samples catch every disturbance."""
     __tracebackhide__ = True
-    typical = stats.median([probe.waited for probe in samples.probes[-5:]])
-    if calls.one_by_one or typical >= _SAMPLE_NS:
+    # The fastest: after each of these calls devices were asked, which makes the next one slower.
+    if calls.one_by_one or min(probe.waited for probe in samples.probes[-5:]) >= _SAMPLE_NS:
         return 1
     number = 1
     while True:
-        taken, _ = calls.sample(number)
-        taken = max(taken, calls.elapsed)  # a clock of CPU time stands still in a sleep
+        taken = stats.median([_taken(calls, number) for _ in range(_TRIES)])
         if taken >= _SAMPLE_NS / 2:
             return max(1, round(number * _SAMPLE_NS / taken))
         number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))
+
+
+def _taken(calls: Calls, number: int) -> int:
+    __tracebackhide__ = True
+    taken, _ = calls.sample(number)
+    return max(taken, calls.elapsed)  # a clock of CPU time stands still in a sleep
 
 
 def ahead_of(number: int) -> int:

@@ -1,6 +1,6 @@
 """JAX: asynchronous, compiled at first use. The post's lines are those of "JAX Basics"."""
 
-from tests.accuracy.case import DEEP, Case
+from tests.accuracy.case import Case
 
 _JAX = """
 import jax, jax.numpy as jnp, numpy as np, time
@@ -116,9 +116,8 @@ JAX = (
     Case("debug callback", "called(small)", "called(small); jax.effects_barrier()", _CALLBACK),
     Case("after unfinished work", "tiny(small)", "tiny(small).block_until_ready()", _JAX,
          dirt="for _ in range(8): step(step(x))"),
-    Case("tiny jitted op", "tiny(small)", "tiny(small).block_until_ready()", _JAX, coverage=True,
-         why=DEEP),
-    Case("tiny eager op", "small + 1", "(small + 1).block_until_ready()", _JAX, why=DEEP),
+    Case("tiny jitted op", "tiny(small)", "tiny(small).block_until_ready()", _JAX, coverage=True),
+    Case("tiny eager op", "small + 1", "(small + 1).block_until_ready()", _JAX),
     Case("donated, carried", "params = update(params)",
          "params = update(params); params.block_until_ready()", _DONATE),
     Case("lambda jitted in the loop", "jax.jit(lambda a: a * 2)(small)",
@@ -132,7 +131,7 @@ JAX = (
     Case("random numbers", "jax.random.normal(jax.random.key(1), (side,))",
          "jax.random.normal(jax.random.key(1), (side,)).block_until_ready()", _JAX),
     Case("Python numbers", "scaled(small, 3, 2.5)", "scaled(small, 3, 2.5).block_until_ready()",
-         _HOST, why=DEEP),
+         _HOST),
     Case("NumPy doubles, x64 off", "step(doubles)", "step(doubles).block_until_ready()", _HOST),
     Case("device_put", "jax.device_put(singles)", "jax.device_put(singles).block_until_ready()",
          _HOST),

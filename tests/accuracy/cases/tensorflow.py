@@ -1,6 +1,6 @@
 """TensorFlow: done when it returns on the CPU, unless its executor was told otherwise."""
 
-from tests.accuracy.case import DEEP, Case
+from tests.accuracy.case import Case
 
 _TF = """
 import tensorflow as tf
@@ -48,7 +48,7 @@ b = a[:200, :200]  # small, since `%timeit` queues tens of thousands of products
 TENSORFLOW = (
     Case("post: product", "tf.matmul(a, a)", "tf.matmul(a, a); sync()", _TF, coverage=True),
     Case("post: to NumPy", "tf.matmul(a, a).numpy()", setup=_TF),
-    Case("tiny op", "small + 1", "small + 1; sync()", _TF, why=DEEP),
+    Case("tiny op", "small + 1", "small + 1; sync()", _TF),
     Case("tf.function", "g(a)", "g(a); sync()", _TF),
     Case("jit_compile", "fused(a)", "fused(a); sync()", _XLA),
     Case("first call of tf.function", "fresh(a)", "fresh(a); sync()", _FRESH, first=True),
