@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.compiled import FirstCall, Program
-from tests.bench import MS, Bench, told
+from tests.bench import MS, Bench, recorder, told
 
 CODE = "jitted; call()"
 
@@ -13,10 +13,11 @@ CODE = "jitted; call()"
 @pytest.fixture
 def cold(bench: Bench) -> list[Any]:
     """A function compiled before, a call that uses it, and what ``jitted`` stood for in each."""
-    jitted, seen = bench.device.compile, []
+    jitted = bench.device.compile
+    note, seen = recorder()
 
     def each(_: int) -> None:
-        seen.append(bench.names["jitted"])
+        note(bench.names["jitted"])
         if bench.device.cold:
             bench.device.compile(80 * MS, "step")
 

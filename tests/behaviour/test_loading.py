@@ -15,6 +15,7 @@ from IPython.core.magic import Magics, line_magic, magics_class
 
 import ipyjaxbench
 from ipyjaxbench.errors import OptionError
+from tests.bench import recorder
 from tests.shell import Shell
 
 
@@ -137,8 +138,8 @@ class Broken(DisplayPublisher):
 
 
 def test_without_a_display_a_result_is_text(shell: Shell) -> None:
-    calls: list[int] = []
-    shell.names["f"] = lambda: calls.append(1)
+    note, calls = recorder()
+    shell.names["f"] = lambda: note(1)
     done: list[Any] = []
     stream, before = io.StringIO(), (shell.shell.display_pub, sys.stdout)
     shell.shell.display_pub, sys.stdout = Broken(), stream
