@@ -13,6 +13,7 @@ from types import (
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
+    MethodType,
     ModuleType,
 )
 from typing import Any
@@ -118,9 +119,11 @@ def name_of(value: object) -> str:
     """The name of a function, a class or a module; "" where it has none.
 
     Example:
-        >>> name_of(len), name_of(3)
-        ('len', '')
+        >>> name_of(len), name_of([].sort), name_of(3)
+        ('len', 'sort', '')
     """
+    if type(value) is MethodType:
+        return name_of(value.__func__)
     found: Any = _CLASS_NAME.__get__(value) if is_of(value, type) else attribute(value, "__name__")
     if type(found) is GetSetDescriptorType:
         try:
