@@ -30,12 +30,12 @@ def fresh(functions: Sequence[object]) -> Iterator[Fresh]:
     if number is None or guided is None or guided.value:
         yield Fresh(told=[*told, "JAX's caches in memory stayed in use"])
         return
-    with number(next(_keys)), _no_disk_cache() as left_out:
+    with number(next(_keys)), no_disk_cache() as left_out:
         yield Fresh(told=told if left_out else [*told, "the disk cache stayed in use"])
 
 
 @contextmanager
-def _no_disk_cache() -> Iterator[bool]:
+def no_disk_cache() -> Iterator[bool]:
     """Neither read nor write the disk cache, as far as it has one; yields whether that worked.
 
     JAX decides once whether the cache is in use, and asks the option only then: that decision is

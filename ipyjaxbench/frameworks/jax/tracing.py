@@ -27,6 +27,8 @@ from ipyjaxbench.frameworks.jax.words import text_of
 _LONGEST = 4.0
 #: Turns of a loop up to which a choice that JAX names may take longer.
 _TURNS = 10_000
+#: Longer programs are not compiled only to see what they give.
+_MOST_EQUATIONS = 2_000
 #: Errors after which none is tried either: no choice of static arguments mends them.
 _FINAL = (jax.errors.UnexpectedTracerError, results.NoDataError, RecursionError)
 
@@ -121,6 +123,20 @@ def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
 def traces(call: Call, fixed: Collection[str]) -> bool:
     """Whether a call traces, with some arguments as fixed values and no other made static."""
     return error_of(call, fixed) is None
+
+
+def run(call: Call, fixed: Collection[str]) -> Any:
+    """What a call gives under jit, with these arguments as fixed values.
+
+    Raises:
+        Exception: it does not trace, or fails when it runs.
+        OutOfTimeError: its program is too long to be compiled soon.
+    """
+    traced = _traced(with_self(call), frozenset(fixed))
+    if sum(1 for _ in program.equations_of(traced.closed.jaxpr)) > _MOST_EQUATIONS:
+        raise OutOfTimeError
+    wrapper, args, kwargs = traced.call
+    return jax.jit(wrapper)(*args, **kwargs)
 
 
 def lowered(traced: Traced, stage: str, platform: str | None) -> str:

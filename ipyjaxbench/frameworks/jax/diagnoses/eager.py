@@ -1,8 +1,8 @@
-"""What a call gives without jit, for what is to be written instead has to give the same."""
+"""What a call gives without jit; what is to be written instead has to give that under jit."""
 
 import contextlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks.jax import reach, tracing
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
+from ipyjaxbench.frameworks.jax.fresh import no_disk_cache
 from ipyjaxbench.frameworks.jax.kept import Kept
 
 _LARGEST = 2**20  # numbers among the arguments
@@ -50,8 +51,14 @@ class Eager:
         found = self._outcome
         return found if isinstance(found, Exception) else None
 
-    def agrees(self, other: Call) -> bool | None:
-        """Whether another call gives the same: values, shapes and dtypes.
+    def agrees(self, other: Call, static: Collection[str] = ()) -> bool | None:
+        """Whether another call gives the same, without jit and under it: values, shapes and dtypes.
+
+        Code that traces may give something else under jit: the text of a tracer is no number's.
+
+        Args:
+            other: the call; it is known to trace.
+            static: its arguments that are fixed values under jit.
 
         Returns:
             None where that cannot be computed.
@@ -59,13 +66,17 @@ class Eager:
         mine = self._outcome
         if mine is None or isinstance(mine, Exception):
             return None
-        theirs = _made(other, _copied)
-        if theirs is None or isinstance(theirs, Exception):
-            return theirs is None and None
-        try:
-            return _same(mine[0], theirs[0])
-        except Exception:  # noqa: BLE001  objects of the user's may not be comparable
-            return None
+        # Without jit first: there, code that does not end can be stopped.
+        for jitted in (False, True):
+            theirs = _made(other, _copied, static if jitted else None)
+            if theirs is None or isinstance(theirs, Exception):
+                return theirs is None and None
+            try:
+                if not _same(mine[0], theirs[0]):
+                    return False
+            except Exception:  # noqa: BLE001  objects of the user's may not be comparable
+                return None
+        return True
 
     @cached_property
     def _outcome(self) -> tuple[Any] | Exception | None:
@@ -102,13 +113,25 @@ def _is_of_arrays(function: Any, name: str) -> bool:
     return name in _JAX_NAMES and any(each in libraries for each in known)
 
 
-def _made(call: Call, change: Callable[[Any], Any]) -> tuple[Any] | Exception | None:
-    """The result in a tuple, or what was raised; None where there was no time."""
+def _made(
+    call: Call, change: Callable[[Any], Any], static: Collection[str] | None = None
+) -> tuple[Any] | Exception | None:
+    """The result in a tuple, or what was raised; None where there was no time.
+
+    Args:
+        call: it is made with changed copies of its data.
+        change: what to make of each leaf.
+        static: the call is made under jit, with these fixed; None makes it without.
+    """
     args, kwargs = jax.tree.map(change, (call.args, dict(call.kwargs)))
-    before = Kept(replace(call, args=args, kwargs=kwargs))
+    copied = replace(call, args=args, kwargs=kwargs)
+    before = Kept(copied)
     try:
-        with _alone(), within(_LONGEST):
-            return (jax.block_until_ready(call.function(*args, **kwargs)),)
+        with _alone(jit=static is not None), within(_LONGEST):
+            found = (
+                call.function(*args, **kwargs) if static is None else tracing.run(copied, static)
+            )
+            return (jax.block_until_ready(found),)
     except OutOfTimeError:
         return None
     except Exception as error:  # noqa: BLE001  the user's code may raise anything
@@ -118,10 +141,19 @@ def _made(call: Call, change: Callable[[Any], Any]) -> tuple[Any] | Exception | 
 
 
 @contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    """Without jit; what is printed and warned of is as if it had not been."""
-    with jax.disable_jit(), contextlib.redirect_stdout(io.StringIO()), tracing.silent():
-        yield
+def _alone(*, jit: bool) -> Iterator[None]:
+    """What is printed, warned of, logged and compiled is as if it had not been."""
+    with (
+        jax.disable_jit(not jit),
+        jax.log_compiles(new_val=False),
+        no_disk_cache(),
+        contextlib.redirect_stdout(io.StringIO()),
+        tracing.silent(),
+    ):
+        try:
+            yield
+        finally:
+            jax.effects_barrier()  # what it prints at last is dropped too
 
 
 def _copied(leaf: Any) -> Any:

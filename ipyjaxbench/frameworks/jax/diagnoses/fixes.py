@@ -1,4 +1,4 @@
-"""What to write instead: each fix is traced, and computed without jit, before it is told."""
+"""What to write instead: each fix is traced, and computed under jit, before it is told."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -169,11 +169,16 @@ class Fixes:
         return replace(state, call=changed, error=error or state.error, done=done)
 
     def _checked(self, state: _State) -> Fix | None:
-        """The fix, where it gives what the code gives without jit, or says what it changes."""
+        """The fix, where under jit it gives what the code gives without, or says what it changes.
+
+        What it says that it changes, it changes without jit and under jit alike.
+        """
         may_differ = any(not each.edit.same for each in state.done)
-        same = None if may_differ else self.eager.agrees(state.call)
-        if same is False:
+        eager = Eager(state.call) if may_differ else self.eager
+        agrees = eager.agrees(state.call, self._failed.static)
+        if agrees is False:
             return None
+        same = agrees and not may_differ
         missing: dict[str, None] = {}
         code = "\n".join(self._told(state, missing))
         costs = [each.edit.changes for each in state.done if each.edit.changes]

@@ -80,7 +80,7 @@ _PITFALLS = (
         ("ConcretizationTypeError", "TracerArrayConversionError"),
         r"\b(item|tolist)\(\)|`?tolist|`?item",
         "item() and tolist() ask for Python numbers, and while tracing there are only shapes",
-        "leave it out: arrays compute as numbers do",
+        "leave it out: arrays compute as numbers do; or compute with the number outside of jit",
     ),
     Pitfall(
         ("ConcretizationTypeError",),
@@ -166,7 +166,7 @@ _PITFALLS = (
         ("ConcretizationTypeError",),
         "",
         "a Python number or a shape is made of a value, and while tracing there are only shapes",
-        "make the argument a Python number, and static",
+        "make the argument a Python number, and static; or compute with the number outside of jit",
     ),
     Pitfall(
         ("TypeError",),

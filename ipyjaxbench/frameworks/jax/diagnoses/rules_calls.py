@@ -10,7 +10,7 @@ import numpy as np
 
 from ipyjaxbench.frameworks.jax.diagnoses.rule_parts import exchanged, name
 from ipyjaxbench.frameworks.jax.diagnoses.site import Edit, Site
-from ipyjaxbench.frameworks.jax.diagnoses.spelling import call, library, value_of
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import attribute_of, call, library, value_of
 
 #: Functions of `math` that have another name in JAX.
 _RENAMED = {
@@ -59,7 +59,7 @@ def _full_name(site: Site, node: ast.expr) -> str:
     known = site.value(node)
     kind = getattr(known, "__name__", "")
     for module in (math, np, jnp):
-        if kind and known is getattr(module, kind, None):
+        if kind and known is attribute_of(module, kind):
             return f"{module.__name__}.{kind}"
     return ""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks.jax.diagnoses import trees
 from ipyjaxbench.frameworks.jax.diagnoses.exchange import cells_of, made
-from ipyjaxbench.frameworks.jax.diagnoses.spelling import is_full, value_of
+from ipyjaxbench.frameworks.jax.diagnoses.spelling import attribute_of, is_full, value_of
 from ipyjaxbench.frameworks.jax.diagnoses.trees import copied, settled
 from ipyjaxbench.frameworks.jax.users import MADE
 
@@ -84,7 +84,7 @@ class Site:
             return self.function.__globals__.get(node.id, _builtin(node.id))
         if isinstance(node, ast.Attribute):
             owner = self.value(node.value)
-            return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
+            return attribute_of(owner, node.attr) if isinstance(owner, ModuleType) else None
         return None
 
     def edited(self, edit: Edit) -> ast.FunctionDef:

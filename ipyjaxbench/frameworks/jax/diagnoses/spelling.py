@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -94,9 +95,16 @@ def value_of(dotted: str) -> Any:
         except ImportError:
             continue
         for part in parts[length:]:
-            found = getattr(found, part, None)  # type: ignore[assignment]
+            found = attribute_of(found, part)
         return found
     return None
+
+
+def attribute_of(owner: Any, name: str) -> Any:
+    """An attribute, None without one; a library that gives names up does not warn of a look."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(owner, name, None)
 
 
 def library(dotted: str) -> ast.Name:
