@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from flax import nnx
+from IPython.core.error import UsageError
 
 from tests.shell import Shell
 
@@ -52,6 +53,16 @@ def test_functions_of_jax_that_the_user_jits_are_told_and_those_that_jax_jits_ar
     assert [line.partition(", in ")[0] for line in told(watching)] == ["traced: sum (first call)"]
     watching.run("y = jnp.sin(x[:2]) + jnp.sum(x[:2]) - jnp.linalg.norm(x) + jnp.cumsum(x)[0]")
     assert told(watching) == []
+
+
+def test_a_fix_that_is_computed_under_jit_is_no_trace_of_the_users(watching: Shell) -> None:
+    watching.run("def f(x):\n    return x * 7 if x.sum() > 0 else -x")
+    with pytest.raises(UsageError):
+        watching.run("%jaxpr f(x)")
+    assert any("gives what the code" in out.data["text/plain"] for out in watching.shown)
+    assert told(watching) == []
+    watching.run("y = jax.jit(lambda x: x * 43)(x)")
+    assert len(told(watching)) == 1
 
 
 def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
