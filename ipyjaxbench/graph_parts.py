@@ -204,7 +204,7 @@ class Live(ABC):
 
     @abstractmethod
     def nodes(self) -> Sequence[Node]:
-        """Inputs, operations and outputs, those of inner programs left out."""
+        """Inputs, operations and outputs; those of branches and loops are left out."""
 
     @abstractmethod
     def compiled(self) -> Compiled | None:

@@ -46,6 +46,10 @@ def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
     for cut in g.breaks:
         where = f"line {cut.line}: {cut.source.rstrip(':')}" if cut.line else "?"
         yield "break", f"{where}: {cut.because}"
+    if g.clear:
+        yield "checked", f"none found: {', '.join(g.clear)}"
+    elif "check" in g.details and g.framework != "jax":
+        yield "checked", "nothing: --check looks at programs of JAX alone"
     if g.printed:
         yield "printed", "\n".join(_short(g.printed))
     times = "once" if g.tries == 1 else f"{g.tries} times"

@@ -59,7 +59,8 @@ class Graph(Result):
         compiled: what the framework's own compiler made of it; None where it was not asked.
         breaks: where the program ends and Python goes on.
         warm: jitted functions in it whose traces the framework keeps from now on.
-        details: tables that were asked for: "stats", "src".
+        details: what was asked for: the tables "stats" and "src", and "check".
+        clear: what ``--check`` looked for, where it found nothing.
     """
 
     kind: ClassVar[str] = "graph"
@@ -88,6 +89,7 @@ class Graph(Result):
     breaks: tuple[Break, ...] = ()
     warm: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    clear: tuple[str, ...] = ()
 
     def alive(self, live: Live) -> "Graph":
         """This graph, with what its framework can still tell of it."""

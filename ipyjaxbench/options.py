@@ -201,8 +201,8 @@ class GraphOptions(ShownOptions):
 
     @property
     def details(self) -> tuple[str, ...]:
-        """Tables that are asked for."""
-        asked = {"stats": self.stats, "src": self.src}
+        """What is to be said beyond the program: tables, and what was looked for."""
+        asked = {"stats": self.stats, "src": self.src, "check": self.check}
         return tuple(name for name, is_asked in asked.items() if is_asked)
 
     def stage_of(self, framework: str) -> str:

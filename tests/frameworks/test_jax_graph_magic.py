@@ -65,6 +65,36 @@ def test_a_drawing_follows_the_report(shell: Shell) -> None:
     ]
 
 
+def test_a_drawing_of_jitted_functions_shows_what_is_in_them(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("inner = jax.jit(lambda a: jnp.sin(a))")
+    shell.run("outer = jax.jit(lambda a: (inner(inner(a)) * 2, a))")
+    shell.run("%jaxpr --mermaid outer(x)")
+    assert shell.shown[1].data["text/vnd.mermaid"].splitlines() == [
+        "flowchart TD",
+        '  in0["a f32[6]"]',
+        '  n0["sin f32[6]"]',
+        '  n1["sin f32[6]"]',
+        '  n2["mul f32[6]"]',
+        '  out["result"]',
+        "  in0 --> n0",
+        "  n0 --> n1",
+        "  n1 --> n2",
+        "  n2 --> out",
+        "  in0 --> out",
+    ]
+
+
+def test_a_check_that_finds_nothing_names_what_it_looked_for(shell: Shell) -> None:
+    shell.run(START)
+    shell.run("%jaxpr --check x * 2\n%jaxpr --check (lambda a: a * 1)(2.0)\n%jaxpr x * 2")
+    clear, found, unasked = (" ".join(output.data["text/plain"].split()) for output in shell.shown)
+    assert "checked none found: large captured arrays, unrolled loops, promoted types," in clear
+    assert "weakly typed" in found
+    assert "none found" not in found
+    assert "checked" not in unasked
+
+
 def test_a_trace_that_was_left_by_looking_is_told_by_the_timing_that_misses_it(
     shell: Shell,
 ) -> None:

@@ -14,6 +14,12 @@ from ipyjaxbench.frameworks.jax.users import is_users
 from ipyjaxbench.graph_parts import line_of
 from ipyjaxbench.notes import Note
 
+#: What is looked for, in words.
+LOOKED_FOR = (
+    *("large captured arrays", "unrolled loops", "promoted types", "weakly typed results"),
+    *("callbacks", "products of narrow numbers", "donated arguments that are not used again"),
+    *("parts that are computed again", "resharded results", "random keys used twice"),
+)
 _LARGE = 2**20  # bytes
 _OFTEN = 8  # times that a line is traced
 _OUTSIDE = ("callback", "debug_print", "infeed", "outfeed", "device_put")

@@ -15,6 +15,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks import _hlo
 from ipyjaxbench.frameworks.jax import chips, program, tracing
+from ipyjaxbench.frameworks.jax.checks import LOOKED_FOR
 from ipyjaxbench.frameworks.jax.diagnoses import pitfalls, results
 from ipyjaxbench.frameworks.jax.given import values
 from ipyjaxbench.frameworks.jax.kept import Left
@@ -64,6 +65,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     seconds = (_CLOCK.now() - start) * 1e-9
     counted = program.Counted(traced.closed.jaxpr)
     live = LiveProgram(traced)
+    checked = live.checks() if options.check else ()
     expected, of_chips = (
         chips.estimates(live, traced, options.on, options.shard) if options.on else ((), ())
     )
@@ -92,11 +94,12 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
             *_refused_by_jit(call, traced),
             *_left_behind(traced.left),
             *of_chips,
-            *(live.checks() if options.check else ()),
+            *checked,
         ),
         estimates=expected,
         compiled=live.compiled() if wants_compiler else None,
         details=options.details,
+        clear=LOOKED_FOR if options.check and not checked else (),
         warm=program.jitted_by_user(traced.closed),
     )
     return found.alive(live)

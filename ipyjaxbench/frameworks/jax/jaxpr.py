@@ -35,7 +35,8 @@ _CALLS = frozenset(
 )
 #: Real operations in one of complex numbers: a product is four of them and two sums.
 _OF_COMPLEX = {
-    **dict.fromkeys(("add", "add_any", "sub", "neg", "reduce_sum", "cumsum"), 2.0),
+    **dict.fromkeys(("add", "add_any", "sub", "neg"), 2.0),
+    **dict.fromkeys(("reduce_sum", "reduce_window_sum", "cumsum"), 2.0),
     **dict.fromkeys(("dot_general", "conv_general_dilated"), 4.0),
     "mul": 6.0,
     "div": 11.0,
@@ -236,15 +237,58 @@ def operations_of(step: Any) -> float:
         return 2 * _size(step.outvars[0]) * float(taps / math.prod(params["lhs_dilation"]))
     if name in ELEMENTWISE:
         return _size(step.outvars[0])
-    return _size(step.invars[0]) if name in REDUCTIONS else 0.0
+    if name in REDUCTIONS:
+        return _size(step.invars[0])
+    combiner = _combiner(step)
+    each = 1.0 if combiner is None else math.fsum(map(operations_of, _flat(combiner)))
+    return _combinations(step) * each
 
 
 def real_operations(step: Any) -> float:
     """How many operations of real numbers one of an equation is, on average; 1 if it is real."""
+    if (combiner := _combiner(step)) is not None:
+        counted = [(operations_of(each), real_operations(each)) for each in _flat(combiner)]
+        every = math.fsum(operations for operations, _ in counted)
+        return math.fsum(math.prod(pair) for pair in counted) / every if every else 1.0
     dtype = getattr(step.invars[0].aval, "dtype", None) if step.invars else None
     if getattr(dtype, "kind", "") != "c":
         return 1.0
     return _OF_COMPLEX.get(step.primitive.name, 1.0)
+
+
+def combines(step: Any) -> bool:
+    """Whether an equation combines numbers in pairs; a program in it says how."""
+    name = str(step.primitive.name)
+    return name == "reduce" or name.startswith(("reduce_window", "select_and_", "scatter"))
+
+
+def _combiner(step: Any) -> Any | None:
+    """The program with which an equation combines two numbers; None where it has none."""
+    found = step.params.get("update_jaxpr", step.params.get("jaxpr")) if combines(step) else None
+    return None if found is None else _opened(found)
+
+
+def _combinations(step: Any) -> float:
+    """How often an equation combines two numbers; 0 where that is not what it does."""
+    name, params = step.primitive.name, step.params
+    if not combines(step) or name == "scatter":  # that writes over what is there
+        return 0.0
+    if name == "reduce":
+        return _size(step.invars[0])
+    if name.startswith("scatter"):
+        return _size(step.invars[2])
+    window = float(math.prod(params["window_dimensions"]))
+    if name.startswith("select_and_scatter"):  # all but one are compared, and one is added
+        source = step.invars[0 if name == "select_and_scatter_add" else 1]
+        return window * _size(source)
+    return (window - 1) * _size(step.outvars[0])
+
+
+def _flat(jaxpr: Any) -> Iterator[Any]:
+    """Equations of a program, with those of the functions that it calls in their place."""
+    for step in jaxpr.eqns:
+        inner = _called(step)
+        yield from (step,) if inner is None else _flat(_opened(inner))
 
 
 def _size(variable: Any) -> float:

@@ -1,5 +1,6 @@
 """What JAX can still tell of a program that was traced: its stages, what XLA makes of it."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -43,7 +44,7 @@ class LiveProgram(Live):
         return _hlo.readable(tracing.lowered(self._traced, stage, None))
 
     def nodes(self) -> tuple[Node, ...]:
-        """Inputs, equations and outputs."""
+        """Inputs, equations and outputs; those of jitted functions are among them."""
         return tuple(self._nodes())
 
     def compiled(self) -> Compiled | None:
@@ -82,14 +83,40 @@ class LiveProgram(Live):
         for variable, name in zip(jaxpr.invars, self._traced.names, strict=True):
             names[variable] = f"in{len(names)}"
             yield Node(names[variable], f"{name} {_typed(variable)}")
-        for number, equation in enumerate(jaxpr.eqns):
-            node = f"n{number}"
+        yield from _drawn(jaxpr, names, itertools.count())
+        yield Node("out", "result", _sources(names, jaxpr.outvars))
+
+
+def _drawn(jaxpr: Any, names: dict[Any, str], numbers: Iterator[int]) -> Iterator[Node]:
+    """The equations of a program; those of jitted functions stand in the place of the call.
+
+    Args:
+        jaxpr: the program.
+        names: of the nodes that variables come from; those of the equations are added.
+        numbers: for the names of nodes.
+
+    Yields:
+        A node for each equation.
+    """
+    for equation in jaxpr.eqns:
+        jitted = program.jitted(equation)
+        if jitted is None:
+            node = f"n{next(numbers)}"
             inner = equation.params.get("name")
             label = equation.primitive.name + (f" {inner}" if isinstance(inner, str) else "")
             shown = f"{label} {' '.join(map(_typed, equation.outvars))}"
             yield Node(node, shown, _sources(names, equation.invars))
             names |= dict.fromkeys(equation.outvars, node)
-        yield Node("out", "result", _sources(names, jaxpr.outvars))
+        else:
+            inside = _handed_over(names, equation.invars, jitted.invars)
+            yield from _drawn(jitted, inside, numbers)
+            names |= _handed_over(inside, jitted.outvars, equation.outvars)
+
+
+def _handed_over(names: dict[Any, str], given: Any, taken: Any) -> dict[Any, str]:
+    """The nodes of variables under the names that they have on the other side of a call."""
+    pairs = zip(given, taken, strict=True)
+    return {to: names[v] for v, to in pairs if not hasattr(v, "val") and v in names}
 
 
 def _devices(hlo: str) -> int:

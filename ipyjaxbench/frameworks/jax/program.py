@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import jax
 
-from ipyjaxbench.frameworks.jax.jaxpr import operations_of, real_operations
+from ipyjaxbench.frameworks.jax.jaxpr import combines, operations_of, real_operations
 from ipyjaxbench.frameworks.jax.users import is_users
 from ipyjaxbench.graph_parts import Count, Value, by_line
 
@@ -170,6 +170,11 @@ def is_of_library(equation: Any) -> bool:
     return not file or not is_users(file)
 
 
+def jitted(equation: Any) -> Any | None:
+    """The program of the jitted function that an equation calls; None where it calls none."""
+    return equation.params["jaxpr"].jaxpr if equation.primitive.name in _JITTED else None
+
+
 def jitted_by_user(closed: Any) -> tuple[str, ...]:
     """Names of jitted functions in a program that are not JAX's own."""
     found = []
@@ -229,7 +234,7 @@ class _Listing:
         yield f"{pad}  in ({', '.join(map(self._name, jaxpr.outvars))}) }}"
 
     def _equation(self, equation: Any, level: int, pad: str) -> Iterator[str]:
-        inner = [*programs_in(equation)]
+        inner = [*_jaxprs_in(equation)]
         given = " ".join(map(self._name, equation.invars))
         gives = " ".join(map(self._typed, equation.outvars))
         called = equation.primitive.name + _shown_parameters(equation)
@@ -263,6 +268,15 @@ def equations_of(jaxpr: Any) -> Iterator[Any]:
 
 
 def programs_in(equation: Any) -> Iterator[Any]:
+    """The jaxprs that an equation runs, without their constants.
+
+    How a reduction or a scatter combines two numbers is a part of that one equation.
+    """
+    if not combines(equation):
+        yield from _jaxprs_in(equation)
+
+
+def _jaxprs_in(equation: Any) -> Iterator[Any]:
     """The jaxprs among an equation's parameters, without their constants."""
     for parameter in equation.params.values():
         for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
@@ -272,7 +286,7 @@ def programs_in(equation: Any) -> Iterator[Any]:
 
 
 def _count(jaxpr: Any) -> int:
-    return sum(1 + sum(map(_count, programs_in(equation))) for equation in jaxpr.eqns)
+    return sum(1 + sum(map(_count, _jaxprs_in(equation))) for equation in jaxpr.eqns)
 
 
 def _closed_in(closed: Any) -> Iterator[Any]:
