@@ -54,7 +54,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         raise
     except Exception as error:
         with as_before(), contextlib.redirect_stdout(io.StringIO()):
-            diagnosis = pitfalls.diagnose(call, error, find)
+            diagnosis = pitfalls.diagnose(call, error, find, has_values=has_values)
         raise UntraceableError(diagnosis, error) from error
     if not (steps or found.inputs or found.outputs):
         return None

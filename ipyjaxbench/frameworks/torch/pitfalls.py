@@ -12,7 +12,7 @@ import torch
 
 from ipyjaxbench.diagnosis import Diagnosis, Fix, Pitfall
 from ipyjaxbench.expression import Call, labels
-from ipyjaxbench.frameworks.torch import aten, dynamo, fakes, frames, given, rewrite
+from ipyjaxbench.frameworks.torch import aten, compared, dynamo, fakes, frames, given, rewrite
 from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import Place, is_users
 
@@ -83,16 +83,19 @@ _PITFALLS = (
 )
 
 
-def diagnose(call: Call, error: Exception, find: Callable[[Call], object]) -> Diagnosis:
+def diagnose(
+    call: Call, error: Exception, find: Callable[[Call], object], *, has_values: bool = True
+) -> Diagnosis:
     """Say why a call would not trace.
 
     Args:
         call: a plain one, as it was tried.
         error: what tracing raised.
         find: what was asked to trace it; fixes are tried with the same.
+        has_values: whether its tensors have values.
 
     Returns:
-        The diagnosis; each of its fixes was traced.
+        The diagnosis; each of its fixes was traced, and gives what the code gives.
     """
     pitfall = _pitfall_of(error)
     place, code = _place_of(error)
@@ -105,7 +108,8 @@ def diagnose(call: Call, error: Exception, find: Callable[[Call], object]) -> Di
         blamed = ()
     elif code is None:
         code = its_code
-    tried = _fixes(call, place[1], code, find) if code else ()
+    eager = compared.Eager(call, has_values=has_values)
+    tried = _fixes(call, place[1], code, find, eager) if code else ()
     return replace(found, blamed=blamed, tries=2, fixes=tuple(itertools.islice(tried, _MOST_FIXES)))
 
 
@@ -184,36 +188,48 @@ def _place_of(error: BaseException) -> tuple[Place, CodeType | None]:
     return place, code
 
 
-def _fixes(call: Call, line: int, code: CodeType, find: Callable[[Call], object]) -> Iterator[Fix]:
-    """Rewritten lines with which the call traces."""
+def _fixes(
+    call: Call,
+    line: int,
+    code: CodeType,
+    find: Callable[[Call], object],
+    eager: compared.Eager,
+) -> Iterator[Fix]:
+    """Rewritten lines with which the call traces, and gives the same."""
     functions = frames.owners([code])
     if not functions or "torch" not in functions[0].__globals__:
         return
     told = set()
-    for changed, text, changes in rewrite.rewritten(functions[0], line):
-        if text not in told and _traces(call, functions, changed, find):
+    for changed, text, changes, same in rewrite.rewritten(functions[0], line):
+        if text not in told and _helps(call, functions, changed, find, eager, same=same):
             told.add(text)
             yield Fix(text, changes)
 
 
-def _traces(
+def _helps(
     call: Call,
     functions: Sequence[FunctionType],
     code: CodeType,
     find: Callable[[Call], object],
+    eager: compared.Eager,
+    *,
+    same: bool,
 ) -> bool:
-    """Whether a call traces while all functions that have the same code have another one."""
-    before = functions[0].__code__
+    """Whether a call traces while all functions that have the same code have another one.
+
+    Traced, it has to give what it gave, or what it gives with that code where this may differ.
+    """
+    before, _ = functions[0].__code__, eager.result  # made while the code is the user's
     for function in functions:
         function.__code__ = code
     try:
         find(call)
+        return not (eager if same else eager.again()).differs()
     except Exception:  # noqa: BLE001  whatever it is, it is no fix
         return False
     finally:
         for function in functions:
             function.__code__ = before
-    return True
 
 
 def _in_one_graph(call: Call) -> None:

@@ -9,7 +9,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 
-def rewritten(function: FunctionType, line: int) -> Iterator[tuple[CodeType, str, str]]:
+def rewritten(function: FunctionType, line: int) -> Iterator[tuple[CodeType, str, str, bool]]:
     """Code in which a line keeps to tensors.
 
     Args:
@@ -17,7 +17,8 @@ def rewritten(function: FunctionType, line: int) -> Iterator[tuple[CodeType, str
         line: its number.
 
     Yields:
-        Code that can stand in for the function's, what to write, and what that changes.
+        Code that can stand in for the function's, what to write, what that changes, and whether it
+        has to give the same numbers.
     """
     tree = _tree_of(function)
     if tree is None:
@@ -33,7 +34,8 @@ def rewritten(function: FunctionType, line: int) -> Iterator[tuple[CodeType, str
         new = [each for each in _statements(changed) if each not in known]
         code = _code_of(changed, function)
         if code is not None:
-            yield code, "; ".join(new), ", ".join(rule.changes for rule in rules)
+            same = all(rule.same for rule in rules)
+            yield code, "; ".join(new), ", ".join(rule.changes for rule in rules), same
 
 
 def _tree_of(function: FunctionType) -> ast.Module | None:
@@ -80,6 +82,7 @@ class _Rule(ast.NodeTransformer):
     """
 
     changes = ""
+    same = True
 
     def __init__(self, line: int, function: FunctionType) -> None:
         self.line, self.function = line, function
@@ -174,6 +177,7 @@ class _ZerosForMask(_Rule):
     """``x[mask]`` as a tensor of the same shape."""
 
     changes = "keeps the shape, with 0 where the mask is False"
+    same = False
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)

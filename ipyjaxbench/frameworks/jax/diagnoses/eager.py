@@ -13,6 +13,7 @@ import numpy as np
 
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks._acts import ACTS, OF_ARRAYS
 from ipyjaxbench.frameworks.jax import reach, tracing
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks.jax.fresh import no_disk_cache
@@ -20,13 +21,6 @@ from ipyjaxbench.frameworks.jax.kept import Kept
 
 _LARGEST = 2**20  # numbers among the arguments
 _LONGEST = 2.0  # seconds
-#: Code that does something outside of the process, or waits for somebody, is not run.
-_ACTS = {
-    "open", "input", "system", "Popen", "check_output", "check_call", "urlopen", "socket", "remove",
-    "unlink", "write", "write_text", "write_bytes", "save", "savez", "savefig", "dump", "to_csv",
-    "send", "post", "log", "sleep", "breakpoint", "set_trace", "exit", "_exit", "kill",
-}  # fmt: skip
-_JAX_NAMES = {"log"}  # of these, those that are functions of arrays too
 
 
 class Eager:
@@ -98,7 +92,7 @@ def _may_be_made(call: Call) -> bool:
     if sum(np.size(leaf) for leaf in leaves if hasattr(leaf, "shape")) > _LARGEST:
         return False
     return not any(
-        name in _ACTS and not _is_of_arrays(function, name)
+        name in ACTS and not _is_of_arrays(function, name)
         for function in reach.functions(call)
         if (function.__module__ or "").partition(".")[0] not in ("jax", "numpy")
         for code in reach.codes(function.__code__)
@@ -110,7 +104,7 @@ def _is_of_arrays(function: Any, name: str) -> bool:
     """`jnp.log` is no record of anything; `wandb.log` is."""
     libraries = {id(jnp), id(np)}
     known = (id(v) for v in function.__globals__.values())
-    return name in _JAX_NAMES and any(each in libraries for each in known)
+    return name in OF_ARRAYS and any(each in libraries for each in known)
 
 
 def _made(

@@ -1,0 +1,24 @@
+"""Code that does something outside of the process, or waits for somebody: it is not run to look."""
+
+from collections.abc import Collection, Iterable, Iterator
+from types import CodeType
+
+ACTS = frozenset({
+    "open", "input", "system", "Popen", "check_output", "check_call", "urlopen", "socket", "remove",
+    "unlink", "write", "write_text", "write_bytes", "save", "savez", "savefig", "dump", "to_csv",
+    "send", "post", "log", "sleep", "breakpoint", "set_trace", "exit", "_exit", "kill",
+})  # fmt: skip
+#: Of these, those that are functions of arrays too.
+OF_ARRAYS = frozenset({"log"})
+
+
+def acts(codes: Iterable[CodeType], names: Collection[str] = ACTS - OF_ARRAYS) -> bool:
+    """Whether code, or a function in it, names something that acts."""
+    return any(name in names for code in codes for name in _names_in(code))
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
