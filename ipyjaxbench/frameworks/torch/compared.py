@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
@@ -19,11 +18,11 @@ from ipyjaxbench.frameworks.torch import aten, given, records, state, tensors
 from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import is_users
 from ipyjaxbench.frameworks.torch.reach import Reach
+from ipyjaxbench.looks import package_of
 
 _LARGEST = 2**20  # numbers that the call can reach
 _LONGEST = 2.0  # seconds
 _CLOSE = 3e-4
-_NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
 
 class Eager:
@@ -78,7 +77,9 @@ def _traced(call: Call) -> list[Any] | None:
 
     def of_tensors(*args: Any, **kwargs: Any) -> Any:
         found = call.function(*args, **kwargs)
-        return pytree.tree_map_only(_NUMBERS, torch.as_tensor, found)
+        return pytree.tree_map(
+            lambda leaf: torch.as_tensor(leaf) if _is_data(leaf) else leaf, found
+        )
 
     vars(of_tensors)["__wrapped__"] = call.function  # what it changes is found through that
     try:
@@ -100,8 +101,13 @@ def _alone() -> Iterator[None]:
 def _numbers(result: Any) -> list[Any]:
     """Copies of the tensors and numbers in a result, in their order."""
     leaves = pytree.tree_leaves(result)
-    kinds = (torch.Tensor, *_NUMBERS)
-    return [torch.as_tensor(leaf).detach().clone() for leaf in leaves if isinstance(leaf, kinds)]
+    return [torch.as_tensor(leaf).detach().clone() for leaf in leaves if _is_data(leaf)]
+
+
+def _is_data(leaf: Any) -> bool:
+    """Whether a leaf is a tensor, an array or a number."""
+    kinds = (torch.Tensor, bool, int, float, complex)
+    return isinstance(leaf, kinds) or package_of(type(leaf)) == "numpy"
 
 
 def _same(mine: Sequence[Any], theirs: Sequence[Any]) -> bool:
