@@ -6,7 +6,9 @@ Python itself.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from types import (
     BuiltinFunctionType,
@@ -105,6 +107,25 @@ def attribute(value: object, name: str, default: object = None) -> Any:
         held = (defined(kind) for kind in line_of(type(value)))
         found = (each[name] for each in (attributes(value), *held) if name in each)
         return next(found, default)
+
+
+def items_of(value: Any, most: int) -> Iterator[Any]:
+    """What a container holds, as its base among Python's own gives it, whatever `__iter__` is.
+
+    Args:
+        value: a list, tuple, set, deque, dictionary (of which the values), or any iterable.
+        most: items that are asked of an iterable of another kind, which may have no end.
+
+    Example:
+        >>> [*items_of({"a": 1}, 9)], [*items_of(iter(int, 1), 2)]
+        ([1], [0, 0])
+    """
+    if is_of(value, dict):
+        return iter(dict.values(value))
+    for kind in (list, tuple, set, frozenset, deque):
+        if is_of(value, kind):
+            return kind.__iter__(value)
+    return itertools.islice(value, most)
 
 
 def unwrapped(value: Any) -> Any:

@@ -3,13 +3,14 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import partial
+from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ipyjaxbench.frameworks import Framework, keras_parts
-from ipyjaxbench.looks import asked, attribute, attributes, is_of, slots
+from ipyjaxbench.looks import asked, attribute, attributes, is_of, items_of, slots
 
-_MOST_LEVELS = 40
+_MOST_LEVELS, _MOST_ITEMS = 40, 500_000
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
 _ATOMS = (bool, int, float, complex, str, bytes, type, type(None))
 
@@ -64,14 +65,16 @@ def _inside(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[str, o
     if named is not None:
         yield from ((f".{name}", part) for name, part in named)
     elif asked(_is_mapping, node):
-        yield from ((f"[{key!r}]", part) for key, part in node.items())
+        pairs = dict.items(node) if is_of(node, dict) else islice(node.items(), _MOST_ITEMS)
+        yield from ((f"[{key!r}]", part) for key, part in pairs)
     elif is_of(node, list, tuple, deque):
         fields = attribute(type(node), "_fields")
         fields = fields if type(fields) is tuple else None
-        for index, part in enumerate(node):
+        for index, part in enumerate(items_of(node, _MOST_ITEMS)):
             yield f".{fields[index]}" if fields else f"[{index}]", part
     elif is_of(node, ValuesView):
-        yield from ((f"[{index}]", part) for index, part in enumerate(node))
+        parts = enumerate(items_of(node, _MOST_ITEMS))
+        yield from ((f"[{index}]", part) for index, part in parts)
     elif is_of(node, partial):
         yield from ((".args", node.args), (".keywords", node.keywords))
     elif is_of(node, MethodType):

@@ -5,7 +5,6 @@ import itertools
 import os
 from collections import deque
 from collections.abc import (
-    Collection,
     Iterable,
     Iterator,
     Mapping,
@@ -100,12 +99,10 @@ def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:
         parts = framework.parts(node)
         if parts is not None:
             return parts
-    if looks.is_of(node, list, tuple, set, frozenset, deque):
-        return _but_plain(node)  # type: ignore[arg-type]
+    if looks.is_of(node, list, tuple, set, frozenset, deque, dict) or looks.asked(_is_view, node):
+        return _but_plain(looks.items_of(node, _MAX_NODES))
     if looks.asked(_is_mapping, node):
-        return _but_plain(node.values())  # type: ignore[attr-defined]
-    if looks.asked(_is_view, node):
-        return _but_plain(node)  # type: ignore[arg-type]
+        return _but_plain(looks.items_of(node.values(), _MAX_NODES))  # type: ignore[attr-defined]
     own = [*looks.attributes(node).values(), *looks.slots(node).values()]
     if looks.is_of(node, MethodType):
         return (node.__self__,)  # type: ignore[attr-defined]
@@ -120,13 +117,12 @@ def _is_view(node: object) -> bool:
     return issubclass(type(node), ValuesView)
 
 
-def _but_plain(items: Collection[object]) -> list[object]:
-    """The items; of very many only those at the front, where these are numbers and strings."""
-    if len(items) > _MANY:
-        front = list(itertools.islice(items, _MANY))
-        if all(id(type(item)) in _ATOMS for item in front):
-            return []
-    return list(items)
+def _but_plain(items: Iterator[object]) -> list[object]:
+    """The items; none of very many, where those at the front are numbers and strings."""
+    front = list(itertools.islice(items, _MANY + 1))
+    if len(front) > _MANY and all(id(type(item)) in _ATOMS for item in front):
+        return []
+    return [*front, *items]
 
 
 class Reach(NamedTuple):
