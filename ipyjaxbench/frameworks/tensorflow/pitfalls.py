@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from ipyjaxbench.diagnosis import Diagnosis, Fix, Pitfall
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.tensorflow import expressions, reach, rewrite, tracing
+from ipyjaxbench.frameworks.tensorflow import compared, expressions, reach, rewrite, tracing
 from ipyjaxbench.graph_parts import line_of
 
 _MOST_FIXES = 3
@@ -332,7 +332,7 @@ def _number_of(value: Any) -> Any | None:
 
 
 def _fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
-    """Rewritten lines with which the call traces."""
+    """Rewritten lines with which the call traces, and gives the same."""
     found = _function_at(call.function, file, line)
     if found is None:
         return
@@ -340,14 +340,23 @@ def _fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
         source = rewrite.Function(found)
     except (OSError, TypeError, SyntaxError, ValueError):
         return
+    eager = compared.Eager(call)
     is_told = False  # of several that change nothing one is enough
     for changed, text, changes in source.rewritten(line):
         function = _with(call.function, found, changed)
         if function is None or (is_told and not changes):
             continue
-        if tracing.traces(replace(call, function=function)):
+        if _helps(replace(call, function=function), eager):
             is_told = is_told or not changes
             yield Fix(text.removeprefix("return ") if expressions.is_typed(file) else text, changes)
+
+
+def _helps(call: Call, eager: compared.Eager) -> bool:
+    """Whether a call traces, and gives in a graph what it gave without one."""
+    try:
+        return eager.agrees(tracing.trace(call))
+    except Exception:  # noqa: BLE001  the user's code may raise anything
+        return False
 
 
 def _function_at(top: Any, file: str, line: int) -> FunctionType | None:
