@@ -64,6 +64,7 @@ class Calls:
         made: how many calls were begun.
         interrupt: what the user ended them with; None where they came to their end.
         elapsed: nanoseconds on the wall that the last stretch of calls took.
+        spent: nanoseconds of CPU time that they took, over all threads.
         drain: as given; set anew when the first call has shown which frameworks are in play.
         hidden: tells what a call has left running that its value does not show.
         arranged: how often it was set how calls are made: samples of another count do not compare.
@@ -83,7 +84,7 @@ class Calls:
         self.made = 0
         self.interrupt: KeyboardInterrupt | None = None
         self.arranged = 0
-        self.elapsed = 0
+        self.elapsed = self.spent = 0
         self._snippet = snippet
         self._found_left = 0
         self._setup = setup.loop() if setup else None
@@ -139,8 +140,10 @@ class Calls:
 
         self.set_up(begun=begun)
         start = now()
-        taken = self._turn(1, wait_and_see)
-        return Probe(returned[0] - start if returned else taken, taken, self.hidden.left())
+        taken, spent = self._turn(1, wait_and_see), self.clock.spent()
+        left = self.hidden.left()
+        self.spent += self.clock.spent() - spent
+        return Probe(returned[0] - start if returned else taken, taken, left)
 
     def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> tuple[int, bool]:
         """Time several calls as one.
@@ -238,13 +241,14 @@ class Calls:
         times = repeat(None, calls)
         values = tuple(self._keeps.values())
         kept = values[0] if len(values) == 1 else values
-        start = self.clock.wall()
+        spent, start = self.clock.spent(), self.clock.wall()
         try:
             if self._depth is None or not as_deep_as_the_cell:
                 return self._loop(times, self.clock.now, wait, kept)
             return call_at(self._depth, self._loop, times, self.clock.now, wait, kept)
         finally:
             self.elapsed = self.clock.wall() - start
+            self.spent = self.clock.spent() - spent
             self.made += calls - operator.length_hint(times)
 
 

@@ -16,12 +16,13 @@ def _cpu_ns() -> int:
 
 @dataclass(frozen=True)
 class Clock:
-    """Three callables: what is measured, what budgets are held against, and how to pause.
+    """Callables: what is measured, what budgets are held against, how to pause, what the CPU did.
 
     Args:
         now: the reading that samples are made of, in nanoseconds.
         wall: elapsed time for budgets, in nanoseconds; it never stands still.
         sleep: pauses for a number of seconds.
+        spent: CPU time of this process, user and system, in nanoseconds.
 
     Example:
         >>> clock = Clock.elapsed()
@@ -32,6 +33,7 @@ class Clock:
     now: Callable[[], int]
     wall: Callable[[], int]
     sleep: Callable[[float], None]
+    spent: Callable[[], int] = _cpu_ns
 
     @cached_property
     def resolution(self) -> int:

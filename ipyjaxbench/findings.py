@@ -176,7 +176,7 @@ def _unsynchronised(steady: Steady) -> Iterator[Note]:
     if steady.plan.wait is not None and dispatches and len(samples.batches) >= _ENOUGH:
         seconds = samples.seconds
         half_width = stats.repeatability(seconds, samples.rounds)
-        statistic = verdict.headline(half_width)
+        statistic = verdict.headline(half_width, codes=[note.code for note in steady.said])
         returned, waited = statistic(dispatches), statistic(seconds)
         if waited > _TOLD_RATIO * returned > 0:
             yield notes.unsynchronised(returned, waited / returned)

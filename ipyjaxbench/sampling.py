@@ -5,8 +5,9 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from ipyjaxbench import stats
+from ipyjaxbench import kinds, stats
 from ipyjaxbench.calls import Calls, Probe
+from ipyjaxbench.kinds import Kinds
 
 _SAMPLE_NS = 1_000_000  # hides a clock of 100 ns
 _AHEAD = 5  # calls before each sample, untimed: asking devices whether they are idle cools them
@@ -31,18 +32,22 @@ class Samples:
 
     Attributes:
         batches: (calls, nanoseconds) of each sample.
+        spent: nanoseconds of CPU time of each sample.
         compiled: for each sample, whether something was compiled in it.
         rounds: number of samples in each round.
         probes: the calls of the warm-up.
-        probes_compiled: how many of them compiled something.
+        probes_compiled: for each of them, whether it compiled something.
+        probes_spent: nanoseconds of CPU time of each of them.
         known: relative half width of the interval when it was last looked at.
     """
 
     batches: list[tuple[int, int]] = field(default_factory=list)
+    spent: list[int] = field(default_factory=list)
     compiled: list[bool] = field(default_factory=list)
     rounds: list[int] = field(default_factory=list)
     probes: list[Probe] = field(default_factory=list)
     probes_compiled: list[bool] = field(default_factory=list)
+    probes_spent: list[int] = field(default_factory=list)
     known: float = math.inf
 
     def take(self, calls: Calls, number: int, *, begun: bool = False, ahead: int = 0) -> int:
@@ -50,13 +55,14 @@ class Samples:
         __tracebackhide__ = True
         arranged = -1
         while arranged != calls.arranged:  # what was timed in another way is no part of it
-            arranged = calls.arranged
-            if calls.one_by_one:
-                parts = [calls.sample(1, begun=begun or index > 0) for index in range(number)]
-            else:
-                parts = [calls.sample(number, begun=begun, ahead=ahead)]
+            arranged, spent, parts = calls.arranged, 0, []
+            for index in range(number if calls.one_by_one else 1):
+                each = 1 if calls.one_by_one else number
+                parts.append(calls.sample(each, begun=begun or index > 0, ahead=ahead))
+                spent += calls.spent
         taken = sum(ns for ns, _ in parts)
         self.batches.append((number, taken))
+        self.spent.append(spent)
         self.compiled.append(any(compiled for _, compiled in parts))
         self.rounds[-1] += 1
         return taken
@@ -64,7 +70,7 @@ class Samples:
     @property
     def seconds(self) -> list[float]:
         """Seconds per call of each sample."""
-        return [taken / number * 1e-9 for number, taken in self.batches]
+        return _per_call(self.batches)
 
     @property
     def per_call(self) -> float:
@@ -86,12 +92,15 @@ class Samples:
         The calls of the warm-up were looked at so closely that they tell it, too. Samples do not.
         """
         self.probes = [Probe(p.returned, p.waited + p.left, 0) for p in self.probes]
-        self.batches, self.compiled, self.rounds = [], [], [0] if self.rounds else []
+        self.batches, self.spent, self.compiled = [], [], []
+        self.rounds = [0] if self.rounds else []
 
     def adopt_probes(self) -> None:
         """Count the calls of the warm-up as samples, where calls are too slow to waste any."""
-        for probe, compiled in zip(self.probes, self.probes_compiled, strict=True):
+        looks = zip(self.probes, self.probes_compiled, self.probes_spent, strict=True)
+        for probe, compiled, spent in looks:
             self.batches.append((1, probe.waited))
+            self.spent.append(spent)
             self.compiled.append(compiled)
             self.rounds.append(1)
 
@@ -118,6 +127,7 @@ class Samples:
         __tracebackhide__ = True
         before = calls.compilations()
         self.probes.append(calls.probe(begun=begun))
+        self.probes_spent.append(calls.spent)
         self.probes_compiled.append(calls.compilations() > before)
 
     def leave_out_compiled(self) -> None:
@@ -130,12 +140,32 @@ class Samples:
         starts = itertools.accumulate(self.rounds, initial=0)
         self.rounds = [sum(kept[a : a + n]) for a, n in zip(starts, self.rounds, strict=False)]
         self.batches = list(itertools.compress(self.batches, kept))
+        self.spent = list(itertools.compress(self.spent, kept))
         self.compiled = list(itertools.compress(self.compiled, kept))
 
     def half_width(self) -> float:
-        """Relative half width of the interval of the median."""
-        self.known = stats.half_width(self.seconds, self.rounds)
+        """Relative half width of the interval of the median, where calls differ of merged ones."""
+        batches, rounds = self.batches, self.rounds
+        if found := kinds.kinds(batches, self.spent):
+            batches = kinds.merged(batches, found)
+            rounds = [1] * len(batches)
+        self.known = stats.half_width(_per_call(batches), rounds)
         return self.known
+
+    def merge(self) -> Kinds | None:
+        """Where calls do different work, put samples together until each has some of all."""
+        found = kinds.kinds(self.batches, self.spent)
+        if found and not any(self.compiled):
+            self.batches = kinds.merged(self.batches, found)
+            self.rounds = [1] * len(self.batches)
+            self.compiled, self.spent = [False] * len(self.batches), []
+            return found
+        return None
+
+
+def _per_call(batches: Collection[tuple[int, int]]) -> list[float]:
+    """Seconds per call."""
+    return [taken / number * 1e-9 for number, taken in batches]
 
 
 def fixed(

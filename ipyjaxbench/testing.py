@@ -33,7 +33,7 @@ class FakeClock(Clock):
     """
 
     def __init__(self, step: int = 0) -> None:
-        moment = [0]
+        moment, others = [0], [0]
 
         def read() -> int:
             moment[0] += step
@@ -42,13 +42,20 @@ class FakeClock(Clock):
         def sleep(seconds: float) -> None:
             moment[0] += int(seconds * 1e9)
 
-        super().__init__(read, read, sleep)
+        super().__init__(read, read, sleep, lambda: moment[0] - others[0])
         object.__setattr__(self, "_moment", moment)
+        object.__setattr__(self, "_others", others)
 
     def advance(self, nanoseconds: int) -> None:
         """Let time pass."""
         moment: list[int] = vars(self)["_moment"]
         moment[0] += nanoseconds
+
+    def disturb(self, nanoseconds: int) -> None:
+        """Let time pass in which other programs have the CPU."""
+        others: list[int] = vars(self)["_others"]
+        others[0] += nanoseconds
+        self.advance(nanoseconds)
 
 
 @dataclass(eq=False)

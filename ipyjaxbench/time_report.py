@@ -75,7 +75,7 @@ def _one_sample(m: "Measurement") -> str:
 
 def _floor_leads(m: "Measurement") -> bool:
     """The low end is the steadiest part of samples that scatter."""
-    return verdict.headline(m.half_width, m.verdict) is stats.floor
+    return m.statistic is stats.floor
 
 
 def _queues(m: "Measurement") -> bool:

@@ -53,16 +53,22 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
     return "OK" if half_width <= _OK else "NOISY"
 
 
-def headline(half_width: float, word: str = "NOISY") -> Callable[[Sequence[float]], float]:
+def headline(
+    half_width: float, word: str = "NOISY", codes: Sequence[str] = ()
+) -> Callable[[Sequence[float]], float]:
     """The statistic with which a measurement and all its parts are told.
 
     Args:
         half_width: of the interval for the median of another run, relative.
         word: the verdict, where it is known.
+        codes: of the Notes on it.
 
     Returns:
-        `stats.floor` where samples scatter: their low end is the steadiest; else `stats.median`.
+        `stats.floor` where noise scatters samples: their low end is the steadiest; else
+        `stats.median`.
     """
+    if "calls-differ" in codes:
+        return stats.median
     scatters = word in ("NOISY", "FEW") and _OK < half_width < math.inf
     return stats.floor if scatters else stats.median
 

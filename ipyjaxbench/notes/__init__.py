@@ -41,6 +41,7 @@ from ipyjaxbench.notes.programs import tracer_kept as tracer_kept
 from ipyjaxbench.notes.programs import unrolled as unrolled
 from ipyjaxbench.notes.programs import weak_output as weak_output
 from ipyjaxbench.notes.run import below_clock as below_clock
+from ipyjaxbench.notes.run import calls_differ as calls_differ
 from ipyjaxbench.notes.run import compiled_late as compiled_late
 from ipyjaxbench.notes.run import earlier_work as earlier_work
 from ipyjaxbench.notes.run import elsewhere as elsewhere

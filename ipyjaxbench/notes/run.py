@@ -159,6 +159,16 @@ def compiled_late(compiled: int) -> Note:
     )
 
 
+def calls_differ(fast: float, slow: float, share: float) -> Note:
+    """Not all calls do the same work, so the fastest is no figure of it."""
+    some, more = units.duration(fast), units.duration(slow)
+    return Note(
+        "calls-differ",
+        f"Calls do different work: {units.percent(share)} of them take {more}, the others {some}."
+        " The figure is the mean of many.",
+    )
+
+
 def below_clock(sample: float, resolution: float, number: int | None) -> Note:
     """A sample is too short for the clock."""
     return Note(

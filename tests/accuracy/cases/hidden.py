@@ -11,12 +11,14 @@ class Hidden(NamedTuple):
         typed: what the user types after ``%fwtime``.
         by_hand: the same with waiting; the set-up defines ``done``, which waits for one value.
         milliseconds: that the work takes, about.
+        calls: of which the mean is the truth, where not every call does the work.
     """
 
     name: str
     typed: str
     by_hand: str
     milliseconds: float = 5.0
+    calls: int = 1
 
 
 _JAX = """
@@ -85,10 +87,14 @@ def loop_sum(x):
     for _ in range(40): x = jnp.tanh(x @ x)
     return x.sum()
 turn = itertools.count()
-def sometimes(n):
+def all_but(n):
     if next(turn) % n: work()
-def sometimes_done(n):
+def all_but_done(n):
     if next(turn) % n: done(work())
+def every(n):
+    if not next(turn) % n: work()
+def every_done(n):
+    if not next(turn) % n: done(work())
 devices = jax.devices()
 far = [jax.device_put(x, device) for device in devices]
 many = jnp.stack([x] * len(devices))
@@ -138,8 +144,11 @@ JAX = (
     Hidden("an import in a function", "imports()", "imports(); done(store)"),
     Hidden("a gradient", "store['g'] = grad(x)", "store['g'] = done(grad(x))"),
     Hidden("eager, dropped", "loop_sum(x); None", "done(loop_sum(x))"),
-    Hidden("all calls but every 30th", "sometimes(30)", "sometimes_done(30)"),
-    Hidden("all calls but every 50th", "sometimes(50)", "sometimes_done(50)"),
+    Hidden("every 2nd call", "every(2)", "every_done(2)", calls=2),
+    Hidden("every 3rd call", "every(3)", "every_done(3)", calls=3),
+    Hidden("every 3rd call, waited for", "every_done(3)", "every_done(3)", calls=3),
+    Hidden("all calls but every 30th", "all_but(30)", "all_but_done(30)", calls=30),
+    Hidden("all calls but every 50th", "all_but(50)", "all_but_done(50)", calls=50),
     Hidden("another device", "store['f'] = work(far[2])", "store['f'] = done(work(far[2]))"),
     Hidden("two devices, one shown", "(work(far[1]), tiny(far[3]))[1]",
            "done((work(far[1]), tiny(far[3])))[1]"),

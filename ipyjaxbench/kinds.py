@@ -1,0 +1,75 @@
+"""Calls of the same code that do different work, told from noise by the CPU time that they take.
+
+Other programs make a call wait: it takes longer, and no more CPU time. A call that does more takes
+more of both. Threads that spin while they wait, and caches that others share, can double the CPU
+time of the same work, smoothly; so a gap of three times is asked for.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ipyjaxbench import stats
+
+_GAP = 3.0  # times as much CPU time
+_SLOWER = 1.5  # times as long, too
+_MATTERS = 0.1  # by which the mean of all is over that of the fast ones
+_LEAST_NS = 10_000  # of CPU time apart: less is what asking for it costs
+_FEWEST = 3  # samples, and so many that do more
+_ENOUGH = 20  # of each kind in a sample
+_SAMPLES = 8  # are left at least, where each then holds some of both kinds
+_SOME = 2
+
+Batch = tuple[int, int]  # calls, and nanoseconds that they took
+
+
+class Kinds(NamedTuple):
+    """Two kinds of samples.
+
+    Attributes:
+        fast: nanoseconds of a call of the one kind.
+        slow: nanoseconds of a call of the other kind.
+        share: of samples that are slow.
+    """
+
+    fast: float
+    slow: float
+    share: float
+
+
+def kinds(batches: Sequence[Batch], spent: Sequence[int]) -> Kinds | None:
+    """The kinds of calls among samples; None where they do the same work, as far as is known.
+
+    Args:
+        batches: the samples.
+        spent: nanoseconds of CPU time of each.
+    """
+    count = len(batches)
+    if count < _FEWEST or len(spent) != count:
+        return None
+    each = sorted((s / calls, ns / calls) for (calls, ns), s in zip(batches, spent, strict=True))
+    floor = _LEAST_NS / max(calls for calls, _ in batches)
+    gaps = [(more + floor) / (less + floor) for (less, _), (more, _) in pairwise(each)]
+    # The fastest figure is of those that do less only where they are among the fastest 5 %.
+    first = math.floor(0.05 * (count - 1)) + 1 if count >= 20 else 1
+    splits = range(first, count - min(_FEWEST, count // 2) + 1)
+    if not splits:
+        return None
+    split = max(splits, key=lambda i: gaps[i - 1])
+    fast, slow = (stats.median([ns for _, ns in part]) for part in (each[:split], each[split:]))
+    share = 1 - split / count
+    if gaps[split - 1] < _GAP or slow < _SLOWER * fast or share * (slow - fast) < _MATTERS * fast:
+        return None
+    return Kinds(fast, slow, share)
+
+
+def merged(batches: Sequence[Batch], found: Kinds) -> list[Batch]:
+    """Samples of neighbours put together, so that each holds enough calls of both kinds."""
+    rarer = min(found.share, 1 - found.share)
+    most = max(len(batches) // _SAMPLES, math.ceil(_SOME / rarer))
+    size = min(math.ceil(_ENOUGH / rarer), most, len(batches))
+    groups = len(batches) // size
+    ends = [index * len(batches) // groups for index in range(groups + 1)]
+    parts = (batches[start:end] for start, end in pairwise(ends))
+    return [(sum(n for n, _ in part), sum(ns for _, ns in part)) for part in parts]
