@@ -133,7 +133,7 @@ class Contender:
             steady.warm_up(steady.calls.clock.wall() + int(nanoseconds))
             if not alone:
                 self.alone = _per_call(steady)
-            if not steady.calls.one_by_one:
+            if not (steady.calls.one_by_one or steady.differ):
                 wanted = _SAMPLE_NS if alone else _TURN_NS
                 self.number = max(round(wanted / max(_fastest(steady), 1)), 1)
 

@@ -6,6 +6,7 @@ time of the same work, smoothly; so a gap of three times is asked for.
 """
 
 import math
+import os
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -48,7 +49,9 @@ def kinds(batches: Sequence[Batch], spent: Sequence[int]) -> Kinds | None:
     count = len(batches)
     if count < _FEWEST or len(spent) != count:
         return None
-    each = sorted((s / calls, ns / calls) for (calls, ns), s in zip(batches, spent, strict=True))
+    # Some is spent around a sample; what is spent in it, no more than all CPUs can do meanwhile.
+    most, pairs = os.cpu_count() or 1, zip(batches, spent, strict=True)
+    each = sorted((min(cpu, most * ns) / calls, ns / calls) for (calls, ns), cpu in pairs)
     floor = _LEAST_NS / max(calls for calls, _ in batches)
     gaps = [(more + floor) / (less + floor) for (less, _), (more, _) in pairwise(each)]
     # The fastest figure is of those that do less only where they are among the fastest 5 %.
@@ -64,11 +67,16 @@ def kinds(batches: Sequence[Batch], spent: Sequence[int]) -> Kinds | None:
     return Kinds(fast, slow, share)
 
 
+def enough(found: Kinds) -> int:
+    """So many samples hold enough calls of both kinds."""
+    return math.ceil(_ENOUGH / min(found.share, 1 - found.share))
+
+
 def merged(batches: Sequence[Batch], found: Kinds) -> list[Batch]:
     """Samples of neighbours put together, so that each holds enough calls of both kinds."""
-    rarer = min(found.share, 1 - found.share)
-    most = max(len(batches) // _SAMPLES, math.ceil(_SOME / rarer))
-    size = min(math.ceil(_ENOUGH / rarer), most, len(batches))
+    wanted = enough(found)
+    most = max(len(batches) // _SAMPLES, wanted * _SOME // _ENOUGH)
+    size = min(wanted, most, len(batches))
     groups = len(batches) // size
     ends = [index * len(batches) // groups for index in range(groups + 1)]
     parts = (batches[start:end] for start, end in pairwise(ends))

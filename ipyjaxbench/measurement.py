@@ -144,7 +144,7 @@ class Measurement(Result):
     @property
     def leading(self) -> float:
         """The figure of the headline: the median, or `floor` where the samples scatter."""
-        return self.statistic(self.samples)
+        return self._statistic(self.samples)
 
     @property
     def throughput(self) -> float | None:
@@ -160,11 +160,10 @@ class Measurement(Result):
         """Their headline's statistic; no part of a call takes longer than the call."""
         if not times:
             return None
-        return min(self.statistic(times), self.leading)
+        return min(self._statistic(times), self.leading)
 
     @property
-    def statistic(self) -> Callable[[Sequence[float]], float]:
-        """What makes one figure of the samples, and of all parts of a call."""
+    def _statistic(self) -> Callable[[Sequence[float]], float]:
         codes = [note.code for note in self.notes]
         return verdict.headline(self.half_width, self.verdict, codes)
 

@@ -152,6 +152,12 @@ class Samples:
         self.known = stats.half_width(_per_call(batches), rounds)
         return self.known
 
+    def kinds(self) -> Kinds | None:
+        """Whether calls of the warm-up did different work."""
+        if any(self.probes_compiled):
+            return None
+        return kinds.kinds([(1, probe.waited) for probe in self.probes], self.probes_spent)
+
     def merge(self) -> Kinds | None:
         """Where calls do different work, put samples together until each has some of all."""
         found = kinds.kinds(self.batches, self.spent)
@@ -249,6 +255,15 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
         if taken >= _SAMPLE_NS / 2:
             return max(1, round(number * _SAMPLE_NS / taken))
         number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))
+
+
+def enough_of_both(calls: Calls, found: Kinds, deadline: int) -> int:
+    """Calls that a sample holds where they do different work, within the time that is left."""
+    if calls.one_by_one:
+        return 1
+    mean = found.fast + found.share * (found.slow - found.fast)
+    most = (deadline - calls.clock.wall()) / (_MIN_ROUNDS * max(mean, 1.0))
+    return max(1, min(kinds.enough(found), int(most)))
 
 
 def _taken(calls: Calls, number: int) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from ipyjaxbench import notes, sampling, user_errors
 from ipyjaxbench.calls import Calls
 from ipyjaxbench.clock import Clock
+from ipyjaxbench.kinds import Kinds
 from ipyjaxbench.machine import Conditions, Meter
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import TimeOptions
@@ -47,6 +48,7 @@ class Steady:
         queued: looks at throughput and dispatch; None where nothing is queued.
         said: what the calls showed.
         ended_early: whether an error or the user ended them.
+        differ: the kinds of calls in the warm-up, where they do different work.
         elapsed: seconds that they took.
         compiling: of these, what compiling took, as far as it is told.
         conditions: what the machine did meanwhile.
@@ -64,6 +66,7 @@ class Steady:
     queued: Queued | None = None
     said: list[Note] = field(default_factory=list)
     ended_early: bool = False
+    differ: Kinds | None = None
     elapsed: float = 0.0
     compiling: float = 0.0
     conditions: Conditions | None = None
@@ -97,12 +100,13 @@ class Steady:
         if not self.samples.batches:
             self._learn()
             self.samples.adopt_probes()
-        if self.options.number is None and self.options.repeat is None:
-            self._merge()
+        self._even_out()
 
-    def _merge(self) -> None:
+    def _even_out(self) -> None:
         """Where calls do different work, the figure is their mean."""
-        if found := self.samples.merge():
+        merge = self.options.number is None and self.options.repeat is None
+        found = self.samples.merge() if merge else None
+        if found := self.differ or found:
             seconds = (found.fast * 1e-9, found.slow * 1e-9)
             self.said.append(notes.calls_differ(*seconds, found.share))
 
@@ -129,6 +133,10 @@ class Steady:
         sampling.warm_up(calls, samples, deadline)
         self._learn()
         self.number = sampling.calls_per_sample(calls, samples)
+        if found := samples.kinds():
+            self.differ = found
+            several = sampling.enough_of_both(calls, found, deadline)
+            self.number = max(self.number, several)
         asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
             self.queued = queued_calls(calls, samples.settled_probes(), _IN_FLIGHT * self.room)
@@ -177,7 +185,7 @@ class Steady:
         if options.repeat is not None:
             sampling.fixed(calls, samples, self.number, options.repeat, self._after_sample)
             return
-        if typical > _SLOW * budget:
+        if typical > _SLOW * budget and not self.differ:
             samples.adopt_probes()
         sampling.until_steady(
             calls, samples, self.number, deadline, options.target,

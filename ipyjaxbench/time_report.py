@@ -75,7 +75,8 @@ def _one_sample(m: "Measurement") -> str:
 
 def _floor_leads(m: "Measurement") -> bool:
     """The low end is the steadiest part of samples that scatter."""
-    return m.statistic is stats.floor
+    codes = [note.code for note in m.notes]
+    return verdict.headline(m.half_width, m.verdict, codes) is stats.floor
 
 
 def _queues(m: "Measurement") -> bool:

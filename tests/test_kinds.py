@@ -125,3 +125,12 @@ def test_hidden_work_of_some_calls_is_in_the_mean(bench: Bench, every: int) -> N
     m = bench.time("call()")
     assert m.leading == pytest.approx(10e-6 + 5e-3 / every, rel=0.05)
     assert {"elsewhere", "calls-differ"} <= told(m).keys()
+
+
+@pytest.mark.parametrize("options", [{}, {"repeat": 8}])
+def test_a_sample_of_short_calls_holds_many_of_each_kind(bench: Bench, options: dict) -> None:
+    turn = itertools.count()
+    bench.names["call"] = lambda: bench.clock.advance(600_000 if next(turn) % 3 == 0 else 2_000)
+    m = bench.time("call()", **options)
+    assert m.loops >= 60
+    assert m.samples == pytest.approx([201e-6] * len(m.samples), rel=0.05)
