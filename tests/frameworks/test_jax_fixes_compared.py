@@ -99,6 +99,16 @@ def test_what_is_a_number_to_python_has_to_be_computed_outside_of_jit() -> None:
     assert "outside of jit" in why(chosen_by_list, X).advice
 
 
+@pytest.mark.parametrize("function", [text_of_a_number, text_with_a_number, hashed])
+def test_no_text_of_a_tracer_is_advised_where_there_are_no_values(
+    function: Callable[..., Any],
+) -> None:
+    with pytest.raises(jax.errors.ConcretizationTypeError) as caught:
+        jax.jit(function)(X)
+    assert ipyjaxbench.explain(caught.value).fixes == ()
+    assert why(function, jax.ShapeDtypeStruct((3,), "float32")).fixes == ()
+
+
 SEEN: list[Any] = []
 COUNTS = {"calls": 0}
 _DRAWN = N.random.default_rng(1)

@@ -94,7 +94,20 @@ def array_for_number(site: Site) -> Iterator[Edit]:
                 return value
         return None
 
-    yield from exchanged(site, change, _STAYS)
+    if not _makes_text(site.stmt):  # that of a tracer is not the number's
+        yield from exchanged(site, change, _STAYS)
+
+
+def _makes_text(stmt: ast.stmt) -> bool:
+    """Whether a statement, without those in it, makes a text or a hash of a value."""
+    heads = (each for each in ast.iter_child_nodes(stmt) if isinstance(each, ast.expr))
+    for node in (inner for each in heads for inner in ast.walk(each)):
+        match node:
+            case ast.FormattedValue():
+                return True
+            case ast.Call(func=ast.Name(id="str" | "repr" | "ascii" | "format" | "hash" | "id")):
+                return True
+    return False
 
 
 def array_for_list(site: Site) -> Iterator[Edit]:
