@@ -138,7 +138,27 @@ def read(source: Source, names: Namespace, is_data: Callable[[object], bool]) ->
                 raise
         if call is not None:
             return call
+    _refuse_uncalled(expression, source, names)
     return _of_names(expression, text, source, names, is_data)
+
+
+def _refuse_uncalled(node: ast.expr, source: Source, names: Namespace) -> None:
+    """Raise for the name of a function, a class or a model: there is no call to look at."""
+    __tracebackhide__ = True
+    if not isinstance(node, ast.Lambda | ast.Name | ast.Attribute):
+        return
+    value = run(source.compiled(ast.Expression(node)), names)
+    is_array = any(
+        looks.attribute(type(value), name) is not None for name in ("__array__", "__jax_array__")
+    )
+    if callable(value) and not is_array:
+        raise SnippetError(uncalled(ast.unparse(node)))
+
+
+def uncalled(text: str) -> str:
+    """What to say of a function, a class or a model that is not called."""
+    call = f"({text})" if text.startswith("lambda") else text
+    return f"{text!r} is not called. Call it:  {call}(...)"
 
 
 def _of_call(

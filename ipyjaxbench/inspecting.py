@@ -57,6 +57,7 @@ def inspect_code(
 def inspect_call(call: Call, options: GraphOptions, framework: str | None = None) -> Graph:
     """Show the program of a call; see `inspect_code`."""
     __tracebackhide__ = True
+    _refuse_built(call)
     keras = keras_backend(call)
     candidates = _in_play(call, keras)
     for each in candidates:
@@ -111,6 +112,13 @@ def explain(error: BaseException) -> Diagnosis:
         f"{type(error).__name__} does not come from tracing, as far as can be seen: %tb shows"
         " where it was raised"
     )
+
+
+def _refuse_built(call: Call) -> None:
+    """Raise where the call makes a compiled function, which is not called itself."""
+    builders = (builder for each in loaded()[0] for builder, _ in each.builders)
+    if any(call.function is builder for builder in builders):
+        raise SnippetError(expression.uncalled(call.text))
 
 
 def _in_play(call: Call, keras: str | None) -> list[Framework]:

@@ -245,6 +245,24 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
         ("%%jaxpr f(x)\nx", "'f(x)' stands where options stand: write code below"),
         ("%fxgraph x + 1", "'x + 1' makes no program: torch is not loaded"),
         ("l = [1.0]\nl.append(l)\n%jaxpr scaled(x, l)", "double holds itself, or is nested"),
+        ("%jaxpr jnp.sort", "'jnp.sort' is not called. Call it:  jnp.sort(...)"),
+        ("%jaxpr scaled", "'scaled' is not called. Call it:  scaled(...)"),
+        ("%jaxpr lambda v: v", "'lambda v: v' is not called. Call it:  (lambda v: v)(...)"),
+        ("%jaxpr jax.jit(scaled)", "'jax.jit(scaled)' is not called. Call it:  jax.jit(scaled)("),
+        ("%jaxpr jax.grad(scaled)", "'jax.grad(scaled)' is not called. Call it:  jax.grad("),
+        ("class C: pass\n%jaxpr C", "'C' is not called. Call it:  C(...)"),
+        (
+            "%jaxpr jax.ShapeDtypeStruct((3,), jnp.float32)",
+            "'jax.ShapeDtypeStruct((3,), jnp.float32)' is the shape of an array, and computes",
+        ),
+        (
+            "%jaxpr --stats jax.ShapeDtypeStruct((3,), jnp.float32)",
+            "'jax.ShapeDtypeStruct((3,), jnp.float32)' is the shape of an array, and computes",
+        ),
+        (
+            "%jaxpr jax.eval_shape(jnp.sin, x)",
+            "'jax.eval_shape(jnp.sin, x)' is the shape of an array, and computes nothing: give",
+        ),
         ("%explain x", "'x': %explain takes nothing"),
     ],
 )

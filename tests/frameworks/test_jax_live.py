@@ -205,7 +205,10 @@ def test_a_multiplication_of_complex_numbers_is_several_operations_for_us_and_on
 
 
 def test_what_computes_shapes_alone_captures_nothing() -> None:
-    assert graph(lambda x: jax.eval_shape(lambda v: v @ v, x), X).constants == ()
+    found = graph(lambda x: x * jax.eval_shape(lambda v: v @ v, x).shape[0], X)
+    assert found.constants == ()
+    with pytest.raises(SnippetError, match="is the shape of an array, and computes nothing"):
+        graph(lambda x: jax.eval_shape(lambda v: v @ v, x), X)
 
 
 def test_a_captured_array_is_no_value_in_between() -> None:

@@ -215,9 +215,11 @@ def test_why_a_call_cannot_be_traced_is_told(
 
 
 def test_what_is_no_call_with_tensors_is_told_so(names: dict[str, Any]) -> None:
-    for code in ("len([3])", "block"):
-        with pytest.raises(SnippetError, match=r"write a call with some, such as  f\(x\)"):
-            inspect_code(Source.plain(code), names, GraphOptions(), "torch")
+    with pytest.raises(SnippetError, match=r"write a call with some, such as  f\(x\)"):
+        inspect_code(Source.plain("len([3])"), names, GraphOptions(), "torch")
+    for code in ("block", "torch.compile(block)"):
+        with pytest.raises(SnippetError, match=r"' is not called. Call it: "):
+            inspect_code(Source.plain(code), names, GraphOptions())
 
 
 def test_a_call_that_only_makes_tensors_is_a_program(names: dict[str, Any]) -> None:

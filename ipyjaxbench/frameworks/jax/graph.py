@@ -60,6 +60,8 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     except tracing.NoChoiceError as failed:
         if results.is_of_another_framework(failed.error):
             return None
+        if said := results.said_in_a_line(call.text, failed.error):
+            raise SnippetError(said) from None
         diagnosis = pitfalls.diagnose(call, failed)
         raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9
@@ -76,7 +78,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         frameworks={"jax": jax.__version__},
         form=stage,
         program=_only(_text(live, traced, options, counted.operations), options.find),
-        inputs=program.values_of(traced.closed.in_avals, traced.names),
+        inputs=program.values_of(traced.closed.in_avals, traced.names, traced.values),
         outputs=program.values_of(traced.closed.out_avals),
         constants=program.constants_of(traced.closed),
         operations=counted.operations,

@@ -1,5 +1,6 @@
 """What a jaxpr computes, counted equation by equation, and its text, folded where it is long."""
 
+import itertools
 import math
 import os
 import re
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 
 import jax
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks.jax.jaxpr import combines, operations_of, real_operations
 from ipyjaxbench.frameworks.jax.users import is_users
 from ipyjaxbench.graph_parts import Count, Value, by_line
@@ -31,10 +33,16 @@ _UNKNOWN_TURNS = "the turns of a while loop are not known: one was counted"
 _ONE_BRANCH = "one branch of a cond was counted, the costliest"
 
 
-def values_of(avals: Any, names: Any = ()) -> tuple[Value, ...]:
-    """Arrays by their types."""
-    named = [*names, *("" for _ in range(len(avals) - len(names)))]
-    return tuple(_value(name, aval) for name, aval in zip(named, avals, strict=True))
+def values_of(avals: Any, names: Any = (), values: Any = ()) -> tuple[Value, ...]:
+    """Arrays by their types.
+
+    Args:
+        avals: the types.
+        names: of the first ones.
+        values: the first ones themselves; types of libraries have shapes in their values alone.
+    """
+    rows = itertools.zip_longest(avals, names, values)
+    return tuple(_value(name or "", aval, value) for aval, name, value in rows)
 
 
 def constants_of(closed: Any) -> tuple[Value, ...]:
@@ -310,11 +318,18 @@ def _shown_parameters(equation: Any) -> str:
     return f"[{' '.join(shown)}]" if shown else ""
 
 
-def _value(name: str, aval: Any) -> Value:
-    shape = tuple(int(n) if isinstance(n, int) else -1 for n in getattr(aval, "shape", ()))
-    dtype = getattr(aval, "dtype", None)
-    size = getattr(dtype, "itemsize", 0) * math.prod(shape)
-    return Value(name, str(dtype), shape, max(size, 0), bool(getattr(aval, "weak_type", False)))
+def _value(name: str, aval: Any, value: Any = None) -> Value:
+    found: Any = next((each for each in (aval, value) if looks.asked(_has_shape, each)), None)
+    if found is None:
+        return Value(name, str(aval).removesuffix("()"), None, 0, sized=False)
+    shape = tuple(int(n) if isinstance(n, int) else -1 for n in found.shape)
+    size = getattr(found.dtype, "itemsize", 0) * math.prod(shape)
+    weak = bool(getattr(found, "weak_type", False))
+    return Value(name, str(found.dtype), shape, max(size, 0), weak)
+
+
+def _has_shape(value: Any) -> bool:
+    return isinstance(value.shape, tuple) and value.dtype is not None
 
 
 def _letters(number: int) -> str:

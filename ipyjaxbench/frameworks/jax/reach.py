@@ -15,6 +15,7 @@ import jax
 
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.jax import keys
 from ipyjaxbench.frameworks.jax.users import MADE, is_users, is_users_class
 
 _MOST = 2000  # things that are looked at
@@ -84,6 +85,16 @@ def is_jitted(thing: Any) -> bool:
         return isinstance(thing, jax.stages.Wrapped)
     except Exception:  # noqa: BLE001  its attributes are asked for
         return False
+
+
+def is_filtered(call: Call) -> bool:
+    """Whether another library jitted what is called: its results may hold what is no data."""
+    thing: Any = call.args[0] if call.labels[:1] == ("self",) else call.function
+    if looks.is_of(thing, MethodType):
+        thing = thing.__func__
+    while looks.is_of(thing, functools.partial) or looks.module_of(type(thing)) in keys.PARTIALS:
+        thing = thing.func
+    return looks.module_of(type(thing)) in keys.WRAPPERS
 
 
 def is_of_jax(function: Any) -> bool:

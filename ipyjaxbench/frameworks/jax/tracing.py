@@ -20,7 +20,7 @@ from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks.jax.diagnoses import results
 from ipyjaxbench.frameworks.jax.kept import Kept, Left
 from ipyjaxbench.frameworks.jax.parts import Part, dress, with_self
-from ipyjaxbench.frameworks.jax.reach import is_jitted, is_of_jax
+from ipyjaxbench.frameworks.jax.reach import is_filtered, is_jitted, is_of_jax
 from ipyjaxbench.frameworks.jax.words import text_of
 
 #: Seconds after which no other choice of static arguments is tried.
@@ -294,6 +294,8 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
             raise
         finally:
             left = before.put_back()  # the next time begins as this one did
+        if is_filtered(call):
+            found = results.data_alone(found)
         returned[:] = [found]
         return found
 
@@ -302,6 +304,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
     results.refuse_generator(call.function)
     try:
         closed = jax.make_jaxpr(wrapper)(*args, **kwargs)
+        results.refuse_shapes(call.function, returned)
     except TypeError:
         results.refuse_other_than_data(call.function, returned)
         raise

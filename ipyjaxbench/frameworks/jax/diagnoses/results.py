@@ -9,6 +9,7 @@ from typing import Any
 import jax
 
 from ipyjaxbench import looks
+from ipyjaxbench.expression import uncalled
 from ipyjaxbench.frameworks.jax.diagnoses.trees import first_line
 from ipyjaxbench.frameworks.jax.parts import is_leaf
 from ipyjaxbench.frameworks.jax.reach import is_jitted
@@ -21,10 +22,14 @@ class NoDataError(TypeError):
     Attributes:
         place: file and line of the ``return``, or of the function where there are several.
         package: that made what is no data.
+        whole: all of the result.
     """
 
-    def __init__(self, what: str, function: Callable[..., Any], package: str = "") -> None:
+    def __init__(
+        self, what: str, function: Callable[..., Any], package: str = "", whole: object = None
+    ) -> None:
         super().__init__(what)
+        self.whole = whole
         self.place = _returned_at(function)
         self.package = package
 
@@ -54,7 +59,7 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
     """
     for result in returned:
         for path, leaf in jax.tree_util.tree_leaves_with_path(result):
-            if looks.is_a(leaf, jax.core.Tracer) or is_leaf(leaf):
+            if _is_traced(leaf):
                 continue
             close = getattr(leaf, "close", None)
             if inspect.iscoroutine(leaf) and close is not None:
@@ -65,7 +70,43 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
             # What wraps the user's function may give something else than that does.
             returns = looks.unwrapped(function) if is_jitted(function) else function
             package = type(leaf).__module__.partition(".")[0]
-            raise NoDataError(f"{where} is {article} {kind}", returns, package)
+            raise NoDataError(f"{where} is {article} {kind}", returns, package, result)
+
+
+def refuse_shapes(function: Callable[..., Any], returned: list[Any]) -> None:
+    """Raise where a function returned shapes of arrays, as `jax.eval_shape` does.
+
+    Raises:
+        NoDataError: the result holds one.
+    """
+    for result in returned:
+        if any(looks.is_a(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(result)):
+            raise NoDataError("the result is a shape without an array", function, "jax", result)
+
+
+def said_in_a_line(text: str, error: Exception) -> str:
+    """What to say of a result that is no failure of tracing; empty where it is one.
+
+    Args:
+        text: the call, as typed.
+        error: that tracing it raised.
+    """
+    whole = error.whole if isinstance(error, NoDataError) else None
+    leaves = jax.tree.leaves(whole)
+    if callable(whole) and not any(looks.is_a(leaf, jax.core.Tracer) for leaf in leaves):
+        return uncalled(text)
+    if leaves and all(looks.is_a(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
+        return f"{text!r} is the shape of an array, and computes nothing: give it to a function"
+    return ""
+
+
+def data_alone(result: Any) -> Any:
+    """A result without what is no data, which ways to jit that filter hand through."""
+    return jax.tree.map(lambda leaf: leaf if _is_traced(leaf) else None, result)
+
+
+def _is_traced(leaf: object) -> bool:
+    return looks.is_a(leaf, jax.core.Tracer) or is_leaf(leaf)
 
 
 def is_of_another_framework(error: Exception) -> bool:
