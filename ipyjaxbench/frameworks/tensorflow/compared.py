@@ -75,13 +75,15 @@ def _may_be_made(call: Call, traced: tracing.Traced) -> bool:
 
 
 def _is_pure(graph: Any) -> bool:
-    """Whether a graph, with the functions in it, changes and draws nothing."""
-    from tensorflow.python.framework import op_def_registry
-
+    """Whether a graph, with the functions in it, changes and draws nothing; no if unknown."""
+    try:
+        from tensorflow.python.framework.op_def_registry import get
+    except ImportError:  # private: then nothing is compared
+        return False
     whole = graph.as_graph_def()
     names = {node.op for node in whole.node}
     names |= {node.op for function in whole.library.function for node in function.node_def}
-    known = {name: op_def_registry.get(name) for name in names - _PURE}
+    known = {name: get(name) for name in names - _PURE}
     return not any(each is not None and each.is_stateful for each in known.values())
 
 
