@@ -16,6 +16,7 @@ from jax._src import compilation_cache
 import ipyjaxbench
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.frameworks.jax import Jax
+from tests.bench import recorder
 
 
 @contextmanager
@@ -110,9 +111,9 @@ def test_a_program_from_the_disk_cache_is_told_and_a_cold_call_neither_reads_nor
 
 
 def test_a_cold_call_compiles_all_anew_and_leaves_the_users_programs() -> None:
-    traces: list[int] = []
+    note, traces = recorder()
     inner = jax.jit(lambda x: jnp.sin(x) * 2)
-    f = jax.jit(lambda x: (traces.append(1), inner(x) + 1)[1])
+    f = jax.jit(lambda x: (note(1), inner(x) + 1)[1])
     x = jnp.ones((6, 6))
     names = {"f": f, "x": x}
 

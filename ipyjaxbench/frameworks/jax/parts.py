@@ -35,7 +35,9 @@ def with_self(call: Call) -> Call:
         owner, plain = function.__self__, function.__func__  # type: ignore[attr-defined]
     else:
         owner, plain = function, looks.attribute(type(function), "__call__")
-    if is_jitted(function) or type(plain) is not FunctionType:
+    # What binds itself stands for a function, as what `equinox.filter_grad` gives.
+    binds = owner is function and looks.attribute(type(function), "__get__") is not None
+    if binds or is_jitted(function) or type(plain) is not FunctionType:
         return call
     if not any(is_leaf(leaf) for leaf in jax.tree.leaves(owner)) or owner is None:
         return call
