@@ -19,6 +19,7 @@ class Checkpoint:
         names: the user's namespace, whose names others put back.
         gives_away: the code gives arrays away, of which copies are put in their places.
         copies: whether numbers are copied; else it is only seen that they changed.
+        without: a framework whose arrays do not change, and are not kept.
 
     Attributes:
         held: what each object holds.
@@ -37,11 +38,12 @@ class Checkpoint:
         *,
         copies: bool = True,
         gives_away: bool = False,
+        without: Framework | None = None,
     ) -> None:
         room = Room(math.inf if copies else 0, gives_away=gives_away)
         self._frameworks = frameworks
         self.restores = copies
-        self._fill(Reachable(roots, frameworks, room, own=names))
+        self._fill(Reachable(roots, frameworks, room, own=names, without=without))
 
     @classmethod
     def of_user(

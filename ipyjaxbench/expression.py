@@ -12,6 +12,8 @@ from ipyjaxbench.awaiting import run
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.snippet import Namespace, Source, awaits
 
+Before = Callable[[Sequence[str]], object]
+
 
 @dataclass(frozen=True)
 class Call:
@@ -59,9 +61,12 @@ class Shape:
 
 
 def of_shapes(
-    source: Source, names: Namespace, shapes: Sequence[tuple[str, tuple[int, ...]]]
+    source: Source,
+    names: Namespace,
+    shapes: Sequence[tuple[str, tuple[int, ...]]],
+    before: Before = lambda _: None,
 ) -> Call:
-    """Read code as a function that is called with arrays of these types and shapes.
+    """Read code as a function that is called with arrays of these types and shapes; see `read`.
 
     Raises:
         SnippetError: the code is no function.
@@ -71,6 +76,7 @@ def of_shapes(
     text = source.text.strip()
     function = None
     if len(body) == 1 and isinstance(body[0], ast.Expr):
+        before(names_called_in([body[0].value]))
         function = run(source.compiled(ast.Expression(body[0].value)), names)
     if not callable(function):
         raise SnippetError(f"--shapes goes with a function, and {text!r} is none")
@@ -102,13 +108,20 @@ def labels(
     return tuple(found[: len(args)])
 
 
-def read(source: Source, names: Namespace, is_data: Callable[[object], bool]) -> Call:
+def read(
+    source: Source,
+    names: Namespace,
+    is_data: Callable[[object], bool],
+    before: Before = lambda _: None,
+) -> Call:
     """Read the last expression of some code as a call; what stands before it is run.
 
     Args:
         source: the code.
         names: the namespace in which it is evaluated, and in which its statements bind names.
         is_data: whether a value holds arrays, so that the program is to take it as an input.
+        before: is called just before the function and its arguments are evaluated, with the names
+            that calls in them use.
 
     Returns:
         The call. An expression that is no call, such as ``x @ y + 1``, becomes that of a
@@ -130,6 +143,8 @@ def read(source: Source, names: Namespace, is_data: Callable[[object], bool]) ->
     text = source.text.strip()
     if isinstance(expression, ast.Call):
         call = None
+        parts = [expression.func, *expression.args, *(k.value for k in expression.keywords)]
+        before(names_called_in(parts))
         try:
             call = _of_call(expression, source, names, is_data)
         except (AttributeError, TypeError):
@@ -237,6 +252,17 @@ def _of_names(
 def _names_in(node: ast.expr) -> list[str]:
     """Names in the order in which they appear, each once."""
     return list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
+
+
+def names_called_in(nodes: Sequence[ast.expr]) -> list[str]:
+    """Names in those expressions in which something is called.
+
+    Example:
+        >>> names_called_in([ast.parse("f(x)").body[0].value, ast.Name("z")])
+        ['f', 'x']
+    """
+    calling = [n for n in nodes if any(isinstance(each, ast.Call) for each in ast.walk(n))]
+    return [name for node in calling for name in _names_in(node)]
 
 
 def is_shape(value: object) -> bool:

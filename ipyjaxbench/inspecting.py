@@ -1,6 +1,10 @@
 """Finds whose program a call is, and has it traced."""
 
-from ipyjaxbench import expression
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from ipyjaxbench import expression, notes
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
@@ -15,6 +19,7 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.graphs import Graph
 from ipyjaxbench.looks import asked, attributes, is_of, name_of, package_of
 from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.rollback import RolledBack, rolled_back, roots_in, roots_of
 from ipyjaxbench.snippet import Namespace, Source
 
 #: Arrays of these are taken by others.
@@ -47,11 +52,16 @@ def inspect_code(
     def is_data(value: object) -> bool:
         return expression.is_shape(value) or any(True for _ in find_arrays(value, frameworks))
 
-    if options.shapes:
-        call = expression.of_shapes(source, names, options.shapes)
-    else:
-        call = expression.read(source, names, is_data)
-    return inspect_call(call, options, framework)
+    with ExitStack() as stack:
+
+        def before(used: Sequence[str]) -> None:
+            stack.enter_context(rolled_back({n: names[n] for n in used if n in names}))
+
+        if options.shapes:
+            call = expression.of_shapes(source, names, options.shapes, before)
+        else:
+            call = expression.read(source, names, is_data, before)
+        return inspect_call(call, options, framework)
 
 
 def inspect_call(call: Call, options: GraphOptions, framework: str | None = None) -> Graph:
@@ -61,9 +71,12 @@ def inspect_call(call: Call, options: GraphOptions, framework: str | None = None
     keras = keras_backend(call)
     candidates = _in_play(call, keras)
     for each in candidates:
-        found = each.graph(call, options) if framework in (None, each.name) else None
+        if each.name in _NO_PROGRAMS or framework not in (None, each.name):
+            continue
+        with rolled_back(roots_of(call), each) as checkpoint:
+            found = each.graph(call, options)
         if found is not None:
-            return found
+            return _kept_apart(found, call, each, checkpoint.failed)
     why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
     if any(each.name not in _NO_PROGRAMS for each in candidates):
         why = "it computes no array. Write a call that does, such as  f(x)"
@@ -104,8 +117,11 @@ def explain(error: BaseException) -> Diagnosis:
     known = attributes(error).get("diagnosis")
     if isinstance(known, Diagnosis):
         return known
-    for framework in loaded()[0]:
-        found = framework.explain(error)
+    makers = [each for each in loaded()[0] if each.name not in _NO_PROGRAMS]
+    # First whose error it is: for the others its arrays would have to be copied.
+    for framework in sorted(makers, key=lambda each: package_of(type(error)) != each.module):
+        with rolled_back(roots_in(error), framework):
+            found = framework.explain(error)
         if found is not None:
             return found
     raise SnippetError(
@@ -119,6 +135,15 @@ def _refuse_built(call: Call) -> None:
     builders = (builder for each in loaded()[0] for builder, _ in each.builders)
     if any(call.function is builder for builder in builders):
         raise SnippetError(expression.uncalled(call.text))
+
+
+def _kept_apart(found: Graph, call: Call, framework: Framework, failed: Sequence[str]) -> Graph:
+    """The program, with what looking at it changed for good; later questions change nothing."""
+    live = found.live
+    if failed:
+        said = notes.changed_while_traced([*dict.fromkeys(failed)], put_back=False)
+        found = replace(found, notes=(*found.notes, said))
+    return found if live is None else found.alive(RolledBack(live, call, framework))
 
 
 def _in_play(call: Call, keras: str | None) -> list[Framework]:

@@ -28,6 +28,7 @@ from ipyjaxbench.kept_ceilings import any_of
 from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.muted import Muted
 from ipyjaxbench.notes import Note
+from ipyjaxbench.rollback import rolled_back, roots_of
 from ipyjaxbench.roof import Roof
 from ipyjaxbench.snippet import Snippet, Source
 
@@ -127,7 +128,8 @@ def _load(
             call = expression.read(source, snippet.names, is_data)
             if exact and _runs_python(call, framework):
                 return None
-            load = framework.load(call)
+            with rolled_back(roots_of(call), framework):
+                load = framework.load(call)
     # The code was timed, and need not be one that can be traced; nor does the figure depend on it.
     except (Exception, OutOfTimeError):  # noqa: BLE001
         return None

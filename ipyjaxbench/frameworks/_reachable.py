@@ -76,6 +76,8 @@ class Reachable:
         room: for copies.
         own: globals that others put back.
         of_user: leave out what objects of libraries hold, but for arrays.
+        most: objects that are looked at.
+        without: a framework whose arrays are left out.
 
     Attributes:
         names: of the roots.
@@ -91,10 +93,12 @@ class Reachable:
         own: object = None,
         of_user: bool = False,
         most: int = _MOST,
+        without: Framework | None = None,
     ) -> None:
         self.opaque: set[str] = set()
         self._frameworks, self._room, self._own = frameworks, room, own
-        self._of_user, self._most = of_user, most
+        self._of_user, self._most, self._without = of_user, most, without
+        self._left_out: dict[int, tuple[type, bool]] = {}
         self.names = {*roots}
         self._roots = {*map(id, roots.values())}
         self._seen: dict[int, object] = {}
@@ -117,9 +121,19 @@ class Reachable:
 
     def _look(self, name: str, values: Iterable[object]) -> None:
         for value in values:
-            if id(type(value)) not in _ATOMS and id(value) not in self._seen:
+            kind = type(value)
+            if id(kind) in _ATOMS or id(value) in self._seen:
+                continue
+            if self._without is None or not self._is_left_out(kind):
                 self._seen[id(value)] = value
                 self._ahead.append((name, value))
+
+    def _is_left_out(self, kind: type) -> bool:
+        """By identity of the class, which is held: a metaclass may define equality."""
+        if id(kind) not in self._left_out:
+            found = self._without is not None and asked(self._without.owns, kind)
+            self._left_out[id(kind)] = kind, found
+        return self._left_out[id(kind)][1]
 
     def _states(self, name: str, value: Any) -> Iterator[State]:
         kind = type(value)
