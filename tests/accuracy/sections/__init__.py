@@ -3,6 +3,7 @@
 from tests.accuracy.section import Section
 from tests.accuracy.sections.ceilings import CEILINGS
 from tests.accuracy.sections.coverage import COVERAGE
+from tests.accuracy.sections.decisions import DECISIONS
 from tests.accuracy.sections.equal import EQUAL
 from tests.accuracy.sections.graphs import GRAPHS
 from tests.accuracy.sections.hidden import HIDDEN_WORK
@@ -28,6 +29,7 @@ SECTIONS: dict[str, Section] = {
         PRECISION,
         COVERAGE,
         HIDDEN_WORK,
+        DECISIONS,
         VERDICTS,
         EQUAL,
         TURNS,
