@@ -91,8 +91,8 @@ DECISIONS = Section(
         "JAX programs of about 0.3 and 1.5 ms, whose results are waited for by the code, shown, or"
         " dropped. The decision of `%fwtime` is made again and again in one process, from 3 calls"
         " as with `-n` and `-r` and from 12 as in a warm-up, alone and beside 16 programs that keep"
-        " a CPU busy. Only the dropped results leave work running; they were missed where it was not"
-        " said so and the middle of the calls took less than 0.9 of what they take with waiting."
+        " a CPU busy. Only the dropped results leave work running; it was missed where that was not"
+        " said and the middle of the calls took less than 0.9 of what they take with waiting."
     ),
     columns=(
         Column("load", 4, "busy programs beside", lambda r: str(r["load"])),
