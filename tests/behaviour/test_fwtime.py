@@ -11,6 +11,7 @@ from IPython.core.oinspect import getdoc
 
 from ipyjaxbench import Measurement
 from ipyjaxbench.result import MIME
+from tests.bench import recorder
 from tests.shell import Shell
 
 QUICK = "-b 0.02"
@@ -50,10 +51,10 @@ def test_a_cell_is_timed_as_a_whole(shell: Shell) -> None:
 
 
 def test_the_first_line_of_a_cell_is_untimed_set_up(shell: Shell) -> None:
-    shell.names["ran"] = []
-    shell.run("%%fwtime -n 2 -r 3 -q -v r z = ran.append(1)\nlen(ran)")
+    shell.names["note"], ran = recorder()
+    shell.run("%%fwtime -n 2 -r 3 -q -v r z = note(1)\nlen('')")
     assert shell.names["r"].repeat == 3
-    assert len(shell.names["ran"]) == 3  # before each sample, as %%timeit does
+    assert len(ran) == 3  # before each sample, as %%timeit does
 
 
 def test_nothing_is_returned_unless_asked_for(shell: Shell) -> None:
@@ -120,8 +121,8 @@ def test_system_commands_and_magics_work_inside_a_cell(shell: Shell) -> None:
 
 
 def test_exact_counts_mean_exactly_so_many_calls(shell: Shell) -> None:
-    calls: list[int] = []
-    shell.names["f"] = lambda: calls.append(1)
+    note, calls = recorder()
+    shell.names["f"] = lambda: note(1)
     for options, expected in (("-n1 -r1", 1), ("-n 3 -r 4", 12), ("-n 5", 35)):
         calls.clear()
         shell.run(f"%fwtime -q {options} f()")
