@@ -14,8 +14,9 @@ from typing import Any, cast
 
 from ipyjaxbench import looks, notes, stats
 from ipyjaxbench.frameworks import Framework, find_arrays, is_the_users
+from ipyjaxbench.looks import looked_up
 from ipyjaxbench.notes import Note
-from ipyjaxbench.scene import Scene, looked_up
+from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Snippet
 from ipyjaxbench.state import handed_on
 

@@ -153,16 +153,14 @@ def read(
                 raise
         if call is not None:
             return call
-    _refuse_uncalled(expression, source, names)
+    _refuse_uncalled(expression, names)
     return _of_names(expression, text, source, names, is_data)
 
 
-def _refuse_uncalled(node: ast.expr, source: Source, names: Namespace) -> None:
+def _refuse_uncalled(node: ast.expr, names: Namespace) -> None:
     """Raise for the name of a function, a class or a model: there is no call to look at."""
     __tracebackhide__ = True
-    if not isinstance(node, ast.Lambda | ast.Name | ast.Attribute):
-        return
-    value = run(source.compiled(ast.Expression(node)), names)
+    value = len if isinstance(node, ast.Lambda) else looks.looked_up(node, names)
     is_array = any(
         looks.attribute(type(value), name) is not None for name in ("__array__", "__jax_array__")
     )

@@ -5,6 +5,7 @@ An object may answer what it likes: with a catch-all ``__getattr__``, a property
 Python itself.
 """
 
+import ast
 import inspect
 import itertools
 from collections import deque
@@ -107,6 +108,16 @@ def attribute(value: object, name: str, default: object = None) -> Any:
         held = (defined(kind) for kind in line_of(type(value)))
         found = (each[name] for each in (attributes(value), *held) if name in each)
         return next(found, default)
+
+
+def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
+    """What a name or a dotted name stands for; None for anything else. No attribute code is run."""
+    if isinstance(node, ast.Name):
+        return values.get(node.id)
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = looked_up(node.value, values)
+    return None if owner is None else attribute(owner, node.attr)
 
 
 def items_of(value: Any, most: int) -> Iterator[Any]:

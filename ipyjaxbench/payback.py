@@ -10,9 +10,9 @@ from types import ModuleType
 
 from ipyjaxbench.compiled import Counterpart
 from ipyjaxbench.frameworks import Framework, find_arrays
-from ipyjaxbench.looks import asked, is_exactly
+from ipyjaxbench.looks import asked, is_exactly, looked_up
 from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.scene import Scene, looked_up
+from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Snippet
 
 _MOST = 500  # figures remembered; the oldest go first

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from ipyjaxbench import notes, stats
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks import Framework, Work
-from ipyjaxbench.looks import asked, attributes
+from ipyjaxbench.looks import asked, attributes, looked_up
 from ipyjaxbench.notes import Note
-from ipyjaxbench.scene import Scene, looked_up
+from ipyjaxbench.scene import Scene
 from ipyjaxbench.snippet import Snippet, Source, own
 
 _READINGS, _BUILDS = 5, 10

@@ -7,7 +7,7 @@ from types import FunctionType
 
 from ipyjaxbench.accesses import accessed
 from ipyjaxbench.frameworks import Framework, find_arrays, find_reach, is_the_users
-from ipyjaxbench.looks import asked, attribute, line_of, package_of
+from ipyjaxbench.looks import asked, line_of, looked_up, package_of
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.snippet import Snippet
 
@@ -107,13 +107,3 @@ def _called(
             found = looked_up(node.func, values)
             if found is not None:
                 yield ast.unparse(node.func), found
-
-
-def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
-    """What a name or a dotted name stands for; None for anything else. No attribute code is run."""
-    if isinstance(node, ast.Name):
-        return values.get(node.id)
-    if not isinstance(node, ast.Attribute):
-        return None
-    owner = looked_up(node.value, values)
-    return None if owner is None else attribute(owner, node.attr)

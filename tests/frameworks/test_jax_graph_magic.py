@@ -273,6 +273,25 @@ def test_bad_input_is_one_line(cell: str, message: str, shell: Shell) -> None:
     assert str(caught.value).startswith(message)
 
 
+def test_a_property_is_traced_and_not_asked_for_its_value(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.run(
+        START
+        + """
+class Half:
+    @property
+    def value(self):
+        print("asked")
+        return jnp.sin(x) / 2
+half = Half()
+g = %jaxpr -q half.value
+"""
+    )
+    assert shell.names["g"].printed == "asked\n"
+    assert "asked" not in capsys.readouterr().out
+
+
 def test_a_name_that_does_not_exist_is_a_name_error(shell: Shell) -> None:
     shell.run(START)
     with pytest.raises(NameError, match="nope"):
