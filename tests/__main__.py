@@ -28,6 +28,7 @@ def main() -> int:
     start = time.monotonic()
     tests = {name: sorted(HERE.glob(f"frameworks/test_{name}*.py")) for name in FRAMEWORKS}
     own = [[*tests[name], ADAPTERS / name] for name in FRAMEWORKS]
+    own.append([HERE / "behaviour" / "test_hostile_objects.py"])  # of magics, without frameworks
     groups = [["tests", "ipyjaxbench", *(f"--ignore={path}" for paths in own for path in paths)]]
     groups += [[str(path) for path in paths] for paths in own]
     totals = {"passed": 0, "failed": 0, "skipped": 0, "error": 0}

@@ -21,7 +21,7 @@ from ipyjaxbench.options import PlaceOptions
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.roof import Roof
 from ipyjaxbench.testing import FakeArray, FakeFramework, FakeProbe
-from tests.bench import MS, Bench
+from tests.bench import MS, Bench, recorder
 from tests.shell import Shell
 
 RATES = {"float32": 100e9}
@@ -512,11 +512,11 @@ def test_tracing_ends_when_the_time_is_over(
     timed: Timed, monkeypatch: pytest.MonkeyPatch, bench: Bench
 ) -> None:
     timed(PRODUCTS)
-    turns: list[int] = []
+    note, turns = recorder()
 
     def endless(self: FakeFramework, call: object) -> None:
         while True:
-            turns.append(1)
+            note(1)
 
     monkeypatch.setattr(FakeFramework, "load", endless)
     monkeypatch.setattr(roofline, "_SECONDS", 0.01)

@@ -106,9 +106,10 @@ def test_threads_have_stacks_of_their_own() -> None:
     names = {"see": lambda: sys._getframe(1).f_back is not None}
 
     def run() -> None:
-        found.append(ipyjaxbench.measure_code("assert see()", names, number=2, repeat=2).notes)
+        notes = ipyjaxbench.measure_code("assert see()", names, number=2, repeat=2).notes
+        found.append([note.code for note in notes])
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert found == [()]
+    assert found == [["below-clock"]]

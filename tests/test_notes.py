@@ -25,6 +25,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.calls_differ(96e-6, 0.005, 0.5),
+        Note(
+            "calls-differ",
+            "Calls do different work: 50 % of them take 5.00 ms, the others 96.0 µs."
+            " The figure is the mean of many.",
+        ),
+    ),
+    (
         notes.elsewhere(0.003),
         Note(
             "elsewhere",

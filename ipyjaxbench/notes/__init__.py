@@ -90,6 +90,7 @@ CODES = (
     "earlier-work",
     "unsynchronised",
     "elsewhere",
+    "calls-differ",
     "looked-at",
     "state-advanced",
     "put-back",

@@ -166,9 +166,16 @@ def _with(call: Call, name: str, value: Any) -> Call:
 
 def _layers(function: Any) -> Iterator[Any]:
     """A function and those that it wraps, but for the innermost one."""
-    while (inner := getattr(function, "__wrapped__", None)) is not None:
+    while (inner := _inner(function)) is not None and inner is not function:
         yield function
         function = inner
+
+
+def _inner(function: Any) -> Any:
+    try:
+        return getattr(function, "__wrapped__", None)
+    except Exception:  # noqa: BLE001  an object may answer what it likes
+        return None
 
 
 def _function(call: Call) -> Any:

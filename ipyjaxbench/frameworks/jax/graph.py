@@ -62,7 +62,11 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
             return None
         if said := results.said_in_a_line(call.text, failed.error):
             raise SnippetError(said) from None
-        diagnosis = pitfalls.diagnose(call, failed)
+        try:
+            diagnosis = pitfalls.diagnose(call, failed)
+        except Exception as error:  # noqa: BLE001  an object may answer as it likes
+            why = f"{call.text} does not trace, and raises when asked why: {type(error).__name__}"
+            raise SnippetError(why) from failed.error
         raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9
     counted = program.Counted(traced.closed.jaxpr)

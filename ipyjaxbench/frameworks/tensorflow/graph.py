@@ -9,6 +9,7 @@ import tensorflow as tf
 from ipyjaxbench import notes
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
+from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks.tensorflow import built, expressions, pitfalls, program, reach, tracing
 from ipyjaxbench.frameworks.tensorflow.live import LiveGraph
@@ -36,8 +37,13 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         SnippetError: it would build a layer of the user's, or XLA cannot compile it.
     """
     __tracebackhide__ = True
-    given = tf.nest.flatten((call.args, dict(call.kwargs)))
-    if not (any(map(_is_tensor, given)) or reach.is_tensorflows(call)):
+    try:
+        given = tf.nest.flatten((call.args, dict(call.kwargs)))
+        is_theirs = any(map(_is_tensor, given)) or reach.is_tensorflows(call)
+    except Exception as error:
+        why = f"TensorFlow cannot look into what {call.text!r} is given: {type(error).__name__}"
+        raise SnippetError(why) from error
+    if not is_theirs:
         return None
     stage = options.stage_of("tensorflow")
     call = replace(call, args=tuple(map(_without_data, call.args)), labels=built.labels(call))

@@ -7,7 +7,7 @@ from functools import partial
 
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
-from ipyjaxbench.errors import IpyJaxBenchError
+from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks.torch import given, live, pitfalls, reach
 from ipyjaxbench.frameworks.torch.found import Found
@@ -38,8 +38,13 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     __tracebackhide__ = True
     has_values = not any(is_of(arg, Shape) for arg in call.args)
     call = given.plain(call)
-    inputs = given.with_state(call)
-    if not (inputs.where or reach.is_torchs(call)):
+    try:
+        inputs = given.with_state(call)
+        is_theirs = bool(inputs.where) or reach.is_torchs(call)
+    except Exception as error:
+        why = f"PyTorch cannot look into what {call.text!r} is given: {type(error).__name__}"
+        raise SnippetError(why) from error
+    if not is_theirs:
         return None
     stage = options.stage_of("torch")
     find = live.STAGES[stage] if has_values else partial(live.without_values, stage=stage)
