@@ -247,11 +247,14 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
     """As many as the clock needs and no more: large samples catch every disturbance."""
     __tracebackhide__ = True
     # The fastest: after each of these calls devices were asked, which makes the next one slower.
-    if calls.one_by_one or min(probe.waited for probe in samples.probes[-5:]) >= _SAMPLE_NS:
+    fastest = min(probe.waited for probe in samples.probes[-5:])
+    if calls.one_by_one or samples.kinds() or fastest >= _SAMPLE_NS:
         return 1
     number = 1
     while True:
-        taken = stats.median([_taken(calls, number) for _ in range(_TRIES)])
+        # The fastest: on a busy machine most of them are disturbed, and one call would do.
+        tries = [_taken(calls, number) for _ in range(_TRIES)]
+        taken = min((each for each in tries if each > 0), default=0)
         if taken >= _SAMPLE_NS / 2:
             return max(1, round(number * _SAMPLE_NS / taken))
         number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))
@@ -263,7 +266,8 @@ def enough_of_both(calls: Calls, found: Kinds, deadline: int) -> int:
         return 1
     mean = found.fast + found.share * (found.slow - found.fast)
     most = (deadline - calls.clock.wall()) / (_MIN_ROUNDS * max(mean, 1.0))
-    return max(1, min(kinds.enough(found), int(most)))
+    wanted = max(kinds.enough(found), int(_SAMPLE_NS / max(mean, 1.0)))
+    return max(1, min(wanted, int(most)))
 
 
 def _taken(calls: Calls, number: int) -> int:

@@ -238,3 +238,16 @@ def test_calls_of_the_warm_up_can_be_counted_as_samples() -> None:
     bench.samples.adopt_probes()
     assert bench.samples.batches == [(1, SECOND + 1000)]
     assert (bench.samples.compiled, bench.samples.rounds) == ([True], [1])
+
+
+def test_other_programs_do_not_make_samples_of_short_calls_shorter() -> None:
+    stretches = iter([False, True, True] * 100)
+    bench = Bench(lambda _: 10_000)
+    bench.warm_up()
+    turn = bench.calls._turn
+
+    def disturbed(*args: Any, **named: Any) -> int:
+        return turn(*args, **named) + (3 * 10**6 if next(stretches) else 0)
+
+    bench.calls._turn = disturbed  # type: ignore[method-assign]
+    assert 50 <= sampling.calls_per_sample(bench.calls, bench.samples) <= 200
