@@ -56,7 +56,7 @@ def kinds(batches: Sequence[Batch], spent: Sequence[int]) -> Kinds | None:
     gaps = [(more + floor) / (less + floor) for (less, _), (more, _) in pairwise(each)]
     # The fastest figure is of those that do less only where they are among the fastest 5 %.
     first = math.floor(0.05 * (count - 1)) + 1 if count >= 20 else 1
-    splits = range(first, count - min(_FEWEST, count // 2) + 1)
+    splits = range(first, count - min(_FEWEST, count // 3) + 1)
     if not splits:
         return None
     split = max(splits, key=lambda i: gaps[i - 1])
@@ -70,6 +70,11 @@ def kinds(batches: Sequence[Batch], spent: Sequence[int]) -> Kinds | None:
 def enough(found: Kinds) -> int:
     """So many samples hold enough calls of both kinds."""
     return math.ceil(_ENOUGH / min(found.share, 1 - found.share))
+
+
+def fewest(found: Kinds) -> int:
+    """So many samples hold some that are slow, whatever time that takes."""
+    return math.ceil(_SOME / found.share)
 
 
 def merged(batches: Sequence[Batch], found: Kinds) -> list[Batch]:

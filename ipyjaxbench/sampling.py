@@ -261,13 +261,13 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
 
 
 def enough_of_both(calls: Calls, found: Kinds, deadline: int) -> int:
-    """Calls that a sample holds where they do different work, within the time that is left."""
+    """Calls that a sample holds where they do different work, two slow ones at least."""
     if calls.one_by_one:
         return 1
     mean = found.fast + found.share * (found.slow - found.fast)
     most = (deadline - calls.clock.wall()) / (_MIN_ROUNDS * max(mean, 1.0))
     wanted = max(kinds.enough(found), int(_SAMPLE_NS / max(mean, 1.0)))
-    return max(1, min(wanted, int(most)))
+    return max(kinds.fewest(found), min(wanted, int(most)))
 
 
 def _taken(calls: Calls, number: int) -> int:

@@ -99,7 +99,7 @@ def test_it_is_told_that_calls_differ(bench: Bench) -> None:
     m = bench.time("call()")
     assert told(m)["calls-differ"] == (
         "Calls do different work: 50 % of them take 5.00 ms, the others 20.0 µs."
-        " The figure is the mean of many."
+        " The figure is a mean of both."
     )
     assert m.loops >= 20
 
@@ -134,3 +134,14 @@ def test_a_sample_of_short_calls_holds_many_of_each_kind(bench: Bench, options: 
     m = bench.time("call()", **options)
     assert m.loops >= 60
     assert m.samples == pytest.approx([201e-6] * len(m.samples), rel=0.05)
+
+
+def test_a_sample_holds_slow_calls_where_the_time_has_passed(bench: Bench) -> None:
+    turn = itertools.count()
+    bench.names["call"] = lambda: bench.clock.advance(300 * MS if next(turn) % 3 == 0 else 2_000)
+    assert bench.time("call()", budget=1.0).leading == pytest.approx(0.1, rel=0.5)
+
+
+def test_two_slow_calls_of_six_are_a_kind() -> None:
+    assert kinds(*sampled(lambda i: i % 3 == 0, 6)) is not None
+    assert kinds(*sampled(lambda i: i == 0, 6)) is None

@@ -165,7 +165,7 @@ def calls_differ(fast: float, slow: float, share: float) -> Note:
     return Note(
         "calls-differ",
         f"Calls do different work: {units.percent(share)} of them take {more}, the others {some}."
-        " The figure is the mean of many.",
+        " The figure is a mean of both.",
     )
 
 
