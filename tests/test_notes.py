@@ -29,7 +29,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         Note(
             "calls-differ",
             "Calls do different work: 50 % of them take 5.00 ms, the others 96.0 µs."
-            " The figure is the mean of many.",
+            " The figure is a mean of both.",
         ),
     ),
     (
