@@ -107,9 +107,9 @@ def test_threads_have_stacks_of_their_own() -> None:
 
     def run() -> None:
         notes = ipyjaxbench.measure_code("assert see()", names, number=2, repeat=2).notes
-        found.append([note.code for note in notes])
+        found.append({note.code for note in notes} & {"runs-once", "stopped-by-error"})
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert found == [["below-clock"]]
+    assert found == [set()]
