@@ -171,7 +171,7 @@ def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | N
 
 
 def _unsynchronised(steady: Steady) -> Iterator[Note]:
-    """By the statistic that the headline is told with, so that the two agree."""
+    """By the statistic of the headline, so that the two agree."""
     dispatches, samples = steady.dispatches(), steady.samples
     if steady.plan.wait is not None and dispatches and len(samples.batches) >= _ENOUGH:
         seconds = samples.seconds

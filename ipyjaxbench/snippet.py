@@ -238,7 +238,7 @@ def _to_its_end(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
 
 
 def _without_docstring(tree: ast.Module) -> ast.Module:
-    """The same statements, of which a string in front is none that becomes ``__doc__``."""
+    """The same statements, where a string in front does not become ``__doc__``."""
     first = tree.body[0] if tree.body else None
     if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
         return tree

@@ -56,7 +56,7 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
 def headline(
     half_width: float, word: str = "NOISY", codes: Sequence[str] = ()
 ) -> Callable[[Sequence[float]], float]:
-    """The statistic with which a measurement and all its parts are told.
+    """The statistic that a report gives for a measurement and all its parts.
 
     Args:
         half_width: of the interval for the median of another run, relative.

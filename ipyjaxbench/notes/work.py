@@ -49,10 +49,10 @@ def lazy(kind: str, advice: str) -> Note:
 
 
 def left_running(what: str, advice: str) -> Note:
-    """The code starts something that goes on after the call."""
+    """The code starts something that still runs after the call."""
     return Note(
         "left-running",
-        f"The code starts a {what} that goes on after the call: only starting it was timed.",
+        f"The code starts a {what} that still runs after the call: only the start was timed.",
         advice,
         CHANGES_MEANING,
     )

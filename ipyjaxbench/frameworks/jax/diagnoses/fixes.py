@@ -1,4 +1,4 @@
-"""What to write instead: each fix is traced, and computed under jit, before it is told."""
+"""What to write instead: each fix is traced, and computed under jit, before it is shown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
