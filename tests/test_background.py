@@ -58,7 +58,7 @@ def told(code: str, **names: Any) -> tuple[list[str], str]:
 def test_a_thread_that_is_not_waited_for_is_told(code: str) -> None:
     texts, verdict = told(code)
     assert texts == [
-        "The code starts a thread that goes on after the call: only starting it was timed."
+        "The code starts a thread that still runs after the call: only the start was timed."
     ]
     assert verdict == "INVALID"
     time.sleep(2 * _SECONDS)
@@ -75,7 +75,7 @@ def test_what_a_pool_was_given_is_told_also_where_it_has_its_threads(pool: Any) 
 def test_a_process_that_is_not_waited_for_is_told() -> None:
     texts, verdict = told("start_process()")
     assert texts == [
-        "The code starts a process that goes on after the call: only starting it was timed."
+        "The code starts a process that still runs after the call: only the start was timed."
     ]
     assert verdict == "INVALID"
 

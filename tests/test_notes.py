@@ -161,7 +161,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.left_running("thread", "t.join()"),
         Note(
             "left-running",
-            "The code starts a thread that goes on after the call: only starting it was timed.",
+            "The code starts a thread that still runs after the call: only the start was timed.",
             "t.join()",
             MEANING,
         ),
