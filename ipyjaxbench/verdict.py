@@ -11,10 +11,10 @@ _FEW = 6
 EXPLAINED = {
     "QUIET": "steady: another run is within 4 %",
     "OK": "steady enough: another run is within 8 %",
-    "NOISY": "the figure moves: trust the fastest more",
+    "NOISY": "the figure moves: another run may be over 8 % away",
     "RECOMPILES": "compiles in every call: no steady state",
     "INVALID": "not the time of what the code seems to do",
-    "FEW": "too few samples to tell how far another run will be from this one",
+    "FEW": "too few samples to say how far away another run would be",
     "ONCE": "one sample only: nothing is known of its spread",
 }
 #: Notes that leave nothing of the figure.

@@ -102,7 +102,7 @@ def test_the_picture_of_the_samples_is_an_image_whose_text_gives_the_counts() ->
 def test_the_verdict_is_explained(name: str) -> None:
     explained = {
         "QUIET": "steady: another run is within 4 %",
-        "NOISY": "the figure moves: trust the fastest more",
+        "NOISY": "the figure moves: another run may be over 8 % away",
         "INVALID": "not the time of what the code seems to do",
         "ONCE": "one sample only: nothing is known of its spread",
         "RECOMPILES": "compiles in every call: no steady state",
