@@ -26,9 +26,11 @@ def main() -> int:
             flush=True,
         )
     start = time.monotonic()
-    tests = {name: sorted(HERE.glob(f"frameworks/test_{name}*.py")) for name in FRAMEWORKS}
-    own = [[*tests[name], ADAPTERS / name] for name in FRAMEWORKS]
-    own.append([HERE / "behaviour" / "test_hostile_objects.py"])  # of magics, without frameworks
+    of_one = [sorted(HERE.glob(f"frameworks/test_{name}*.py")) for name in FRAMEWORKS]
+    of_all = sorted({*HERE.glob("frameworks/test_*.py")}.difference(*of_one))
+    hostile = HERE / "behaviour" / "test_hostile_objects.py"  # of magics, without frameworks
+    own = [[*tests, ADAPTERS / name] for name, tests in zip(FRAMEWORKS, of_one, strict=True)]
+    own += [of_all, [hostile]]
     groups = [["tests", "ipyjaxbench", *(f"--ignore={path}" for paths in own for path in paths)]]
     groups += [[str(path) for path in paths] for paths in own]
     totals = {"passed": 0, "failed": 0, "skipped": 0, "error": 0}

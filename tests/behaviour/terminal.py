@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 
 import pexpect
 
@@ -22,9 +23,10 @@ class Terminal:
     def __init__(self, folder: object) -> None:
         command = [sys.executable, "-m", "IPython", "--simple-prompt", "--no-banner"]
         environment = {**os.environ, "IPYTHONDIR": str(folder), "TERM": "xterm"}
-        self._process = pexpect.spawn(
-            command[0], command[1:], env=environment, encoding="utf8", timeout=30, echo=False
-        )
+        with warnings.catch_warnings(action="ignore"):  # JAX's of a fork: another program follows
+            self._process = pexpect.spawn(
+                command[0], command[1:], env=environment, encoding="utf8", timeout=30, echo=False
+            )
         self._told()
 
     def type(self, cell: str) -> str:

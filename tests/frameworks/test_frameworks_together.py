@@ -48,10 +48,12 @@ def state():
 
 
 @pytest.fixture(scope="module")
-def together(kernel: Kernel) -> Iterator[Kernel]:
-    shown = kernel.run(SETUP)
+def together() -> Iterator[Kernel]:
+    kernel = Kernel()
+    shown = kernel.run("%load_ext ipyjaxbench\n" + SETUP)
     assert shown.status == "ok", shown.error
-    return kernel
+    yield kernel
+    kernel.close()
 
 
 def read(kernel: Kernel, expression: str) -> str:
