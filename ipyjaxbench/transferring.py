@@ -9,7 +9,7 @@ from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
-from ipyjaxbench import call_sites
+from ipyjaxbench import call_sites, codes
 from ipyjaxbench.alive import Alive
 from ipyjaxbench.awaiting import run
 from ipyjaxbench.call_sites import Site
@@ -192,6 +192,8 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
             start = error.__traceback__
             if start is not None:
                 start.tb_next = without_hook(start.tb_next)
+        finally:
+            codes.give_back([code])
     unseen = (_BODIES, _IN_CODE) if watched.is_read and _defines(source.tree) else (_IN_CODE,)
     return watched.result(source.text.strip(), raised, *unseen), raised
 

@@ -137,6 +137,19 @@ def test_a_cell_is_run_and_told_and_its_names_stay(shell: Shell) -> None:
     assert len(shell.shown) == 1
 
 
+def test_functions_of_the_cell_have_their_own_code_afterwards(shell: Shell) -> None:
+    cell = "def f(x): return abs(x)\nclass C:\n    def m(self): return f(-1)\ny = C().m()"
+    shell.run(cell)
+    alone = [shell.names["f"].__code__, shell.names["C"].m.__code__]
+    shell.run("%%fwdevices\n" + cell)
+    watched = [shell.names["f"].__code__, shell.names["C"].m.__code__]
+    for one, other in zip(alone, watched, strict=True):
+        assert (one.co_consts, one.co_names, one.co_code) == (
+            other.co_consts, other.co_names, other.co_code,
+        )  # fmt: skip
+    assert shell.names["y"] == 1
+
+
 def test_a_cell_that_fails_is_told_and_still_stops(shell: Shell) -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run("%%fwdevices\n1 / 0")
