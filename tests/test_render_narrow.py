@@ -86,6 +86,20 @@ def render(monkeypatch: pytest.MonkeyPatch, columns: int) -> str:
         return text.render(Report(tuple(BLOCKS[name] for name in words)))
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [("cpu:0", "o.opt_state[0].mu['kernel'].value"), (WORDS, "o.opt_sta…l'].value")],
+)
+def test_a_name_is_whole_where_the_line_has_room(
+    monkeypatch: pytest.MonkeyPatch, words: str, shown: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    row = ("o.opt_state[0].mu['kernel'].value", "f32[300,200]", words)
+    with output("utf-8"):
+        _, line, *_ = text.render(Report((Calls(("name", "type", "where"), (row,)),))).splitlines()
+    assert line.split()[0] == shown
+
+
 def test_a_page_is_never_wider_than_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     assert text.width() == 80

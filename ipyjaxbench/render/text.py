@@ -235,8 +235,9 @@ def _print_table(console: "Console", block: Table, say: _Say) -> None:
 def _print_calls(console: "Console", block: Calls, say: _Say) -> None:
     """Words take what the short cells leave; all, on lines of their own, where that is little.
 
-    A long name loses its middle.
+    A long name loses its middle where the line has no room for it.
     """
+    from rich.cells import cell_len
     from rich.padding import Padding
     from rich.table import Table as RichTable
 
@@ -245,13 +246,17 @@ def _print_calls(console: "Console", block: Calls, say: _Say) -> None:
             console.print(_joined(say(_GAP.join(cells))))
             console.print(Padding(_joined(say(words)), (0, 0, 0, 2 * len(_GAP))))
         return
-    grid = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
-    for _ in block.head[:-1]:
-        grid.add_column(no_wrap=True, max_width=_SHORT_TITLE)
+    rows = [[say(cell) for cell in row] for row in (block.head, *block.rows)]
+    *widths, last = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
+    taken = sum(min(width, _SHORT_TITLE) + len(_GAP) for width in widths) + last
+    most = _SHORT_TITLE + max(console.width - taken, 0)
+    grid = RichTable.grid(padding=(0, len(_GAP), 0, 0), expand=True)
+    for _ in widths:
+        grid.add_column(no_wrap=True, max_width=most)
     grid.add_column(ratio=1, overflow="fold")
-    for *cells, words in (block.head, *block.rows):
-        short = (_without_middle(say(cell), _SHORT_TITLE, say("…")) for cell in cells)
-        grid.add_row(*map(_joined, short), _joined(say(words)))
+    for *cells, words in rows:
+        short = (_without_middle(cell, most, say("…")) for cell in cells)
+        grid.add_row(*map(_joined, short), _joined(words))
     console.print(grid)
 
 
