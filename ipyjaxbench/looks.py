@@ -27,6 +27,9 @@ _DEFINED: Any = vars(type)["__dict__"]
 _CLASS_NAME: Any = vars(type)["__name__"]
 _CLASS_FLAGS: Any = vars(type)["__flags__"]
 _CLASS_MODULE: Any = vars(type)["__module__"]
+_CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
+#: By identity: a metaclass may define equality.
+_PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex, str, bytes)))
 _MADE = 1 << 9  # flag of a class that a `class` statement made
 
 
@@ -50,7 +53,20 @@ def is_of(value: object, *kinds: type) -> bool:
         >>> is_of(True, int), is_of([], tuple, dict)
         (True, False)
     """
-    return issubclass(type(value), kinds)
+    return extends(type(value), *kinds)
+
+
+def extends(kind: type, *kinds: type) -> bool:
+    """What `issubclass` answers; no, where a metaclass raises.
+
+    Example:
+        >>> extends(bool, int)
+        True
+    """
+    try:
+        return issubclass(kind, kinds)
+    except Exception:  # noqa: BLE001  an abstract class hashes what it is asked about
+        return False
 
 
 def is_a(value: object, *kinds: type) -> bool:
@@ -120,6 +136,36 @@ def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
     return None if owner is None else attribute(owner, node.attr)
 
 
+def is_opaque(value: Any) -> bool:
+    """Whether a container of the user's own class refuses to be walked, as frameworks walk trees.
+
+    It raises, has no end, or gives another number of items than it has.
+
+    Example:
+        >>> is_opaque([1, 2]), is_opaque(3)
+        (False, False)
+    """
+    if id(type(value)) in _PLAIN:
+        return False
+    base = next((kind for kind in _CONTAINERS if is_of(value, kind)), None)
+    if base is None:
+        return not asked(_is_known, value)
+    return not asked(lambda it: _is_known(it) and _is_walked(it, base), value)
+
+
+def _is_known(value: Any) -> bool:
+    """Frameworks look classes up in dictionaries."""
+    return type(value) in {type(value): True}
+
+
+def _is_walked(value: Any, base: Any) -> bool:
+    size = base.__len__(value)
+    fields: Any = getattr(value, "_fields", ()) if base is tuple else ()
+    named = type(fields) is tuple and all(type(each) is str for each in fields)
+    items = sum(1 for _ in itertools.islice(iter(value), size + 1))
+    return items == len(value) == size and named and len(fields) in (0, size)
+
+
 def items_of(value: Any, most: int) -> Iterator[Any]:
     """What a container holds, as its base among Python's own gives it, whatever `__iter__` is.
 
@@ -133,9 +179,10 @@ def items_of(value: Any, most: int) -> Iterator[Any]:
     """
     if is_of(value, dict):
         return iter(dict.values(value))
-    for kind in (list, tuple, set, frozenset, deque):
+    for kind in _CONTAINERS[1:]:
         if is_of(value, kind):
-            return kind.__iter__(value)
+            found: Iterator[Any] = kind.__iter__(value)
+            return found
     return itertools.islice(value, most)
 
 

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any, cast
 
 from ipyjaxbench.frameworks import Framework, find_arrays
-from ipyjaxbench.looks import asked, is_exactly
+from ipyjaxbench.looks import asked, is_exactly, is_of
 from ipyjaxbench.snippet import Namespace, Snippet
 
 _MISSING = object()
@@ -128,7 +128,7 @@ class Changes:
             name
             for name, value in values.items()
             if (name in in_place and not issubclass(type(value), ModuleType))
-            or (name in used_up and issubclass(type(value), Iterator))
+            or (name in used_up and is_of(value, Iterator))
         }
         self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
 

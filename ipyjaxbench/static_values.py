@@ -113,7 +113,7 @@ class StaticValues:
         for node in nodes:
             if isinstance(node, ast.Starred):
                 values = self.of(node.value)
-                if type(values) not in (list, tuple):
+                if not looks.is_exactly(values, list, tuple):
                     raise UnknownError(node.value)
                 yield from values
             else:
@@ -142,13 +142,13 @@ class StaticValues:
 
     def _plain(self, node: ast.expr, kinds: tuple[type, ...]) -> Any:
         value = self.of(node)
-        if type(value) not in kinds:
+        if not looks.is_exactly(value, *kinds):
             raise TypeError(f"{ast.unparse(node)} is none that Python alone computes with")
         return value
 
     def _item(self, node: ast.expr, owner: Any, index: ast.expr) -> Any:
         """Of Python's own containers alone: others run code."""
-        if type(owner) not in (dict, list, tuple):
+        if not looks.is_exactly(owner, dict, list, tuple):
             raise UnknownError(node)
         if isinstance(index, ast.Slice):
             bounds = (index.lower, index.upper, index.step)
@@ -185,5 +185,5 @@ class StaticValues:
         bind = looks.attribute(type(found), "__get__")
         if bind is None:
             return found
-        is_harmless = type(found) in _HARMLESS or self.binds(found)
+        is_harmless = looks.is_exactly(found, *_HARMLESS) or self.binds(found)
         return bind(found, owner, kind) if is_harmless else _UNKNOWN

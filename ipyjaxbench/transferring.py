@@ -28,7 +28,8 @@ _ASKED = {
     "to", "copy_", "pin_memory", "from_numpy", "as_tensor", "tensor", "constant", "identity",
     "convert_to_tensor", "Variable", "assign", "__array__", "block", "ascontiguousarray",
 }  # fmt: skip
-_NUMBERS = {int, float, bool, str}
+#: By identity: a metaclass may define equality.
+_NUMBERS = frozenset(map(id, (int, float, bool, str)))
 _IN_CODE = "copies inside of compiled programs, and NumPy arrays that libraries hand to these"
 _BODIES = "calls in functions that the cell itself defines, where no method of an array copies"
 _AT_CALLS = (
@@ -99,7 +100,7 @@ class Watched:
     def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
         """Make a call; each framework looks at it."""
         __tracebackhide__ = True
-        plain = len(args) == 2 and type(args[0]) in _NUMBERS and type(args[1]) in _NUMBERS
+        plain = len(args) == 2 and {id(type(args[0])), id(type(args[1]))} <= _NUMBERS
         if not self._open or (plain and not kwargs):  # loops over numbers stay fast
             return function(*args, **kwargs)
         if any(function is each for each in self._builders):

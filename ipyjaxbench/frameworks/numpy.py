@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ipyjaxbench import notes, units
+from ipyjaxbench import looks, notes, units
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import _numpy_state, _pandas_state, _strides
 from ipyjaxbench.frameworks._base import Restore
@@ -79,15 +79,16 @@ class NumPy(Synchronous):
         """Host memory; arrays of Python's objects hold no numbers."""
         return None if array.dtype.hasobject else Weight(_HOST, array.nbytes)
 
-    def described(self, value: object) -> str:
+    def described(self, value: Any) -> str:
         """Arrays of Python's objects, and what pandas has."""
-        if isinstance(value, np.ndarray):
+        if looks.is_of(value, np.ndarray):
             return "it holds Python's objects, no numbers"
         pandas: Any = sys.modules.get("pandas")
-        if pandas is None or not isinstance(value, pandas.DataFrame | pandas.Series | pandas.Index):
+        kinds = () if pandas is None else (pandas.DataFrame, pandas.Series, pandas.Index)
+        if not looks.is_of(value, *kinds):
             return ""
         size = value.memory_usage()
-        nbytes = int(size.sum() if isinstance(value, pandas.DataFrame) else size)
+        nbytes = int(size.sum() if looks.is_of(value, pandas.DataFrame) else size)
         return f"pandas has {units.size(nbytes)} of it on the host"
 
     def host(self, array: Any) -> Any:

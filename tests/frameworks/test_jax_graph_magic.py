@@ -1,5 +1,7 @@
 """`%jaxpr` and `%explain` in a real IPython shell."""
 
+import sys
+
 import jax  # changes the environment when it is loaded
 import pytest
 from IPython.core.error import UsageError
@@ -243,7 +245,6 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
         ("%jaxpr --stage foo x", "--stage foo: it is one of jaxpr, stablehlo, hlo, optimized"),
         ("%jaxpr --depht 3 x", "unknown option --depht; did you mean --depth?"),
         ("%%jaxpr f(x)\nx", "'f(x)' stands where options stand: write code below"),
-        ("%fxgraph x + 1", "'x + 1' makes no program: torch is not loaded"),
         ("l = [1.0]\nl.append(l)\n%jaxpr scaled(x, l)", "double holds itself, or is nested"),
         ("%jaxpr jnp.sort", "'jnp.sort' is not called. Call it:  jnp.sort(...)"),
         ("%jaxpr scaled", "'scaled' is not called. Call it:  scaled(...)"),
@@ -336,3 +337,11 @@ def test_trials_warn_of_nothing(shell: Shell, recwarn: pytest.WarningsRecorder) 
     )
     assert shell.names["g"].static_argnames == ("n",)
     assert not [each for each in recwarn if each.category is RuntimeWarning]
+
+
+def test_a_magic_of_another_framework_refuses_what_is_jaxs(shell: Shell) -> None:
+    shell.run(START)
+    is_loaded = "torch" in sys.modules  # by another test
+    why = "it holds no arrays of torch" if is_loaded else "torch is not loaded"
+    with pytest.raises(UsageError, match=f"'x \\+ 1' makes no program: {why}"):
+        shell.run("%fxgraph x + 1")

@@ -11,6 +11,7 @@ import jax.profiler
 import numpy as np
 from jax._src import xla_bridge
 
+from ipyjaxbench import looks
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
@@ -29,6 +30,7 @@ from ipyjaxbench.frameworks.jax import (
     fresh,
     in_flight,
     places,
+    pytrees,
     ref_states,
 )
 from ipyjaxbench.frameworks.jax.call_watch import JaxCallWatch
@@ -38,6 +40,7 @@ from ipyjaxbench.frameworks.jax.graph import graph
 from ipyjaxbench.frameworks.jax.learner import Learner
 from ipyjaxbench.frameworks.jax.probe import JaxProbe
 from ipyjaxbench.frameworks.jax.profile import profile
+from ipyjaxbench.frameworks.jax.reach import is_jitted
 from ipyjaxbench.frameworks.jax.transfers import JaxCrossings
 from ipyjaxbench.frameworks.jax.watch import JaxWatch
 from ipyjaxbench.frameworks.jax.work import Works
@@ -89,16 +92,15 @@ class Jax(Framework):
 
     def owns(self, kind: type) -> bool:
         """Concrete arrays, not tracers."""
-        return issubclass(kind, jax.Array) and not issubclass(kind, jax.core.Tracer)
+        return looks.extends(kind, jax.Array) and not looks.extends(kind, jax.core.Tracer)
 
     def compiles(self, value: object) -> bool:
         """The results of `jax.jit` and ahead-of-time compiled functions."""
-        return isinstance(value, jax.stages.Wrapped | jax.stages.Compiled)
+        return is_jitted(value) or looks.is_of(value, jax.stages.Compiled)
 
     def parts(self, value: object) -> tuple[()] | None:
         """Of what says where data lie none; pytrees are objects that the walk enters."""
-        is_place = isinstance(value, jax.sharding.Mesh | jax.sharding.Sharding)
-        return () if is_place else None
+        return () if looks.is_of(value, jax.sharding.Mesh, jax.sharding.Sharding) else None
 
     def placement(self, array: Any) -> Placement:
         """Type, devices and bytes, all of which outlive a donated buffer."""
@@ -160,9 +162,9 @@ class Jax(Framework):
         if self.started():
             yield from self._cautions.about(seen)
 
-    def gives_away(self, function: object) -> bool:
+    def gives_away(self, function: Any) -> bool:
         """Whether the function was jitted with donated arguments, as far as JAX tells."""
-        if isinstance(function, jax.stages.Compiled):
+        if looks.is_of(function, jax.stages.Compiled):
             return any(leaf.donated for leaf in jax.tree.leaves(function.args_info))
         if not self.compiles(function):
             return False
@@ -173,12 +175,12 @@ class Jax(Framework):
 
     def copy(self, value: Any) -> Any | None:
         """The same pytree with new buffers; None if over a tenth of the free memory is needed."""
-        arrays = [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array)]
+        arrays = [leaf for leaf in pytrees.leaves(value) if isinstance(leaf, jax.Array)]
         if any(a.is_deleted() for a in arrays):
             return None
         if sum(self.placement(a).nbytes for a in arrays) > self.free_memory() / 10:
             return None
-        fresh = jax.tree.map(lambda a: a.copy() if isinstance(a, jax.Array) else a, value)
+        fresh = pytrees.mapped(lambda a: a.copy() if isinstance(a, jax.Array) else a, value)
         return jax.block_until_ready(fresh)
 
     def host(self, array: Any) -> Any | None:
@@ -269,11 +271,11 @@ class Jax(Framework):
 
     def described(self, value: object) -> str:
         """Meshes, shardings, and shapes without numbers."""
-        return described.described(value)
+        return described.described(value) if looks.is_of(value, *described.KINDS) else ""
 
     def is_tracing(self, args: object) -> bool:
         """Whether one of them is a tracer."""
-        return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(args))
+        return any(isinstance(leaf, jax.core.Tracer) for leaf in pytrees.leaves(args))
 
     def learn_signatures(self, learn: Callable[[Miss], None]) -> bool:
         """From the frames of JAX that take calls which were not traced before."""
@@ -314,9 +316,9 @@ class Jax(Framework):
 
     def revived(self, value: Any, copies: Mapping[int, Any]) -> Any:
         """The same pytree; the same object where none of its arrays is gone."""
-        if not any(id(leaf) in copies for leaf in jax.tree.leaves(value)):
+        if not any(id(leaf) in copies for leaf in pytrees.leaves(value)):
             return value
-        return jax.tree.map(lambda leaf: copies.get(id(leaf), leaf), value)
+        return pytrees.mapped(lambda leaf: copies.get(id(leaf), leaf), value)
 
     def states(self, value: object, room: Room) -> Sequence[State] | None:
         """References; arrays never change."""
@@ -326,7 +328,7 @@ class Jax(Framework):
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> Work | None:
         """Read the jaxpr and the executable that the function has for these arguments."""
-        if not isinstance(function, jax.stages.Wrapped) or jax.config.jax_disable_jit:
+        if not is_jitted(function) or jax.config.jax_disable_jit:
             return None
         return self._works.of_call(function, args, kwargs)
 

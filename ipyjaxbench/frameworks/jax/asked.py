@@ -9,7 +9,7 @@ import numpy as np
 
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import users
+from ipyjaxbench.frameworks.jax import pytrees, users
 from ipyjaxbench.frameworks.jax.choices import blamed, words_of_function
 from ipyjaxbench.frameworks.jax.words import text_of
 
@@ -24,7 +24,7 @@ def asked_for(error: Exception, call: Call) -> list[str]:
     for place in users.places(error):
         names = dict.fromkeys(_names_in(users.expression_of(place), error, inner))
         values = [place.frame.f_locals[name] for name in names if name in place.frame.f_locals]
-        words = [_words_of(leaf) for value in values for leaf in jax.tree.leaves(value)]
+        words = [_words_of(leaf) for value in values for leaf in pytrees.leaves(value)]
         known = [name for each in words for name in blamed(Exception(each), call)]
         if known:
             return list(dict.fromkeys(known))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import jax
 from jax._src import core
 
+from ipyjaxbench import looks
 from ipyjaxbench.compiled import Program
 from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
 from ipyjaxbench.frameworks.jax import keys
@@ -69,14 +70,14 @@ class JaxCallWatch(CallWatch):
         kind = type(function)
         if kind is MethodType:
             return self._takes(function.__func__)
-        if issubclass(kind, partial) or kind.__module__ in keys.PARTIALS:
+        if issubclass(kind, partial) or looks.module_of(kind) in keys.PARTIALS:
             return self._takes(function.func)
         if kind is FunctionType:
             if "lower" in vars(function):  # what `jax.pmap` gives
                 return bool(_OF_LIBRARY.search(_file(function)))
             return bool(keys.transformation_of(function)) and self._takes(function.__wrapped__)
         # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
-        return kind in keys.JITTED or kind.__module__ in keys.WRAPPERS
+        return looks.is_exactly(function, *keys.JITTED) or looks.module_of(kind) in keys.WRAPPERS
 
     def name(self, function: Any) -> str:
         """The name of what was jitted."""

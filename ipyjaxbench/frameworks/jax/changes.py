@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ipyjaxbench import looks
+
 _NOTHING = object()  # what stands where there was nothing
 _LARGEST = 2**20  # bytes of an array of NumPy that is copied
 #: Numbers are drawn from these.
@@ -150,12 +152,13 @@ def _rewinder(source: Any, before: Any) -> Callable[[], object] | None:
 
 def is_source(value: object) -> bool:
     """Whether something gives something else each time."""
-    return isinstance(value, (io.IOBase, *_GENERATORS)) or _is_iterator(value)
+    return looks.is_of(value, io.IOBase, *_GENERATORS) or _is_iterator(value)
 
 
 def _is_iterator(value: object) -> bool:
     """Whether something is an iterator of Python's, or a generator."""
-    return isinstance(value, Iterator) and type(value).__module__ in ("builtins", "itertools")
+    is_pythons = looks.module_of(type(value)) in ("builtins", "itertools")
+    return is_pythons and looks.is_of(value, Iterator)
 
 
 def _position(source: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from ipyjaxbench import looks
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import users
+from ipyjaxbench.frameworks.jax import pytrees, users
 from ipyjaxbench.frameworks.jax.words import text_of
 
 _MOST_TRIES = 32
@@ -170,6 +170,6 @@ def _can_be_static(value: Any) -> bool:
     """Whether `jax.jit` would take it: what cannot be hashed, or holds arrays, it refuses."""
     try:
         hash(value)
-    except TypeError:
+    except Exception:  # noqa: BLE001  the object may raise anything
         return False
-    return not any(looks.is_a(leaf, jax.Array, np.ndarray) for leaf in jax.tree.leaves(value))
+    return not any(looks.is_a(leaf, jax.Array, np.ndarray) for leaf in pytrees.leaves(value))

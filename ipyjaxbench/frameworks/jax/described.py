@@ -10,6 +10,9 @@ from jax.sharding import AbstractMesh, Mesh, NamedSharding, Sharding
 from ipyjaxbench import units
 from ipyjaxbench.frameworks.jax import devices as here
 
+#: What these are; others would be asked for their class.
+KINDS = (AbstractMesh, Mesh, Sharding, jax.ShapeDtypeStruct, jax.core.Tracer)
+
 
 def described(value: object) -> str:
     """In words; empty for what is none of these."""

@@ -131,7 +131,7 @@ def unhashable(call: Call) -> str | None:
     for name, value in values(call).items():
         try:
             hash(value)
-        except TypeError:
+        except Exception:  # noqa: BLE001  the object may raise anything
             if tracing.is_declared(call, name):
                 return name
     return None
@@ -142,7 +142,7 @@ def _others(call: Call, error: Exception) -> Iterator[_Other]:
     for name, value in values(call).items():
         if _is_table(value):
             yield _Other(name, value.to_numpy(), f"{name}.to_numpy()", f"{name} as an array")
-        if looks.is_of(value, list) and _is_plain(value):
+        if type(value) is list and _is_plain(value):
             made = _as_tuple(value)
             words = f"{name} a tuple, as {made!r}: it can be hashed"
             yield _Other(name, made, f"{name}={made!r}", words, static=True)
@@ -184,14 +184,14 @@ def _function(call: Call) -> Any:
 
 def _is_table(value: object) -> bool:
     """Whether a library for tables made it: its columns are no arrays."""
-    root = type(value).__module__.partition(".")[0]
+    root = looks.module_of(type(value)).partition(".")[0]
     return root in ("pandas", "polars", "pyarrow") and hasattr(type(value), "to_numpy")
 
 
 def _is_plain(values: list[Any]) -> bool:
     plain = (bool, int, float, str, type(None))
-    return all(_is_plain(v) if looks.is_of(v, list) else looks.is_of(v, *plain) for v in values)
+    return all(_is_plain(v) if type(v) is list else looks.is_of(v, *plain) for v in values)
 
 
 def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(_as_tuple(each) if isinstance(each, list) else each for each in values)
+    return tuple(_as_tuple(each) if type(each) is list else each for each in values)

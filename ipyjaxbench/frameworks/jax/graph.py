@@ -14,7 +14,7 @@ from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
 from ipyjaxbench.frameworks import _hlo
-from ipyjaxbench.frameworks.jax import chips, program, tracing
+from ipyjaxbench.frameworks.jax import chips, program, pytrees, tracing
 from ipyjaxbench.frameworks.jax.checks import LOOKED_FOR
 from ipyjaxbench.frameworks.jax.diagnoses import pitfalls, results
 from ipyjaxbench.frameworks.jax.given import values
@@ -149,7 +149,7 @@ def _refuse_cycles(call: Call) -> None:
 def _refuse_deleted(call: Call) -> None:
     """Tracing asks for shapes, which deleted arrays still have: the call itself would fail."""
     for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
-        leaves = (leaf for leaf in jax.tree.leaves(value) if looks.is_a(leaf, jax.Array))
+        leaves = (leaf for leaf in pytrees.leaves(value) if looks.is_a(leaf, jax.Array))
         if any(not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted() for leaf in leaves):
             raise SnippetError(
                 f"the memory of {name} was given away by an earlier call (donate_argnums): use what"

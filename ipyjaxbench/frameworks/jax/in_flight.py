@@ -8,6 +8,8 @@ import jax
 import numpy as np
 
 from ipyjaxbench.frameworks._base import Wait
+from ipyjaxbench.frameworks.jax import pytrees
+from ipyjaxbench.looks import is_opaque
 
 
 class InFlight:
@@ -119,7 +121,7 @@ def _one_object(value: object) -> object:
 
 def _not_given_away(value: Any) -> object:
     """Wait for what is left of values that a later call was given; its result shows the rest."""
-    arrays = [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array)]
+    arrays = [leaf for leaf in pytrees.leaves(value) if isinstance(leaf, jax.Array)]
     left = _alive(arrays)
     return jax.block_until_ready(left if len(left) < len(arrays) else value)
 
@@ -129,7 +131,9 @@ def _alive(arrays: Sequence[Any]) -> list[Any]:
 
 
 def _holds_all(tree: object, arrays: Sequence[Any]) -> bool:
-    return {id(leaf) for leaf in jax.tree.leaves(tree)}.issuperset(map(id, arrays))
+    leaves = pytrees.leaves(tree)
+    found = {id(leaf) for leaf in leaves}.issuperset(map(id, arrays))
+    return found and not any(map(is_opaque, leaves))
 
 
 def _attributes(value: object) -> dict[str, object]:

@@ -18,6 +18,7 @@ import numpy as np
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._views import Cell, Slots
+from ipyjaxbench.frameworks.jax import pytrees
 from ipyjaxbench.frameworks.jax.changes import (
     Change,
     Names,
@@ -74,7 +75,7 @@ class Kept:
         self._waiting.append(("self", call.function))
         for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
             # The trees that arguments are, and their arrays, are copies when the code runs.
-            objects = (leaf for leaf in jax.tree.leaves(value) if not is_leaf(leaf))
+            objects = (leaf for leaf in pytrees.leaves(value) if not is_leaf(leaf))
             self._later((name, each) for each in objects)
         while self._waiting and len(self._places) < _MOST:  # the nearest first
             name, value = self._waiting.popleft()
@@ -208,10 +209,10 @@ def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 def _has_tracer(value: Any) -> bool:
     """Whether a value is a tracer, or holds one; what an object holds is looked at too."""
-    leaves = jax.tree.leaves(value)
+    leaves = pytrees.leaves(value)
     own = jax.core.Tracer | type | ModuleType | FunctionType
     objects = [leaf for leaf in leaves if not isinstance(leaf, own)]
-    held = [each for one in objects for each in jax.tree.leaves(_held(one))]
+    held = [each for one in objects for each in pytrees.leaves(_held(one))]
     return any(looks.is_a(leaf, jax.core.Tracer) for leaf in (*leaves, *held))
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ipyjaxbench import codes, expression
+from ipyjaxbench import codes, expression, looks
 from ipyjaxbench.frameworks.jax.leaves import captured, leaves, token
 from ipyjaxbench.signature import Leaf, Signature
 
@@ -51,10 +51,10 @@ class Called(NamedTuple):
         kind = type(function)
         if kind is MethodType:
             return cls.of(function.__func__, (function.__self__, *args), kwargs)
-        if issubclass(kind, partial) or kind.__module__ in PARTIALS:
+        if issubclass(kind, partial) or looks.module_of(kind) in PARTIALS:
             given = {**function.keywords, **kwargs}
             return cls.of(function.func, (*function.args, *args), given)
-        if kind in JITTED:
+        if looks.is_exactly(function, *JITTED):
             return cls(getattr(function, "__wrapped__", function), args, kwargs)
         name = transformation_of(function)
         if not name:
@@ -94,7 +94,7 @@ def plain_of(function: Any) -> Any:
     kind = type(function)
     if kind is MethodType:
         return plain_of(function.__func__)
-    if issubclass(kind, partial) or kind.__module__ in PARTIALS:
+    if issubclass(kind, partial) or looks.module_of(kind) in PARTIALS:
         return plain_of(function.func)
     inner = inspect.unwrap(function)
     return inner if inner is function else plain_of(inner)

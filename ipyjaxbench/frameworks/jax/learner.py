@@ -122,7 +122,7 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
     code = getattr(plain, "__code__", None)
     if code is None or is_users(code.co_filename):
         return True
-    if type(called.function) in keys.JITTED or called.function is not plain:
+    if looks.is_exactly(called.function, *keys.JITTED) or called.function is not plain:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
     module = sys.modules.get(getattr(plain, "__module__", ""))

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.codes import fingerprint
+from ipyjaxbench.looks import is_opaque
 from ipyjaxbench.signature import Leaf
 
 _LONGEST = 40  # characters of a value
@@ -58,7 +59,9 @@ def _parts(value: Any) -> list[tuple[str, Any]] | None:
     if value is None or _is_variable(value):
         return None
     try:
-        found = jax.tree_util.tree_flatten_with_path(value, is_leaf=lambda x: x is not value)[0]
+        found = jax.tree_util.tree_flatten_with_path(
+            value, is_leaf=lambda x: x is not value or is_opaque(x)
+        )[0]
     except Exception:  # noqa: BLE001  what cannot be flattened cannot be given to JAX either
         return None
     if len(found) == 1 and not found[0][0]:

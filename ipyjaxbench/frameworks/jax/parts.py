@@ -12,6 +12,7 @@ import numpy as np
 
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.jax import pytrees
 from ipyjaxbench.frameworks.jax.reach import is_jitted
 
 _CONTAINERS: tuple[Any, ...] = (list, tuple, dict)
@@ -39,7 +40,7 @@ def with_self(call: Call) -> Call:
     binds = owner is function and looks.attribute(type(function), "__get__") is not None
     if binds or is_jitted(function) or type(plain) is not FunctionType:
         return call
-    if not any(is_leaf(leaf) for leaf in jax.tree.leaves(owner)) or owner is None:
+    if not any(is_leaf(leaf) for leaf in pytrees.leaves(owner)) or owner is None:
         return call
     return Call(call.text, plain, (owner, *call.args), call.kwargs, ("self", *call.labels))
 
@@ -87,7 +88,7 @@ class Part:
     def __init__(self, name: str, value: Any, static: bool) -> None:  # noqa: FBT001
         self.name = name
         self._value = value
-        self._leaves, self._tree = jax.tree.flatten(value)
+        self._leaves, self._tree = pytrees.flatten(value)
         self._is_data = [not static and is_leaf(leaf) for leaf in self._leaves]
         kept = [
             leaf if is_data else _HOLE
@@ -104,7 +105,7 @@ class Part:
         """Paths to what is no data in a tree that holds data; their number, if they are many."""
         if self.no_data or not any(self._is_data):
             return ()
-        paths = jax.tree_util.tree_leaves_with_path(self._value)
+        paths = pytrees.with_paths(self._value)
         found = [
             self.name + jax.tree_util.keystr(path)
             for (path, _), is_data in zip(paths, self._is_data, strict=True)
@@ -114,7 +115,7 @@ class Part:
 
     def whole(self, data: Any) -> Any:
         """The argument with traced leaves in place of data."""
-        traced = iter(jax.tree.leaves(data))
+        traced = iter(pytrees.leaves(data))
         leaves = [
             next(traced) if is_data else leaf
             for leaf, is_data in zip(self._leaves, self._is_data, strict=True)
@@ -123,5 +124,5 @@ class Part:
 
     def leaves(self) -> Iterator[tuple[str, Any]]:
         """Each leaf that is data, with the path to it."""
-        for path, leaf in jax.tree_util.tree_leaves_with_path(self.data):
+        for path, leaf in pytrees.with_paths(self.data):
             yield self.name + jax.tree_util.keystr(path), leaf

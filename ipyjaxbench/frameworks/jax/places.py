@@ -8,6 +8,7 @@ from typing import Any
 
 from jax.sharding import SingleDeviceSharding
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks.jax.devices import name_of
 from ipyjaxbench.located import Located, Weight
 from ipyjaxbench.placed import Placement
@@ -76,10 +77,10 @@ def unnamed_parts(arrays: Sequence[Any]) -> set[int]:
     }
 
 
-def named_parts(value: object) -> Iterator[tuple[str, object]] | None:
+def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """The value of a variable of Flax NNX, which keeps it in a slot of its own."""
     variable: Any = getattr(sys.modules.get("flax.nnx"), "Variable", None)
-    if variable is None or not isinstance(value, variable):
+    if variable is None or not looks.is_of(value, variable):
         return None
     get = getattr(value, "get_raw_value", None)  # before Flax 0.12 it was a property alone
     return iter([("value", get() if get else value.raw_value)])

@@ -19,6 +19,9 @@ from ipyjaxbench.frameworks.jax import keys
 from ipyjaxbench.frameworks.jax.users import MADE, is_users, is_users_class
 
 _MOST = 2000  # things that are looked at
+#: Of `jax.stages.Wrapped`, which would ask an object itself for them.
+_METHODS = [name for name in ("lower", "trace", "__call__") if hasattr(jax.stages.Wrapped, name)]
+_NONE = object()
 _FEW = 20  # attributes of what a library makes around the user's functions
 
 
@@ -80,11 +83,9 @@ def plain(function: Any) -> FunctionType | None:
 
 
 def is_jitted(thing: Any) -> bool:
-    """Whether `jax.jit` made it; an object that refuses to be asked is not what it made."""
-    try:
-        return isinstance(thing, jax.stages.Wrapped)
-    except Exception:  # noqa: BLE001  its attributes are asked for
-        return False
+    """Whether `jax.jit` made it, or what has its methods, as Flax's; a method of it counts."""
+    thing = thing.__func__ if looks.is_of(thing, MethodType) else thing
+    return all(looks.attribute(thing, name, _NONE) is not _NONE for name in _METHODS)
 
 
 def is_filtered(call: Call) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks import _static
 from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.frameworks._states import Given, Room, State
@@ -52,7 +53,7 @@ def states(value: Any, room: Room) -> list[State] | None:
         Nothing for what never changes, as arrays do not; None for what is none of JAX's.
     """
     kind = type(value)
-    if issubclass(kind, jax.Array) and not issubclass(kind, jax.core.Tracer):
+    if looks.extends(kind, jax.Array) and not looks.extends(kind, jax.core.Tracer):
         return _of_array(value, room)
     if _REF is not None and issubclass(kind, _REF) and not issubclass(kind, jax.core.Tracer):
         return [Ref(value, room)]

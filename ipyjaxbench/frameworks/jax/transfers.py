@@ -26,6 +26,7 @@ from ipyjaxbench.frameworks._crossings import (
     receiver,
 )
 from ipyjaxbench.frameworks._shared import host_memory
+from ipyjaxbench.frameworks.jax import pytrees
 from ipyjaxbench.sharding import short
 
 _now = Clock.elapsed().now
@@ -124,7 +125,7 @@ class JaxCrossings(CrossingWatch):
         __tracebackhide__ = True
         given = _leaves((receiver(function), args, dict(kwargs)))
         mine = [each for each in given if _is_array(each)]
-        theirs = [each for each in given if isinstance(each, np.ndarray)]
+        theirs = [each for each in given if looks.is_of(each, np.ndarray)]
         if mine and (is_of_numpy(function) or name_of(function) in _READS):
             return self._to_host(function, mine, make)
         jaxs = _is_of_jax(function) or (mine and is_operator(function))
@@ -224,14 +225,11 @@ class JaxCrossings(CrossingWatch):
 
 
 def _leaves(value: Any) -> list[Any]:
-    try:
-        return list(jax.tree.leaves(value))
-    except Exception:  # noqa: BLE001  keys of a dictionary that cannot be sorted, and the like
-        return []
+    return pytrees.leaves(value)
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer)
+    return looks.is_of(value, jax.Array) and not looks.is_of(value, jax.core.Tracer)
 
 
 def _is_of_jax(function: Any) -> bool:
@@ -250,7 +248,7 @@ def _on_host(array: Any) -> bool:
 
 def _shares(array: Any, host: Any) -> bool:
     """Whether a NumPy array begins where an array of JAX does."""
-    if not isinstance(host, np.ndarray) or array.is_deleted() or not _on_host(array):
+    if not looks.is_of(host, np.ndarray) or array.is_deleted() or not _on_host(array):
         return False
     return bool(array.unsafe_buffer_pointer() == host.ctypes.data)
 

@@ -12,6 +12,7 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import stateful_random_ops
 
+from ipyjaxbench import looks
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
@@ -33,7 +34,6 @@ from ipyjaxbench.frameworks.tensorflow.transfers import TensorFlowCrossings
 from ipyjaxbench.graphs import Graph
 from ipyjaxbench.homes import Home
 from ipyjaxbench.located import Located, Weight
-from ipyjaxbench.looks import asked
 from ipyjaxbench.memory_settings import MemorySetting
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
@@ -66,21 +66,18 @@ class TensorFlow(Framework):
 
     def owns(self, kind: type) -> bool:
         """Tensors and variables, not symbolic ones of a graph being built."""
-        return asked(self._is_theirs, kind)
-
-    def _is_theirs(self, kind: type) -> bool:
-        return issubclass(kind, self._kinds)
+        return looks.extends(kind, *self._kinds)
 
     def compiles(self, value: object) -> bool:
         """The results of `tf.function`."""
-        return isinstance(value, tf.types.experimental.PolymorphicFunction)
+        return looks.is_of(value, tf.types.experimental.PolymorphicFunction)
 
-    def parts(self, value: object) -> Iterable[object] | None:
+    def parts(self, value: Any) -> Iterable[object] | None:
         """Variables of modules and of Keras layers and models."""
-        if isinstance(value, tf.Module):
+        if looks.is_of(value, tf.Module):
             return list(value.variables)
         keras: Any = sys.modules.get("keras")
-        if keras is not None and isinstance(value, keras.layers.Layer):
+        if keras is not None and looks.is_of(value, keras.layers.Layer):
             return [variable.value for variable in value.weights]
         return None
 

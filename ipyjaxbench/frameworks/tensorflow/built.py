@@ -4,9 +4,10 @@ import copy
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
-from ipyjaxbench import expression
+from ipyjaxbench import expression, looks
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import _keras
@@ -16,9 +17,10 @@ from ipyjaxbench.frameworks.tensorflow import reach
 def labels(call: Call) -> tuple[str, ...]:
     """Names of the positional arguments; a layer's are those of its `call`."""
     module = reach.keras()
-    if module is None or not isinstance(call.function, module.layers.Layer):
+    function: Any = call.function
+    if module is None or not looks.is_of(function, module.layers.Layer):
         return call.labels
-    return expression.labels(call.function.call, call.args, call.kwargs)
+    return expression.labels(function.call, call.args, call.kwargs)
 
 
 def ready(call: Call) -> tuple[Call, bool]:
@@ -38,9 +40,9 @@ def ready(call: Call) -> tuple[Call, bool]:
         return call, False
     owner, name = _owner(call.function)
     _keras.refuse_loop(call)
-    if isinstance(owner, module.layers.Layer) and not _keras.is_built(owner):
+    if looks.is_of(owner, module.layers.Layer) and not _keras.is_built(owner):
         return replace(call, function=_copied(owner, name)), True
-    if name in ("train_step", "test_step") and isinstance(owner, module.Model):
+    if name in ("train_step", "test_step") and looks.is_of(owner, module.Model):
         _refuse(module, [("the model's optimizer", getattr(owner, "optimizer", None))])
     _refuse(
         module, [*_given(call), (f"the object of {name}", owner), *reach.used_by(call.function)]
@@ -50,7 +52,9 @@ def ready(call: Call) -> tuple[Call, bool]:
 
 def _owner(function: Any) -> tuple[Any, str]:
     """The object that is called, or whose method it is, and the method's name."""
-    owner = getattr(function, "__self__", None)
+    if not looks.is_of(function, MethodType, BuiltinFunctionType):
+        return function, "__call__"
+    owner = function.__self__
     return (function, "__call__") if owner is None else (owner, function.__name__)
 
 
@@ -76,9 +80,9 @@ def _given(call: Call) -> Iterator[tuple[str, Any]]:
 def _refuse(module: Any, named: Iterable[tuple[str, Any]]) -> None:
     """Raise for a layer or an optimizer that the call would build."""
     for name, value in named:
-        if isinstance(value, module.layers.Layer) and not _keras.is_built(value):
+        if looks.is_of(value, module.layers.Layer) and not _keras.is_built(value):
             how = f"call it once first, as in  {name}(x)"
-        elif isinstance(value, module.optimizers.Optimizer) and not value.built:
+        elif looks.is_of(value, module.optimizers.Optimizer) and not value.built:
             how = "first write  optimizer.build(model.trainable_variables)"
         else:
             continue

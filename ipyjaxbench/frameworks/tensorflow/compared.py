@@ -12,7 +12,7 @@ import tensorflow as tf
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._acts import ACTS, OF_ARRAYS, acts
 from ipyjaxbench.frameworks._deadline import OutOfTimeError, within
-from ipyjaxbench.frameworks.tensorflow import kept, reach, tracing
+from ipyjaxbench.frameworks.tensorflow import kept, nests, reach, tracing
 
 _LARGEST = 2**20  # numbers among the inputs
 _LONGEST = 2.0  # seconds
@@ -109,7 +109,7 @@ def _alone(call: Call) -> Iterator[None]:
 
 def _numbers(result: Any) -> list[Any]:
     """The tensors and numbers in a result, in their order."""
-    leaves = tf.nest.flatten(result)
+    leaves = nests.leaves(result)
     variables = (tf.convert_to_tensor(leaf) if reach.is_variable(leaf) else leaf for leaf in leaves)
     return [np.asarray(leaf) for leaf in variables if isinstance(leaf, _NUMBERS)]
 

@@ -11,10 +11,19 @@ from ipyjaxbench.clock import Clock
 from ipyjaxbench.diagnosis import UntraceableError
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.expression import Call, Shape
-from ipyjaxbench.frameworks.tensorflow import built, expressions, pitfalls, program, reach, tracing
+from ipyjaxbench.frameworks.tensorflow import (
+    built,
+    expressions,
+    nests,
+    pitfalls,
+    program,
+    reach,
+    tracing,
+)
 from ipyjaxbench.frameworks.tensorflow.live import LiveGraph
 from ipyjaxbench.graph_parts import Value
 from ipyjaxbench.graphs import Graph
+from ipyjaxbench.looks import is_of
 from ipyjaxbench.notes import Note
 from ipyjaxbench.options import GraphOptions
 
@@ -38,7 +47,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     """
     __tracebackhide__ = True
     try:
-        given = tf.nest.flatten((call.args, dict(call.kwargs)))
+        given = nests.leaves((call.args, dict(call.kwargs)))
         is_theirs = any(map(_is_tensor, given)) or reach.is_tensorflows(call)
     except Exception as error:
         why = f"TensorFlow cannot look into what {call.text!r} is given: {type(error).__name__}"
@@ -105,7 +114,7 @@ def _text(live: LiveGraph, stage: str, options: GraphOptions) -> str:
 
 def _is_tensor(leaf: Any) -> bool:
     kinds = (tf.Tensor, tf.TypeSpec, *reach.COMPOSITES)
-    return isinstance(leaf, kinds) or reach.is_variable(leaf)
+    return is_of(leaf, *kinds) or reach.is_variable(leaf)
 
 
 def _values(given: tracing.Input) -> list[Value]:
@@ -117,7 +126,7 @@ def _values(given: tracing.Input) -> list[Value]:
 
 
 def _without_data(value: object) -> object:
-    if isinstance(value, Shape):
+    if type(value) is Shape:
         return tf.TensorSpec(value.shape, value.dtype)
     return value
 

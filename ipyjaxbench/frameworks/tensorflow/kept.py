@@ -106,9 +106,9 @@ class _Reached:
         level, shared = deque(named), []
         while level and len(self._seen) < _MOST:
             name, value = level.popleft()
-            if id(value) in self._seen or type(value) in _ATOMS:
+            if id(value) in self._seen or looks.is_exactly(value, *_ATOMS):
                 continue
-            if is_copy and isinstance(value, FunctionType | type):
+            if is_copy and looks.is_of(value, FunctionType, type):
                 shared.append((name, value))
                 continue
             self._seen[id(value)] = value
@@ -124,7 +124,7 @@ class _Reached:
 
     def _look(self, name: str, value: Any) -> None:
         """Keep what a value holds, and go on to what that leads to."""
-        if isinstance(value, tf.__internal__.tracking.TrackableDataStructure):
+        if looks.is_of(value, tf.__internal__.tracking.TrackableDataStructure):
             self._look_into(name, vars(value))
             value = getattr(value, "__wrapped__", value)
         kind = type(value)
@@ -146,6 +146,8 @@ class _Reached:
             self._next.extend(_behind(name, value))
 
     def _look_into(self, name: str, values: Any) -> None:
+        if looks.is_opaque(values):
+            return
         self.places.append(Values(name, values))
         if len(values) <= _LONGEST:
             items = values.values() if isinstance(values, dict) else values
@@ -155,7 +157,7 @@ class _Reached:
         if hasattr(value, "__dict__"):
             self._keep(f"{name}.", vars(value))
         self._keep(f"{name}.", Slots(value))
-        self._next.extend((kind.__name__, kind) for kind in type(value).__mro__)
+        self._next.extend((looks.name_of(kind), kind) for kind in looks.line_of(type(value)))
 
     def _look_at_function(self, function: FunctionType) -> None:
         inner = looks.unwrapped(function)

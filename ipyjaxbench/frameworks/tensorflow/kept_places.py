@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ipyjaxbench.frameworks.tensorflow import reach
+from ipyjaxbench import looks
+from ipyjaxbench.frameworks.tensorflow import nests, reach
 
 #: Classes of which containers are; others extend them.
 CONTAINERS = (OrderedDict, dict, list, set, deque)
@@ -131,17 +132,17 @@ class Draws(Place):
 def has_state(value: Any) -> bool:
     """Whether an object is of a class of the user's, or of one that code of the user's extends."""
     kind = type(value)
-    if isinstance(value, tf.Tensor | tf.TypeSpec) or reach.is_variable(value):
+    if looks.is_of(value, tf.Tensor, tf.TypeSpec) or reach.is_variable(value):
         return False
-    if kind is SimpleNamespace or isinstance(value, tf.__internal__.tracking.AutoTrackable):
+    if kind is SimpleNamespace or looks.is_of(value, tf.__internal__.tracking.AutoTrackable):
         return True
-    return kind.__module__.partition(".")[0] == "keras" or is_users_class(kind)
+    return looks.module_of(kind).partition(".")[0] == "keras" or is_users_class(kind)
 
 
 def is_users_class(kind: type) -> bool:
     """Whether a class was written by the user."""
-    module = sys.modules.get(kind.__module__)
-    return kind.__module__ == "__main__" or (module is not None and is_users_module(module))
+    module = sys.modules.get(looks.module_of(kind))
+    return looks.module_of(kind) == "__main__" or (module is not None and is_users_module(module))
 
 
 def is_users_module(module: ModuleType) -> bool:
@@ -159,7 +160,7 @@ def has_symbolic(value: Any) -> bool:
 
 def _is_symbolic(value: Any) -> bool:
     try:
-        parts = tf.nest.flatten(value, expand_composites=True)
+        parts = tf.nest.flatten(nests.shielded(value), expand_composites=True)
     except Exception:  # noqa: BLE001  keys that have no order
         return False
     return any(isinstance(each, tf.Operation) or tf.is_symbolic_tensor(each) for each in parts)
@@ -172,6 +173,6 @@ def _of_link(value: Any) -> list[Any]:
 
 def _parts_of(value: Any) -> list[Any]:
     """A value, and those in it where it is a container."""
-    if isinstance(value, dict):
+    if type(value) is dict:
         return [value, *value.values()]
-    return [value, *value] if isinstance(value, list | tuple | set | deque) else [value]
+    return [value, *value] if looks.is_exactly(value, list, tuple, set, deque) else [value]

@@ -11,7 +11,14 @@ import tensorflow as tf
 
 from ipyjaxbench.diagnosis import Diagnosis, Fix, Pitfall
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.tensorflow import compared, expressions, reach, rewrite, tracing
+from ipyjaxbench.frameworks.tensorflow import (
+    compared,
+    expressions,
+    nests,
+    reach,
+    rewrite,
+    tracing,
+)
 from ipyjaxbench.graph_parts import line_of
 
 _MOST_FIXES = 3
@@ -248,7 +255,7 @@ def _holds_symbols(frame: FrameType) -> bool:
     """Whether code of the user's was given symbolic tensors."""
     if not reach.is_users(frame.f_code.co_filename):
         return False
-    return any(map(tf.is_symbolic_tensor, tf.nest.flatten(_given(frame))))
+    return any(map(tf.is_symbolic_tensor, nests.leaves(_given(frame))))
 
 
 def _given(frame: FrameType) -> list[Any]:
@@ -271,7 +278,7 @@ def _traced_call(error: Exception) -> Call | None:
             function = _global_of(error, name)
         if function is None:
             return None
-        args = tuple(tf.nest.map_structure(_spec_of, value) for value in given)
+        args = tuple(tf.nest.map_structure(_spec_of, nests.shielded(value)) for value in given)
         return Call(f"{name}(...)", function, args, {}, names)
     return None
 
@@ -301,7 +308,7 @@ def _by_autograph(call: Call) -> Iterator[Fix]:
 def _as_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
     """Arguments as Python numbers, with which the search for them has traced the call."""
     for name, value in blamed.items():
-        if not isinstance(value, tracing.Fixed):
+        if not isinstance(value, nests.Fixed):
             yield Fix(
                 f"{name}={value!r}", "a Python number is part of the program: one trace for each"
             )
@@ -328,7 +335,7 @@ def _number_of(value: Any) -> Any | None:
     """What a tensor holds, as NumPy or a Python number has it; None for what has no values here."""
     if not isinstance(value, tf.Tensor) or tf.is_symbolic_tensor(value):
         return None
-    return tracing.Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
+    return nests.Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
 
 
 def _fixes(call: Call, file: str, line: int) -> Iterator[Fix]:

@@ -6,6 +6,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.framework import ops
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks.tensorflow.devices import name_of
 from ipyjaxbench.located import Located
 from ipyjaxbench.placed import Placement
@@ -74,14 +75,15 @@ def _variable(name: str, array: Any) -> str:
     return told if array.trainable else f"{told}, not trainable"
 
 
-def named_parts(value: object) -> Iterator[tuple[str, object]] | None:
+def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """Variables of modules by attributes, parts of tensors that are made of several."""
-    if isinstance(value, tf.Module):
+    if looks.is_of(value, tf.Module):
         return _in_module(value)
     for kind, names in _PARTS:
-        if isinstance(value, kind):
+        if looks.is_of(value, kind):
             return ((name, getattr(value, name)) for name in names)
-    if isinstance(value, tf.distribute.DistributedValues) and not isinstance(value, tf.Variable):
+    distributed = looks.is_of(value, tf.distribute.DistributedValues)
+    if distributed and not looks.is_of(value, tf.Variable):
         return ((f"values[{i}]", each) for i, each in enumerate(getattr(value, "values", ())))
     return None
 

@@ -29,7 +29,7 @@ def plain(function: Any) -> tuple[Any, bool]:
 
     A version that does not tell has it read, which is TensorFlow's own choice.
     """
-    if isinstance(function, tf.types.experimental.PolymorphicFunction):
+    if looks.is_of(function, tf.types.experimental.PolymorphicFunction):
         return function.python_function, bool(getattr(function, "_autograph", True))
     return function, True
 
@@ -37,7 +37,7 @@ def plain(function: Any) -> tuple[Any, bool]:
 def undecorated(value: Any) -> Any:
     """What a `tf.function` or another decorator was given."""
     value, _ = plain(value)
-    return looks.unwrapped(value) if isinstance(value, FunctionType | MethodType) else value
+    return looks.unwrapped(value) if looks.is_of(value, FunctionType, MethodType) else value
 
 
 def keras() -> Any | None:
@@ -51,8 +51,8 @@ def keras() -> Any | None:
 def is_variable(value: object) -> bool:
     """Whether it is a variable, of TensorFlow's or of Keras's."""
     module = keras()
-    return isinstance(value, tf.Variable) or (
-        module is not None and isinstance(value, module.Variable)
+    return looks.is_of(value, tf.Variable) or (
+        module is not None and looks.is_of(value, module.Variable)
     )
 
 
@@ -83,8 +83,8 @@ def functions_of(function: Any) -> Iterator[FunctionType]:
 
 def is_tensorflows(call: Call) -> bool:
     """Whether a call without tensors is TensorFlow's all the same, by what it calls or uses."""
-    owner = getattr(call.function, "__self__", None)
-    if isinstance(call.function, tf.types.experimental.PolymorphicFunction):
+    owner = looks.attribute(call.function, "__self__")
+    if looks.is_of(call.function, tf.types.experimental.PolymorphicFunction):
         return True
     given = (*call.args, *call.kwargs.values())
     if any(map(_is_of_tensorflow, (call.function, owner, type(owner), *given))):
@@ -108,7 +108,7 @@ def is_users(file: str) -> bool:
 
 
 def _is_of_tensorflow(value: Any) -> bool:
-    if isinstance(value, tf.Tensor | tf.Variable):
+    if looks.is_of(value, tf.Tensor, tf.Variable):
         return True
     root = package_of(value) if value is not None else ""
     return root == "tensorflow" or (root == "keras" and keras() is not None) or _is_layer(value)
@@ -116,17 +116,17 @@ def _is_of_tensorflow(value: Any) -> bool:
 
 def _is_layer(value: Any) -> bool:
     module = keras()
-    return module is not None and isinstance(value, module.layers.Layer)
+    return module is not None and looks.is_of(value, module.layers.Layer)
 
 
 def _function_of(value: Any) -> FunctionType | None:
     """The code of a function, method, `tf.function`, or layer of the user's."""
     value = undecorated(value)
-    if isinstance(value, MethodType):
+    if looks.is_of(value, MethodType):
         value = value.__func__
     if _is_layer(value):
-        value = inspect.getattr_static(type(value), "call", None)
-    return value if isinstance(value, FunctionType) else None
+        value = looks.attribute(type(value), "call")
+    return value if looks.is_of(value, FunctionType) else None
 
 
 @cache

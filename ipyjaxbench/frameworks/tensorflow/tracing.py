@@ -12,8 +12,9 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.util import nest
 
+from ipyjaxbench import looks
 from ipyjaxbench.expression import Call, Shape
-from ipyjaxbench.frameworks.tensorflow import datasets, kept, reach
+from ipyjaxbench.frameworks.tensorflow import datasets, kept, nests, reach
 from ipyjaxbench.frameworks.tensorflow.traces import apart
 
 _NOT_KEPT = "AutoGraph could not transform"
@@ -76,24 +77,13 @@ class Traced:
     left: kept.Left
 
 
-@dataclass(frozen=True)
-class Fixed:
-    """An argument that is to be part of the program, whatever it is.
-
-    Attributes:
-        value: what the function is given.
-    """
-
-    value: Any
-
-
-def is_data(leaf: object) -> bool:
+def is_data(leaf: Any) -> bool:
     """Whether a leaf of an argument is a tensor, or stands for one, or is made one."""
-    if isinstance(leaf, tf.Tensor | tf.TypeSpec | Shape) or reach.is_variable(leaf):
+    if looks.is_of(leaf, tf.Tensor, tf.TypeSpec, Shape) or reach.is_variable(leaf):
         return True
-    if isinstance(leaf, np.ndarray | np.generic):
+    if looks.is_of(leaf, np.ndarray, np.generic):
         return leaf.dtype.kind in "biufcSU"
-    return isinstance(leaf, reach.COMPOSITES)
+    return looks.is_of(leaf, *reach.COMPOSITES)
 
 
 def trace(call: Call, *, makes_variables: bool = False) -> Traced:
@@ -113,7 +103,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     """
     __tracebackhide__ = True
     function, autograph = reach.plain(call.function)
-    tree = (call.args, dict(call.kwargs))
+    tree = nests.shielded((call.args, dict(call.kwargs)))
     parts = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
     inputs = tuple(each for name, value in parts for each in _inputs(name, value))
     leaves = nest.flatten(tree)
@@ -121,7 +111,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
 
     @tf.autograph.experimental.do_not_convert
     def rebuilt(tensors: Sequence[Any]) -> Any:
-        whole = [leaf.value if isinstance(leaf, Fixed) else leaf for leaf in leaves]
+        whole = [leaf.value if type(leaf) is nests.Fixed else leaf for leaf in leaves]
         for index, tensor in zip(where, tensors, strict=True):
             whole[index] = tensor
         return nest.pack_sequence_as(tree, whole)
@@ -184,15 +174,15 @@ def _only_tensors(result: Any) -> Any:
     def kept(leaf: Any) -> Any:
         if reach.is_variable(leaf):
             return tf.convert_to_tensor(leaf)
-        if isinstance(leaf, tf.TensorArray):  # one that is not of the graph cannot be returned
+        if looks.is_of(leaf, tf.TensorArray):  # one that is not of the graph cannot be returned
             return leaf if tf.is_symbolic_tensor(leaf.flow) else None
-        return leaf if isinstance(leaf, kinds) else None
+        return leaf if looks.is_of(leaf, *kinds) else None
 
-    return tf.nest.map_structure(kept, result)
+    return tf.nest.map_structure(kept, nests.shielded(result))
 
 
 def _inputs(name: str, value: Any) -> Iterator[Input]:
-    for path, leaf in nest.flatten_with_tuple_paths(value):
+    for path, leaf in nest.flatten_with_tuple_paths(nests.shielded(value)):
         if is_data(leaf):
             spelled = name + "".join(f"[{key!r}]" for key in path)
             yield Input(spelled, leaf, None if reach.is_variable(leaf) else _spec(name, leaf))
@@ -211,7 +201,7 @@ def _spec(name: str, leaf: Any) -> Any:
 
 
 def _is_no_data(value: Any) -> bool:
-    leaves = [leaf for leaf in nest.flatten(value) if leaf is not None]
+    leaves = [leaf for leaf in nests.leaves(value) if leaf is not None]
     return bool(leaves) and not any(map(is_data, leaves))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import constant_op, ops
 
+from ipyjaxbench import looks
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks._crossings import (
     HOST,
@@ -74,7 +75,7 @@ class TensorFlowCrossings(CrossingWatch):
     def _making(self, old: Callable[..., Any]) -> Callable[..., Any]:
         def make(value: Any, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            if self._inside or not isinstance(value, np.ndarray) or not value.ndim:
+            if self._inside or not looks.is_of(value, np.ndarray) or not value.ndim:
                 return old(value, *args, **kwargs)
             made, _, spent = self._timed(lambda: old(value, *args, **kwargs))
             self._told(HOST, _place(made), made, spent, 0)
@@ -97,7 +98,7 @@ class TensorFlowCrossings(CrossingWatch):
         if is_of_numpy(function):
             return self._to_host(function, given, make)
         result = make()
-        made = result[0] if isinstance(result, list | tuple) and result else result
+        made = result[0] if looks.is_exactly(result, list, tuple) and result else result
         if _is_eager(made) and (module_of(function) == "tensorflow" or is_operator(function)):
             for each in given:
                 if _place(each) != _place(made):
@@ -144,7 +145,7 @@ def _wait() -> None:
 
 
 def _is_eager(value: Any) -> bool:
-    return isinstance(value, ops.EagerTensor)
+    return type(value) is ops.EagerTensor
 
 
 def _place(tensor: Any) -> str:

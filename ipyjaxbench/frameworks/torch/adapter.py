@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench import looks
 from ipyjaxbench.device_time import Profile
 from ipyjaxbench.diagnosis import Diagnosis
 from ipyjaxbench.expression import Call
@@ -65,11 +66,11 @@ class Torch(Framework):
         """The results of `torch.compile`, and modules compiled in place."""
         return compiling.is_compiled(value)
 
-    def parts(self, value: object) -> Iterable[object] | None:
+    def parts(self, value: Any) -> Iterable[object] | None:
         """Parameters and buffers of modules, tensors of an optimiser's state."""
-        if isinstance(value, torch.nn.Module):
+        if looks.is_of(value, torch.nn.Module):
             return [*value.parameters(), *value.buffers()]
-        if isinstance(value, torch.optim.Optimizer):
+        if looks.is_of(value, torch.optim.Optimizer):
             return [value.param_groups, list(value.state.values())]
         return () if meshes.is_mesh(value) else None
 

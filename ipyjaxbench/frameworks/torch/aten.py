@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.torch import given, lines, state
+from ipyjaxbench.frameworks.torch import given, lines, pytrees, state
 from ipyjaxbench.frameworks.torch.fakes import StandIns
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.given import Given
@@ -83,7 +82,7 @@ def _of_tensors(inputs: Given, stand_ins: StandIns) -> Callable[..., Any]:
         args, kwargs = inputs.with_tensors(given)
         with stand_ins.met():
             result = inputs.function(*args, **kwargs)
-        leaves = pytree.tree_leaves(stand_ins.swapped(result))
+        leaves = pytrees.leaves(stand_ins.swapped(result))
         return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
     return of_tensors

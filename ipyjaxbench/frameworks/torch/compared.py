@@ -5,16 +5,16 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import find_reach
 from ipyjaxbench.frameworks._acts import acts
 from ipyjaxbench.frameworks._deadline import OutOfTimeError, within
-from ipyjaxbench.frameworks.torch import aten, given, records, state, tensors
+from ipyjaxbench.frameworks.torch import aten, given, pytrees, records, state, tensors
 from ipyjaxbench.frameworks.torch.kept import as_before
 from ipyjaxbench.frameworks.torch.program import is_users
 from ipyjaxbench.frameworks.torch.reach import Reach
@@ -57,8 +57,9 @@ class Eager:
 def _may_be_made(call: Call) -> bool:
     if sum(tensor.numel() for tensor in Reach(call).tensors) > _LARGEST:
         return False
-    codes = (getattr(f, "__code__", None) for f in find_reach([call.function], ()).functions)
-    return not acts(code for code in codes if code is not None and is_users(code.co_filename))
+    used = find_reach([call.function], ()).functions
+    codes = [each.__code__ for each in used if type(each) is FunctionType]
+    return not acts(code for code in codes if is_users(code.co_filename))
 
 
 def _made(call: Call) -> list[Any] | None:
@@ -77,9 +78,7 @@ def _traced(call: Call) -> list[Any] | None:
 
     def of_tensors(*args: Any, **kwargs: Any) -> Any:
         found = call.function(*args, **kwargs)
-        return pytree.tree_map(
-            lambda leaf: torch.as_tensor(leaf) if _is_data(leaf) else leaf, found
-        )
+        return pytrees.mapped(lambda leaf: torch.as_tensor(leaf) if _is_data(leaf) else leaf, found)
 
     vars(of_tensors)["__wrapped__"] = call.function  # what it changes is found through that
     try:
@@ -100,7 +99,7 @@ def _alone() -> Iterator[None]:
 
 def _numbers(result: Any) -> list[Any]:
     """Copies of the tensors and numbers in a result, in their order."""
-    leaves = pytree.tree_leaves(result)
+    leaves = pytrees.leaves(result)
     return [torch.as_tensor(leaf).detach().clone() for leaf in leaves if _is_data(leaf)]
 
 

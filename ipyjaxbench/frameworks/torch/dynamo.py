@@ -12,11 +12,10 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ipyjaxbench import notes
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.torch import frames, given, records, state, tensors
+from ipyjaxbench.frameworks.torch import frames, given, pytrees, records, state, tensors
 from ipyjaxbench.frameworks.torch.found import Found
 from ipyjaxbench.frameworks.torch.frames import Seen
 from ipyjaxbench.frameworks.torch.kept import as_before
@@ -86,7 +85,7 @@ def _made(call: Call) -> Found:
         more += new
     sys.stdout.write(printed.getvalue())
     inputs = given.with_state(call)
-    leaves = pytree.tree_leaves(seen.result)
+    leaves = pytrees.leaves(seen.result)
     return Found(
         program=tuple(seen.graphs),
         programs=[_program(graph, call, ready.root) for graph in seen.graphs],

@@ -11,6 +11,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from ipyjaxbench.frameworks.torch.tensors import is_plain
+from ipyjaxbench.looks import is_opaque
 
 #: What reads a tensor's values into Python or NumPy, and gives no tensor.
 _READS = {
@@ -75,7 +76,8 @@ class StandIns:
 
     def swapped(self, values: Any) -> Any:
         """Values with what stands for the tensors among them that are known."""
-        return pytree.tree_map_only(torch.Tensor, lambda t: self._fakes.get(id(t), t), values)
+        return pytree.tree_map_only(torch.Tensor, lambda t: self._fakes.get(id(t), t), values,
+                                    is_leaf=is_opaque)  # fmt: skip
 
     def is_unwritten(self, value: Any) -> bool:
         """Whether a tensor is one for which another stands, to which nothing was written."""

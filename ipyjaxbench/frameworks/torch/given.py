@@ -8,6 +8,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ipyjaxbench.expression import Call, Shape, labels
+from ipyjaxbench.frameworks.torch import pytrees
 from ipyjaxbench.frameworks.torch.compile import original
 from ipyjaxbench.looks import is_of
 
@@ -47,7 +48,7 @@ class Given:
         leaves = list(self.leaves)
         for index, tensor in zip(self.where, tensors, strict=True):
             leaves[index] = tensor
-        tree = pytree.tree_structure((self.args, dict(self.kwargs)))
+        tree = pytrees.structure((self.args, dict(self.kwargs)))
         args, kwargs = pytree.tree_unflatten(leaves, tree)
         return args, kwargs
 
@@ -67,7 +68,7 @@ def plain(call: Call) -> Call:
 def of(call: Call) -> Given:
     """What a plain call is given."""
     args, kwargs, named = call.args, dict(call.kwargs), tuple(call.labels)
-    leaves = pytree.tree_leaves((args, kwargs))
+    leaves = pytrees.leaves((args, kwargs))
     where = [index for index, leaf in enumerate(leaves) if is_of(leaf, torch.Tensor)]
     return Given(call.function, args, kwargs, leaves, where, _names_of(args, kwargs, named))
 
@@ -97,7 +98,7 @@ def _names_of(args: Sequence[Any], kwargs: Mapping[str, Any], named: Sequence[st
     return [
         _spelled(label, path)
         for label, value in [*zip(named, args, strict=True), *kwargs.items()]
-        for path, _ in pytree.tree_flatten_with_path(value)[0]
+        for path, _ in pytrees.with_paths(value)
     ]
 
 

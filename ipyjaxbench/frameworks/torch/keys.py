@@ -10,6 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ipyjaxbench.codes import fingerprint
+from ipyjaxbench.frameworks.torch import pytrees
 from ipyjaxbench.frameworks.torch.entered import Entered, closed_over, is_around
 from ipyjaxbench.signature import Leaf, Signature
 
@@ -61,7 +62,7 @@ def _all_leaves(entered: Entered) -> Iterator[tuple[str, Leaf]]:
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
-    for path, leaf in pytree.tree_flatten_with_path(value)[0]:
+    for path, leaf in pytrees.with_paths(value):
         where = name + pytree.keystr(path)
         if isinstance(leaf, torch.nn.Module):
             yield where, Leaf("static", value=type(leaf).__name__)

@@ -8,20 +8,20 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench import units
+from ipyjaxbench import looks, units
 from ipyjaxbench.sharding import Region, Shard, Sharding
 
 
 def is_cut(array: object) -> bool:
     """Whether it is a DTensor; what defines those is not imported for that."""
     module: Any = sys.modules.get("torch.distributed.tensor")
-    return module is not None and isinstance(array, module.DTensor)
+    return module is not None and looks.is_of(array, module.DTensor)
 
 
 def is_mesh(value: object) -> bool:
     """Whether it is a mesh of devices, whose own tensor of ranks is none of the user's."""
     module: Any = sys.modules.get("torch.distributed.device_mesh")
-    return module is not None and isinstance(value, module.DeviceMesh)
+    return module is not None and looks.is_of(value, module.DeviceMesh)
 
 
 def described(mesh: Any) -> str:

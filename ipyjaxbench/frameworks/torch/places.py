@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench import units
+from ipyjaxbench import looks, units
 from ipyjaxbench.frameworks import _strides
 from ipyjaxbench.frameworks.torch import meshes
 from ipyjaxbench.located import Located, Weight
@@ -165,11 +165,11 @@ def _order(array: Any) -> str:
         return ""
 
 
-def named_parts(value: object) -> Iterator[tuple[str, object]] | None:
+def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """Tensors of a module by dotted name; an optimiser's parameters, and its state by parameter."""
-    if isinstance(value, torch.nn.Module):
+    if looks.is_of(value, torch.nn.Module):
         return _in_module(value)
-    if isinstance(value, torch.optim.Optimizer):
+    if looks.is_of(value, torch.optim.Optimizer):
         return _in_optimizer(value)
     return iter(()) if meshes.is_mesh(value) else None
 

@@ -23,6 +23,7 @@ from ipyjaxbench.looks import (
     attributes,
     defined,
     is_of,
+    is_opaque,
     line_of,
     module_of,
     name_of,
@@ -138,7 +139,7 @@ class Reach:
             self._look(way.to(".grad"), tensor.grad)
 
     def _enter_items(self, way: _Way, values: Any) -> None:
-        if len(values) > _LONGEST:
+        if is_opaque(values) or len(values) > _LONGEST:
             return
         if not is_of(values, tuple, frozenset):
             self.places.append(Place(Items(way.name, values), way.is_told))

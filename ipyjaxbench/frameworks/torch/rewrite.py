@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ipyjaxbench.looks import is_of, name_of
+
 
 def rewritten(function: FunctionType, line: int) -> Iterator[tuple[CodeType, str, str, bool]]:
     """Code in which a line keeps to tensors.
@@ -208,7 +210,7 @@ class _TorchForNumPy(_Rule):
 
     def visit_Name(self, node: ast.Name) -> Any:
         held = self.function.__globals__.get(node.id)
-        if isinstance(held, ModuleType) and held.__name__ == "numpy":
+        if is_of(held, ModuleType) and name_of(held) == "numpy":
             return ast.copy_location(ast.Name("torch", node.ctx), node)
         return node
 

@@ -5,11 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ipyjaxbench import notes
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.torch import tensors
+from ipyjaxbench.frameworks.torch import pytrees, tensors
 from ipyjaxbench.frameworks.torch.reach import Reach
 from ipyjaxbench.looks import attributes, is_of
 from ipyjaxbench.notes import Note
@@ -68,9 +67,9 @@ def put_back(call: Call, *, is_made: bool) -> Iterator[Kept]:
 
 def _has_fake(value: Any) -> bool:
     """Whether a value is a tensor without data, or holds one; objects are looked into."""
-    leaves = pytree.tree_leaves(value)
+    leaves = pytrees.leaves(value)
     held = [attributes(leaf) for leaf in leaves if not is_of(leaf, type)]
-    return any(map(_is_fake, (*leaves, *pytree.tree_leaves(held))))
+    return any(map(_is_fake, (*leaves, *pytrees.leaves(held))))
 
 
 def _is_fake(value: Any) -> bool:

@@ -8,21 +8,22 @@ from types import MethodType
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from ipyjaxbench.expression import Call
+from ipyjaxbench.frameworks.torch import pytrees
+from ipyjaxbench.looks import is_exactly, is_of
 
 
 def on_copies(call: Call) -> Call:
     """The same call of copies: of its arguments, and of the object that is called."""
     memo: dict[int, Any] = {}
-    for leaf in pytree.tree_leaves((call.args, dict(call.kwargs))):
-        if isinstance(leaf, torch.Tensor) and not isinstance(leaf, torch.nn.Parameter):
+    for leaf in pytrees.leaves((call.args, dict(call.kwargs))):
+        if is_of(leaf, torch.Tensor) and not isinstance(leaf, torch.nn.Parameter):
             memo[id(leaf)] = leaf.detach().clone().requires_grad_(leaf.requires_grad)
     function: Any = call.function
-    if isinstance(function, MethodType):
+    if is_of(function, MethodType):
         function = MethodType(function.__func__, _copied(function.__self__, memo))
-    elif isinstance(function, torch.nn.Module):
+    elif is_of(function, torch.nn.Module):
         function = _copied(function, memo)
     args = tuple(_copied(arg, memo) for arg in call.args)
     kwargs = {name: _copied(value, memo) for name, value in call.kwargs.items()}
@@ -67,12 +68,12 @@ def memory(tensor: Any) -> tuple[Any, ...]:
 
 def is_lazy(tensor: object) -> bool:
     """Whether a parameter gets its shape by the first call."""
-    return isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin)
+    return is_of(tensor, torch.nn.parameter.UninitializedTensorMixin)
 
 
 def is_plain(tensor: object) -> bool:
     """Whether a value is a tensor of the kind that users have, with data of its own."""
-    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and not (
+    return is_exactly(tensor, torch.Tensor, torch.nn.Parameter) and not (
         torch._C._functorch.is_functorch_wrapped_tensor(tensor)
     )
 

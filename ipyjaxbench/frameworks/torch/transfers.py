@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
+from ipyjaxbench import looks
 from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks._crossings import (
     HOST,
@@ -17,7 +17,7 @@ from ipyjaxbench.frameworks._crossings import (
     Tell,
     module_of,
 )
-from ipyjaxbench.frameworks.torch import devices
+from ipyjaxbench.frameworks.torch import devices, pytrees
 
 _now = Clock.elapsed().now
 #: Those of other classes are made for tracing, or send what is done to them on to these.
@@ -117,13 +117,13 @@ class TorchCrossings(CrossingWatch):
         """Functions of PyTorch's that make a tensor of NumPy's arrays."""
         __tracebackhide__ = True
         given = [*args, *kwargs.values()]
-        theirs = [each for each in given if type(each).__module__ == "numpy" and _size(each)]
+        theirs = [each for each in given if looks.module_of(type(each)) == "numpy" and _size(each)]
         if not theirs or module_of(function) != "torch":
             return make()
         devices.drain()
         start = _now()
         result = make()
-        made = [each for each in pytree.tree_leaves(result) if isinstance(each, torch.Tensor)]
+        made = [each for each in pytrees.leaves(result) if looks.is_of(each, torch.Tensor)]
         for each in made[:1]:
             devices.drain()
             spent = _now() - start
@@ -133,7 +133,8 @@ class TorchCrossings(CrossingWatch):
 
     def _is_no_business(self, tensor: Any) -> bool:
         """Whether a tensor holds no data, or is part of a copy that is told already."""
-        return torch.compiler.is_compiling() or self._inside or type(tensor) not in _PLAIN
+        is_plain = looks.is_exactly(tensor, *_PLAIN)
+        return torch.compiler.is_compiling() or self._inside or not is_plain
 
     def _timed(self, make: Callable[[], Any]) -> tuple[Any, int, int]:
         __tracebackhide__ = True

@@ -8,7 +8,7 @@ import numpy as np
 
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import asked, tracing, users
+from ipyjaxbench.frameworks.jax import asked, pytrees, tracing, users
 from ipyjaxbench.frameworks.jax.diagnoses import results
 from ipyjaxbench.frameworks.jax.given import values
 from ipyjaxbench.frameworks.jax.parts import is_leaf
@@ -56,7 +56,7 @@ def _is_of_jax(error: Exception) -> bool:
 def _is_no_number(value: Any) -> bool:
     if looks.is_of(value, int):
         return not -(2**63) <= value < 2**63
-    return not callable(value) and not any(map(is_leaf, jax.tree.leaves(value)))
+    return not callable(value) and not any(map(is_leaf, pytrees.leaves(value)))
 
 
 def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
@@ -69,7 +69,7 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
             return [*traced.static, *traced.untraceable]
         except tracing.NoChoiceError:
             pass
-    if any(looks.is_of(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(call.args)):
+    if any(looks.is_of(leaf, jax.ShapeDtypeStruct) for leaf in pytrees.leaves(call.args)):
         return []
     needed = set(failed.static)
     try:
@@ -89,4 +89,4 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
 def _on_host(value: Any) -> Any:
     """While JAX traces, only NumPy computes with values; the code may change them in place."""
     data = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
-    return jax.tree.map(lambda leaf: np.array(leaf) if looks.is_a(leaf, *data) else leaf, value)
+    return pytrees.mapped(lambda leaf: np.array(leaf) if looks.is_a(leaf, *data) else leaf, value)

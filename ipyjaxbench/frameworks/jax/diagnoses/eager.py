@@ -14,7 +14,7 @@ import numpy as np
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks._acts import ACTS, OF_ARRAYS
-from ipyjaxbench.frameworks.jax import reach, tracing
+from ipyjaxbench.frameworks.jax import pytrees, reach, tracing
 from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks.jax.fresh import no_disk_cache
 from ipyjaxbench.frameworks.jax.kept import Kept
@@ -86,7 +86,7 @@ class Eager:
 
 
 def _may_be_made(call: Call) -> bool:
-    leaves = jax.tree.leaves((call.args, dict(call.kwargs)))
+    leaves = pytrees.leaves((call.args, dict(call.kwargs)))
     if any(looks.is_a(leaf, jax.ShapeDtypeStruct, jax.core.Tracer) for leaf in leaves):
         return False
     if sum(np.size(leaf) for leaf in leaves if hasattr(leaf, "shape")) > _LARGEST:
@@ -117,7 +117,7 @@ def _made(
         change: what to make of each leaf.
         static: the call is made under jit, with these fixed; None makes it without.
     """
-    args, kwargs = jax.tree.map(change, (call.args, dict(call.kwargs)))
+    args, kwargs = pytrees.mapped(change, (call.args, dict(call.kwargs)))
     copied = replace(call, args=args, kwargs=kwargs)
     before = Kept(copied)
     try:
@@ -159,7 +159,7 @@ def _of_numpy(leaf: Any) -> Any:
 
 
 def _same(mine: Any, theirs: Any) -> bool:
-    one, two = jax.tree.flatten(mine), jax.tree.flatten(theirs)
+    one, two = pytrees.flatten(mine), pytrees.flatten(theirs)
     return one[1] == two[1] and all(map(_is_same, one[0], two[0]))
 
 

@@ -10,7 +10,7 @@ import jax
 
 from ipyjaxbench.diagnosis import Diagnosis, Fix
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks.jax import reach, tracing, users
+from ipyjaxbench.frameworks.jax import pytrees, reach, tracing, users
 from ipyjaxbench.frameworks.jax.choices import named_in
 from ipyjaxbench.frameworks.jax.diagnoses import exchange
 from ipyjaxbench.frameworks.jax.diagnoses.pitfall_table import pitfall_of
@@ -70,10 +70,10 @@ def _traced_call(places: list[users.Place]) -> Call | None:
     """The function that JAX was tracing, with what its frame shows of its arguments."""
     for place in reversed(places):
         call = _call_of(place.frame)
-        leaves = jax.tree.leaves((call.args, dict(call.kwargs))) if call else []
+        leaves = pytrees.leaves((call.args, dict(call.kwargs))) if call else []
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             assert call is not None
-            args, kwargs = jax.tree.map(_shape_of, (call.args, dict(call.kwargs)))
+            args, kwargs = pytrees.mapped(_shape_of, (call.args, dict(call.kwargs)))
             return replace(call, args=args, kwargs=kwargs)
     return None
 

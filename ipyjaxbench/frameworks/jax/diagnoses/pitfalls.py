@@ -3,7 +3,7 @@
 import itertools
 import linecache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType, MethodType
 
 from ipyjaxbench import looks
 from ipyjaxbench.diagnosis import Diagnosis
@@ -85,8 +85,8 @@ def _cause_of(error: Exception) -> Exception:
 
 def _inside(call: Call, code: CodeType) -> str:
     """The function that holds the line, and its file; empty where it is what was called."""
-    top = getattr(looks.unwrapped(call.function), "__code__", None)
-    top = getattr(top, "__code__", top)
+    top = looks.unwrapped(call.function)
+    top = top.__code__ if looks.is_of(top, FunctionType, MethodType) else None
     if code is top or code.co_name.startswith("<module"):
         return ""
     names = code.co_qualname.replace("<locals>.", "")

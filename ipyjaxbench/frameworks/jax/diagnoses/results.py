@@ -4,12 +4,14 @@ import ast
 import inspect
 import linecache
 from collections.abc import Callable
+from types import CoroutineType
 from typing import Any
 
 import jax
 
 from ipyjaxbench import looks
 from ipyjaxbench.expression import uncalled
+from ipyjaxbench.frameworks.jax import pytrees
 from ipyjaxbench.frameworks.jax.diagnoses.trees import first_line
 from ipyjaxbench.frameworks.jax.parts import is_leaf
 from ipyjaxbench.frameworks.jax.reach import is_jitted
@@ -58,18 +60,17 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
         NoDataError: the result holds something that is no data.
     """
     for result in returned:
-        for path, leaf in jax.tree_util.tree_leaves_with_path(result):
+        for path, leaf in pytrees.with_paths(result):
             if _is_traced(leaf):
                 continue
-            close = getattr(leaf, "close", None)
-            if inspect.iscoroutine(leaf) and close is not None:
-                close()  # nobody will await it
+            if looks.is_of(leaf, CoroutineType):
+                leaf.close()  # nobody will await it
             where = f"result{jax.tree_util.keystr(path)}" if path else "the result"
-            kind = type(leaf).__name__
+            kind = looks.name_of(type(leaf))
             article = "an" if kind[0] in "aeiouAEIOU" else "a"
             # What wraps the user's function may give something else than that does.
             returns = looks.unwrapped(function) if is_jitted(function) else function
-            package = type(leaf).__module__.partition(".")[0]
+            package = looks.module_of(type(leaf)).partition(".")[0]
             raise NoDataError(f"{where} is {article} {kind}", returns, package, result)
 
 
@@ -80,7 +81,7 @@ def refuse_shapes(function: Callable[..., Any], returned: list[Any]) -> None:
         NoDataError: the result holds one.
     """
     for result in returned:
-        if any(looks.is_a(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(result)):
+        if any(looks.is_a(leaf, jax.ShapeDtypeStruct) for leaf in pytrees.leaves(result)):
             raise NoDataError("the result is a shape without an array", function, "jax", result)
 
 
@@ -92,7 +93,7 @@ def said_in_a_line(text: str, error: Exception) -> str:
         error: that tracing it raised.
     """
     whole = error.whole if isinstance(error, NoDataError) else None
-    leaves = jax.tree.leaves(whole)
+    leaves = pytrees.leaves(whole)
     if callable(whole) and not any(looks.is_a(leaf, jax.core.Tracer) for leaf in leaves):
         return uncalled(text)
     if leaves and all(looks.is_a(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
@@ -102,7 +103,7 @@ def said_in_a_line(text: str, error: Exception) -> str:
 
 def data_alone(result: Any) -> Any:
     """A result without what is no data, which ways to jit that filter hand through."""
-    return jax.tree.map(lambda leaf: leaf if _is_traced(leaf) else None, result)
+    return pytrees.mapped(lambda leaf: leaf if _is_traced(leaf) else None, result)
 
 
 def _is_traced(leaf: object) -> bool:
