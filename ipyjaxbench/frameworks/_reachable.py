@@ -19,6 +19,7 @@ from types import (
 )
 from typing import Any, NamedTuple
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks import _static
 from ipyjaxbench.frameworks._base import Framework
 from ipyjaxbench.frameworks._shared import host_memory
@@ -168,9 +169,9 @@ class Reachable:
     def _of_class(self, value: Any) -> Iterator[State]:
         if _static.is_users_class(value):
             yield ClassAttributes(value, functools.partial(_data_of, value))
-            held, name = _static.names(value).values(), _static.name_of(value)
+            held, name = looks.defined(value).values(), looks.name_of(value)
             self._look(name, [each for each in held if issubclass(type(each), _OF_CLASSES)])
-            self._look(name, _static.bases(value))
+            self._look(name, looks.line_of(value))
 
     def _of_function(self, name: str, value: Any) -> Iterator[State]:
         match value:
@@ -225,9 +226,9 @@ class Reachable:
         is_users = _static.is_users_class(kind)
         if self._of_user and not is_users:
             return
-        package = _static.module_of(kind).partition(".")[0]
+        package = looks.module_of(kind).partition(".")[0]
         if is_users:
-            self._look(_static.name_of(kind), (kind,))
+            self._look(looks.name_of(kind), (kind,))
         elif package in _STDLIB or package in _NOT_ENTERED or issubclass(kind, ModuleType):
             self._has_no_states(name, value)
             return
@@ -248,7 +249,7 @@ class Reachable:
 
 def _data_of(kind: type) -> dict[str, Any]:
     """What stands in a class, but for its methods and what Python keeps there."""
-    held = _static.names(kind).items()
+    held = looks.defined(kind).items()
     return {
         n: v
         for n, v in held

@@ -1,48 +1,22 @@
-"""What objects hold, read without running code of theirs: no property, no `__getattr__`."""
+"""The dictionaries and slots themselves in which objects keep what they hold; no code is run."""
 
 import sys
 from types import GetSetDescriptorType, MemberDescriptorType, SimpleNamespace
 from typing import Any
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks._walk import is_the_users_file
 
 _DESCRIPTORS = (GetSetDescriptorType, MemberDescriptorType)  # Python's own
-_MRO: Any = type.__dict__["__mro__"]
-_NAMES: Any = type.__dict__["__dict__"]
 _MODULE: Any = vars(type(sys))["__dict__"]
 #: By identity of the class, which is held: a metaclass may define equality.
 _SLOTS: dict[int, tuple[type, dict[str, MemberDescriptorType]]] = {}
 
 
-def bases(kind: type) -> tuple[type, ...]:
-    """A class and all that it inherits from, whatever its metaclass answers."""
-    found: tuple[type, ...] = _MRO.__get__(kind)
-    return found
-
-
-def names(kind: type) -> dict[str, Any]:
-    """What stands in a class itself."""
-    return dict(_NAMES.__get__(kind))
-
-
-def name_of(kind: type) -> str:
-    """The name of a class."""
-    return str(type.__dict__["__name__"].__get__(kind))
-
-
-def module_of(kind: type) -> str:
-    """The name of the module in which a class was written, or ""."""
-    if kind.__flags__ & 1 << 9:  # made by a `class` statement
-        found = _NAMES.__get__(kind).get("__module__")
-    else:
-        found = type.__dict__["__module__"].__get__(kind)
-    return found if type(found) is str else ""
-
-
 def attributes(value: object) -> dict[str, Any] | None:
     """The dictionary itself that holds an object's attributes; None where it has none."""
-    for kind in bases(type(value)):
-        found = _NAMES.__get__(kind).get("__dict__")
+    for kind in looks.line_of(type(value)):
+        found = looks.defined(kind).get("__dict__")
         if found is not None:
             own: Any = found.__get__(value) if type(found) in _DESCRIPTORS else None
             return own if type(own) is dict else None
@@ -52,7 +26,7 @@ def attributes(value: object) -> dict[str, Any] | None:
 def slots(kind: type) -> dict[str, MemberDescriptorType]:
     """What a class and those that it inherits from name in `__slots__`."""
     if id(kind) not in _SLOTS:
-        held = [_NAMES.__get__(each) for each in bases(kind)]
+        held = [looks.defined(each) for each in looks.line_of(kind)]
         members = {
             name: member
             for own in reversed([each for each in held if "__slots__" in each])
@@ -73,7 +47,7 @@ def is_users_class(kind: type) -> bool:
     """Whether the user wrote a class: it stands in no library."""
     if kind is SimpleNamespace:
         return True
-    name = module_of(kind)
+    name = looks.module_of(kind)
     module = sys.modules.get(name)
     return name == "__main__" or (module is not None and is_users_module(module))
 

@@ -6,7 +6,6 @@ import jax
 import numpy as np
 
 from ipyjaxbench import looks
-from ipyjaxbench.frameworks import _static
 from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.frameworks._states import Given, Room, State
 
@@ -57,7 +56,7 @@ def states(value: Any, room: Room) -> list[State] | None:
         return _of_array(value, room)
     if _REF is not None and issubclass(kind, _REF) and not issubclass(kind, jax.core.Tracer):
         return [Ref(value, room)]
-    return [] if _static.module_of(kind).partition(".")[0] in ("jax", "jaxlib") else None
+    return [] if looks.module_of(kind).partition(".")[0] in ("jax", "jaxlib") else None
 
 
 def _of_array(array: Any, room: Room) -> list[State]:

@@ -4,7 +4,6 @@ import copy
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 from ipyjaxbench import expression, looks
@@ -52,10 +51,8 @@ def ready(call: Call) -> tuple[Call, bool]:
 
 def _owner(function: Any) -> tuple[Any, str]:
     """The object that is called, or whose method it is, and the method's name."""
-    if not looks.is_of(function, MethodType, BuiltinFunctionType):
-        return function, "__call__"
-    owner = function.__self__
-    return (function, "__call__") if owner is None else (owner, function.__name__)
+    owner = reach.owner_of(function)
+    return (function, "__call__") if owner is None else (owner, looks.name_of(function))
 
 
 def _copied(layer: Any, name: str) -> Any:

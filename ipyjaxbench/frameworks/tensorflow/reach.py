@@ -83,13 +83,21 @@ def functions_of(function: Any) -> Iterator[FunctionType]:
 
 def is_tensorflows(call: Call) -> bool:
     """Whether a call without tensors is TensorFlow's all the same, by what it calls or uses."""
-    owner = looks.attribute(call.function, "__self__")
+    owner = owner_of(call.function)
     if looks.is_of(call.function, tf.types.experimental.PolymorphicFunction):
         return True
     given = (*call.args, *call.kwargs.values())
     if any(map(_is_of_tensorflow, (call.function, owner, type(owner), *given))):
         return True
     return any(_is_of_tensorflow(value) for _, value in used_by(call.function))
+
+
+def owner_of(function: Any) -> Any:
+    """The object whose method it is; None for what is none, or refuses to be asked."""
+    try:
+        return getattr(function, "__self__", None)
+    except Exception:  # noqa: BLE001  the object may raise anything
+        return None
 
 
 def place_of(op: Any) -> tuple[str, int]:

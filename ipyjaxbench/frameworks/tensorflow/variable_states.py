@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipyjaxbench.frameworks import _static
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.frameworks._states import Room, State
 
@@ -61,7 +61,7 @@ def states(value: Any, room: Room) -> list[State] | None:
         return [Variable(value, room)] if ready else []
     if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
         return None
-    is_theirs = _static.module_of(kind).partition(".")[0] == "tensorflow"
+    is_theirs = looks.module_of(kind).partition(".")[0] == "tensorflow"
     return [] if is_theirs or issubclass(kind, tf.Tensor) else None
 
 

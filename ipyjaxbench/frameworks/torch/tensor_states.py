@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks import _static
 from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.frameworks._states import Attributes, Draws, Room, State
@@ -119,7 +120,7 @@ def states(value: Any, room: Room) -> list[State] | None:
     if issubclass(kind, torch.Generator):
         return [Draws(value.get_state, value.set_state)]
     is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
-    return [] if is_left or _static.module_of(kind).startswith(_NOT_ENTERED) else None
+    return [] if is_left or looks.module_of(kind).startswith(_NOT_ENTERED) else None
 
 
 def _of_tensor(tensor: Any, room: Room) -> Iterator[State]:
@@ -141,7 +142,7 @@ def _of_tensor(tensor: Any, room: Room) -> Iterator[State]:
 def _is_wrapper(tensor: Any) -> bool:
     """Whether its memory is that of tensors among its attributes, or of nobody."""
     disabled = torch._C._disabled_torch_dispatch_impl
-    own = (_static.names(kind).get("__torch_dispatch__") for kind in _static.bases(type(tensor)))
+    own = (looks.defined(kind).get("__torch_dispatch__") for kind in looks.line_of(type(tensor)))
     dispatch = next((each for each in own if each is not None), disabled)
     return dispatch is not disabled or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
