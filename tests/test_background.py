@@ -1,31 +1,46 @@
 """Threads and processes that code leaves running are told; pools that wait for work are not."""
 
 import concurrent.futures
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.pool import ThreadPool
 from typing import Any
 
 import pytest
 
 import ipyjaxbench
+from tests.bench import recorder
 
-_SECONDS = 0.3
+begun, ended = threading.Event(), threading.Event()
+
+
+@pytest.fixture(autouse=True)
+def _goes_on() -> Iterator[None]:
+    """Work goes on until the test ends."""
+    before = threading.active_count()
+    begun.clear()
+    ended.clear()
+    yield
+    ended.set()
+    while threading.active_count() > before:
+        time.sleep(0.001)
 
 
 def work() -> None:
-    time.sleep(_SECONDS)
+    begun.set()
+    ended.wait()
 
 
 def start_thread() -> None:
     threading.Thread(target=work).start()
 
 
-def start_without_python() -> None:
-    threading.Thread(target=time.sleep, args=(_SECONDS,)).start()
+def start_without_python(file: int) -> None:
+    threading.Thread(target=os.read, args=(file, 1)).start()
 
 
 def wait_for_thread() -> None:
@@ -34,8 +49,8 @@ def wait_for_thread() -> None:
     thread.join()
 
 
-def start_process() -> None:
-    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.5)"])
+def start_process(keep: Callable[[object], None]) -> None:
+    keep(subprocess.Popen(["cat"], stdin=subprocess.PIPE))
 
 
 def wait_for_process() -> None:
@@ -54,26 +69,37 @@ def told(code: str, **names: Any) -> tuple[list[str], str]:
     return texts, result.verdict
 
 
-@pytest.mark.parametrize("code", ["start_thread()", "start_without_python()"])
+@pytest.mark.parametrize("code", ["start_thread()", "start_without_python(file)"])
 def test_a_thread_that_is_not_waited_for_is_told(code: str) -> None:
-    texts, verdict = told(code)
+    file, end = os.pipe()
+    try:
+        texts, verdict = told(code, file=file)
+    finally:
+        os.close(end)
     assert texts == [
         "The code starts a thread that still runs after the call: only the start was timed."
     ]
     assert verdict == "INVALID"
-    time.sleep(2 * _SECONDS)
 
 
 def test_what_a_pool_was_given_is_told_also_where_it_has_its_threads(pool: Any) -> None:
     for _ in range(2):
-        assert len(told("pool.submit(work); None", pool=pool)[0]) == 1
-        time.sleep(3 * _SECONDS)
+        begun.clear()
+        ended.clear()
+        keep, given = recorder()
+        code = "keep(pool.submit(work)); begun.wait()"
+        assert len(told(code, pool=pool, keep=keep)[0]) == 1
+        ended.set()
+        concurrent.futures.wait(given)
 
 
-@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the children of a process")
 def test_a_process_that_is_not_waited_for_is_told() -> None:
-    texts, verdict = told("start_process()")
+    keep, started = recorder()
+    texts, verdict = told("start_process(keep)", keep=keep)
+    for process in started:
+        process.stdin.close()
+        process.wait()
     assert texts == [
         "The code starts a process that still runs after the call: only the start was timed."
     ]

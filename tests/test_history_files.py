@@ -115,7 +115,10 @@ def test_a_line_takes_little_room(journal: Journal, place: Path) -> None:
 JUNK = st.binary(max_size=60).map(lambda b: b.replace(b"\n", b"").replace(b"\r", b""))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=60,
+)
 @given(lines=st.lists(st.one_of(st.none(), JUNK), max_size=8))
 def test_lines_that_are_no_entries_are_left_out_and_counted(
     place: Path, lines: list[bytes | None]

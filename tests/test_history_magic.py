@@ -128,7 +128,8 @@ def test_a_measurement_is_shown_whatever_becomes_of_its_history(
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=60,
 )
 @given(label=st.text(st.characters()), code=st.text(st.characters()), named=st.text())
 def test_whatever_is_typed_keeping_it_raises_nothing(

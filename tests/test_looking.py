@@ -4,11 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+Ran = subprocess.CompletedProcess[str]
 FRAMEWORKS = ("jax", "torch", "tensorflow")
 #: In each order of two there is one with the first before the second.
 ORDERS = [FRAMEWORKS, (*FRAMEWORKS[1:], FRAMEWORKS[0]), (FRAMEWORKS[2], *FRAMEWORKS[:2])]
@@ -65,12 +69,23 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "IPYTHONDIR": str(folder)}
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
-def test_looking_imports_nothing_of_a_framework(order: tuple[str, ...], tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SESSION, *order]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment(tmp_path), check=False
-    )
+@pytest.fixture(scope="module")
+def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[Ran]]]:
+    """A process for each order, one for each CPU at a time."""
+    env = environment(tmp_path_factory.mktemp("sessions"))
+    run = partial(subprocess.run, capture_output=True, text=True, env=env, check=False)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield {
+            " ".join(order): pool.submit(run, [sys.executable, "-c", SESSION, *order])
+            for order in ORDERS
+        }
+
+
+@pytest.mark.parametrize("order", [*map(" ".join, ORDERS)])
+def test_looking_imports_nothing_of_a_framework(
+    order: str, sessions: dict[str, Future[Ran]]
+) -> None:
+    done = sessions[order].result()
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     imported = json.loads(done.stdout.splitlines()[-1])
     assert len(imported) == 3 * 13

@@ -194,8 +194,10 @@ RECORDS = [each.to_dict() for each in (M, C, S)]
 PLACES = [(record, place) for record in RECORDS for place in _places(record)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300,
-          deadline=None)  # fmt: skip
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=300,
+)
 @given(change=st.sampled_from(PLACES), forged=FORGED)
 def test_whatever_is_forged_is_refused_or_shown_as_text(
     path: Path, change: tuple[dict[str, Any], tuple[Any, ...]], forged: object

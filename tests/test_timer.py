@@ -22,6 +22,14 @@ def test_an_asynchronous_value_is_waited_for(bench: Bench, code: str, options: d
     assert m.waited
 
 
+def test_work_that_the_warm_up_did_not_show_is_noticed_later(bench: Bench) -> None:
+    turns = bench.counted(lambda turn: turn > 100 and bench.device.start(dispatch=0, work=5 * MS))
+    m = bench.time("call(); None")
+    assert "elsewhere" in told(m)
+    assert len(turns) > 200
+    assert m.median == pytest.approx(5e-3)
+
+
 def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -> None:
     text = "Without waiting this would have read 10.0 µs: 101× too fast."
     assert told(bench.time(START)) == {"unsynchronised": text}

@@ -25,7 +25,7 @@ class Terminal:
         environment = {**os.environ, "IPYTHONDIR": str(folder), "TERM": "xterm"}
         with warnings.catch_warnings(action="ignore"):  # JAX's of a fork: another program follows
             self._process = pexpect.spawn(
-                command[0], command[1:], env=environment, encoding="utf8", timeout=30, echo=False
+                command[0], command[1:], env=environment, encoding="utf8", timeout=120, echo=False
             )
         self._told()
 

@@ -10,6 +10,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from tests.behaviour.kernel import Kernel
+from tests.bench import recorder
 from tests.shell import Shell
 
 
@@ -151,14 +152,20 @@ def test_in_a_kernel_an_interrupt_while_it_awaits_keeps_what_was_measured(kernel
 
 
 def test_measurements_of_tasks_take_turns(awaiting: Shell) -> None:
-    awaiting.names["results"] = []
+    note, seen = recorder()
+
+    async def step() -> None:
+        note("begins")
+        await f()
+        note("ends")
+
+    awaiting.names.update(results=[], step=step)
     awaiting.run(
-        "async def g():\n    r = %fwtime -q -r 3 -n 2 await f()\n    results.append(r)\n"
+        "async def g():\n    r = %fwtime -q -r 3 -n 2 await step()\n    results.append(r)\n"
         "await asyncio.gather(g(), g(), g())"
     )
-    results = awaiting.names["results"]
-    assert len(results) == 3
-    assert all(2 * max(r.samples) > 0.002 and r.floor < 0.006 for r in results)
+    assert [r.best >= 0.002 for r in awaiting.names["results"]] == [True] * 3
+    assert seen == ["begins", "ends"] * (len(seen) // 2)
 
 
 def test_a_measurement_that_is_measured_need_not_wait_for_its_turn(awaiting: Shell) -> None:
@@ -175,19 +182,31 @@ def test_a_timeout_ends_a_measurement(awaiting: Shell) -> None:
     awaiting.run("r = %fwtime -q -r 2 -n 1 await f()")  # the turn was given back
 
 
+#: A task that stands in a sample of its measurement when the cell ends.
+MEASURES_UNTIL_IT_MAY_GO_ON = """
+begun, may_go_on, turns = asyncio.Event(), asyncio.Event(), iter([True])
+async def step():
+    if not next(turns, False):
+        begun.set()
+        await may_go_on.wait()
+async def g():
+    r = %fwtime -q -r 9 -n 1 await step()
+    return r
+task = asyncio.create_task(g())
+await begun.wait()
+"""
+
+
 def test_what_other_cells_show_while_a_task_measures_is_shown(kernel: Kernel) -> None:
     kernel.run("import asyncio, gc, sys")
     kernel.run("def state(): return gc.isenabled(), sys.stdout, get_ipython().display_pub")
     kernel.run("before = state()")
-    kernel.run(
-        "async def g():\n    r = %fwtime -q -r 9 -n 1 await asyncio.sleep(0.1)\n    return r\n"
-        "task = asyncio.create_task(g())\nawait asyncio.sleep(0.3)"
-    )
+    kernel.run(MEASURES_UNTIL_IT_MAY_GO_ON)
     shown = kernel.run("print('heard')\ndisplay('seen')\nassert not task.done()")
     assert (shown.status, shown.text) == ("ok", "heard\n")
     assert [data["text/plain"] for data in shown.results] == ["'seen'"]
-    assert kernel.run("r = await task").status == "ok"
-    assert kernel.run("print(len(r.samples) > 5, state() == before)").text == "True True\n"
+    assert kernel.run("may_go_on.set()\nr = await task").status == "ok"
+    assert kernel.run("print(len(r.samples), state() == before)").text == "8 True\n"
 
 
 def test_an_interrupt_of_a_task_that_computes_ends_the_measurement(kernel: Kernel) -> None:
@@ -204,14 +223,11 @@ def test_an_interrupt_is_for_the_cell_that_runs_and_not_for_a_task_that_measures
     kernel: Kernel,
 ) -> None:
     kernel.run("import asyncio")
-    kernel.run(
-        "async def g():\n    r = %fwtime -q -r 9 -n 1 await asyncio.sleep(0.1)\n    return r\n"
-        "task = asyncio.create_task(g())\nawait asyncio.sleep(0.3)"
-    )
+    kernel.run(MEASURES_UNTIL_IT_MAY_GO_ON)
     shown = kernel.run("print('begun', flush=True)\nwhile True: pass", interrupt_after="begun")
     assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
-    assert kernel.run("r = await task").status == "ok"
-    assert kernel.run("print(r.notes)").text == "()\n"
+    assert kernel.run("may_go_on.set()\nr = await task").status == "ok"
+    assert kernel.run("print(len(r.samples), 'interrupted' in str(r))").text == ("8 False\n")
 
 
 @pytest.mark.parametrize("parameters", ["", "-p '-q -r 3 -n 2'"])

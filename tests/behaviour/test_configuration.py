@@ -4,24 +4,33 @@ import logging
 import re
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.oinspect import getdoc
 from traitlets.config import Config
 
-from ipyjaxbench import Measurement, magics
+from ipyjaxbench import magics
 from ipyjaxbench.commands import COMPARE
 from ipyjaxbench.magics import Session, _handover
 from ipyjaxbench.magics._settings import IpyJaxBench
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.steady import Steady
 from tests.shell import Shell
 
-SLOW = "import time; nap = lambda: time.sleep(0.002)"
 
+@pytest.fixture
+def chosen(monkeypatch: pytest.MonkeyPatch) -> list[TimeOptions]:
+    """What measurements were told to do."""
+    seen: list[TimeOptions] = []
 
-def spent(result: Measurement) -> float:
-    """Seconds of its samples."""
-    return sum(nanoseconds for _, nanoseconds in result.batches) * 1e-9
+    def run(self: Steady, typical: int, run: Any = Steady.run) -> None:
+        seen.append(self.options)
+        run(self, typical)
+
+    monkeypatch.setattr(Steady, "run", run)
+    return seen
 
 
 @pytest.fixture(autouse=True)
@@ -35,9 +44,9 @@ def settings(shell: Shell) -> Iterator[IpyJaxBench]:
     shell.shell.config.pop("IpyJaxBench", None)  # where %config writes all, bad values too
 
 
-def test_the_budget_is_what_a_measurement_spends(shell: Shell) -> None:
-    shell.run(f"{SLOW}\n%config IpyJaxBench.budget = 0.05\nr = %fwtime -q nap()")
-    assert spent(shell.names["r"]) < 0.5
+def test_the_budget_is_what_a_measurement_spends(shell: Shell, chosen: list[TimeOptions]) -> None:
+    shell.run("%config IpyJaxBench.budget = 0.05\n%fwtime -q sum(range(9))")
+    assert [options.seconds for options in chosen] == [0.05]
 
 
 def test_the_budget_is_for_each_arm_of_a_comparison(shell: Shell) -> None:
@@ -48,9 +57,13 @@ def test_the_budget_is_for_each_arm_of_a_comparison(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("options", ["-n 2 -r 3", "--quick", "-b 0.01", "--precise -n 1"])
-def test_what_is_typed_stands_in_place_of_a_configured_budget(shell: Shell, options: str) -> None:
-    shell.run(f"%config IpyJaxBench.budget = 9\nr = %fwtime -q {options} sum(range(9))")
-    assert spent(shell.names["r"]) < 5
+def test_what_is_typed_stands_in_place_of_a_configured_budget(
+    shell: Shell, chosen: list[TimeOptions], options: str
+) -> None:
+    shell.run(f"%fwtime -q {options} 1 + 1")
+    shell.run(f"%config IpyJaxBench.budget = 99\n%fwtime -q {options} 1 + 1")
+    without, configured = ((o.number, o.repeat, o.number or o.seconds) for o in chosen)
+    assert configured == without
 
 
 def test_a_configured_precision_is_shown_and_a_typed_one_wins(shell: Shell) -> None:

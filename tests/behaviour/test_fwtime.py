@@ -1,5 +1,6 @@
 """`%fwtime` in a real IPython shell."""
 
+import itertools
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -236,10 +237,12 @@ def test_the_object_works_where_that_of_timeit_does(shell: Shell) -> None:
         assert type(getattr(ours, name)) is type(getattr(theirs, name))
 
 
-def test_cpu_time_leaves_waiting_out(shell: Shell) -> None:
+def test_cpu_time_leaves_waiting_out(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     shell.names["time"] = time
+    spent = itertools.count(0, 1_000_000)  # nanoseconds; a millisecond at each reading
+    monkeypatch.setattr("ipyjaxbench.clock._cpu_ns", lambda: next(spent))
     slept = shell.run("%fwtime -o -q -c -n 1 -r 3 time.sleep(0.05)")
-    assert slept.median < 0.025
+    assert slept.samples == pytest.approx([1e-3] * 2)
     assert shell.run("%fwtime -o -q -t -n 1 -r 3 time.sleep(0.05)").median >= 0.045
 
 

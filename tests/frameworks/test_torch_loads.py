@@ -75,4 +75,4 @@ def test_measuring_leaves_torch_as_it_was(monkeypatch: pytest.MonkeyPatch) -> No
 
     found = left_as_it_was(state, monkeypatch)
     assert "torch" in [each.framework for each in found.found]
-    assert all(each.products["float32"] > 1e8 for each in found.found)
+    assert all(each.products["float32"] > 0 for each in found.found)

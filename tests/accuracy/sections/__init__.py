@@ -2,6 +2,7 @@
 
 from tests.accuracy.section import Section
 from tests.accuracy.sections.ceilings import CEILINGS
+from tests.accuracy.sections.claims import CLAIMS
 from tests.accuracy.sections.coverage import COVERAGE
 from tests.accuracy.sections.decisions import DECISIONS
 from tests.accuracy.sections.equal import EQUAL
@@ -35,6 +36,7 @@ SECTIONS: dict[str, Section] = {
         TURNS,
         ORDINARY,
         CEILINGS,
+        CLAIMS,
         OVERHEAD,
         GRAPHS,
         WATCHED,
