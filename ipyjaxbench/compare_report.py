@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ipyjaxbench import compiled, ratios, units
+from ipyjaxbench import compiled, ratios, units, verdict
 from ipyjaxbench.notes import CHANGES_MEANING
 from ipyjaxbench.report import Bars, Block, Facts, Headline, Notes, Report, Table
 
@@ -27,7 +27,14 @@ def report(c: "Comparison") -> Report:
 
 def _headline(c: "Comparison") -> Headline:
     title = "compared"
-    told = {side.label: c.verdict(side.label) for side in c.sides if c.ratio(side.label)}
+    words = {side.label: m.verdict for side in c.sides if (m := side.measured)}
+    without = {label: word for label, word in words.items() if word in verdict.NO_FIGURE}
+    compared = [side.label for side in c.sides if c.ratio(side.label)]
+    told = {label: c.verdict(label) for label in compared if label not in without}
+    if compared and (not told or c.baseline in without):
+        word = without.get(c.baseline) or next(iter(without.values()))
+        detail = f"{', '.join(without)}: {verdict.EXPLAINED[word]}"
+        return Headline(title, "no ratio", detail, word, "")
     if not told:
         return Headline(title, "no ratio", *_why_none(c), "")
     name, word = _first(c, told)

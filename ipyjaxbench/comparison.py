@@ -12,13 +12,12 @@ from ipyjaxbench.notes import CHANGES_MEANING, Note
 from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.report import Report
 from ipyjaxbench.result import Result
+from ipyjaxbench.verdict import NO_FIGURE
 
 #: Notes of an arm that say nothing about the comparison.
 _NOT_TOLD = {"unsynchronised"}
 #: Others that say something about it, though they do not change what a figure means.
 _TOLD = {"output-hidden"}
-#: Verdicts on an arm that leave nothing to compare.
-_NO_FIGURE = ("INVALID", "ONCE")
 
 
 @dataclass(frozen=True)
@@ -106,12 +105,12 @@ class Comparison(Result):
         """
         self._check_label(label)
         own = {side.label: m.verdict for side in self.sides if (m := side.measured)}
-        if label != self.baseline and own.get(label) in _NO_FIGURE:
+        if label != self.baseline and own.get(label) in NO_FIGURE:
             return own[label]
         found = self.ratio(label)
         if found is None:
             return ""
-        if own[self.baseline] in _NO_FIGURE:
+        if own[self.baseline] in NO_FIGURE:
             return "CAN'T TELL"
         if found.verdict != "SAME" and abs(math.log(found.value)) < self.floor:
             return "CAN'T TELL"  # code against itself may show a difference of this size

@@ -17,6 +17,8 @@ EXPLAINED = {
     "FEW": "too few samples to say how far away another run would be",
     "ONCE": "one sample only: nothing is known of its spread",
 }
+#: Words that leave nothing to compare.
+NO_FIGURE = ("INVALID", "ONCE")
 #: Notes that leave nothing of the figure.
 _INVALIDATE = {
     "not-called",

@@ -94,6 +94,8 @@ MAKE: dict[str, Any] = {
     "x += 1": lambda: np.zeros(3),
     "x[1:, 0] = x[1:, 0] * 2": lambda: np.asfortranarray(np.ones((3, 2))),
     "x[0].append(1)": lambda: np.array([[], 2], dtype=object),
+    "x.resize(len(x) + 9, refcheck=False)": lambda: np.arange(4.0),
+    "x.shape = (2, 2) if x.ndim == 1 else (4,)": lambda: np.arange(4.0),
     "x.random(3)": lambda: np.random.default_rng(0),
     "x.normal()": lambda: np.random.RandomState(0),
     "x.random()": lambda: random.Random(0),

@@ -284,6 +284,15 @@ def test_the_verdict_of_an_arm_that_has_no_figure_is_that() -> None:
     assert found.verdict("made") == "INVALID"
 
 
+@pytest.mark.parametrize("made", [("a",), ("b",), ("a", "b")])
+def test_where_nothing_can_be_compared_the_headline_has_no_ratio(made: tuple[str, ...]) -> None:
+    arms = {label: "(i for i in range(3))" if label in made else "work(999)" for label in "ab"}
+    found = run(arms, {"work": work})
+    start = f"compared  no ratio   {', '.join(made)}: not the time of what the code"
+    assert " ".join(str(found).split()).startswith(" ".join(start.split()))
+    assert str(found).split("\n", maxsplit=1)[0].endswith(" INVALID")
+
+
 def test_code_that_differs_from_itself_leaves_no_winner() -> None:
     from ipyjaxbench.comparison import Side
     from tests.results import measured

@@ -21,34 +21,45 @@ class Numbers(State):
     """
 
     def __init__(self, array: Any, room: Room) -> None:
-        self._array, self._room = array.view(np.ndarray), room
+        # No view is kept: `resize` moves the memory, and a view would go on with the old one.
+        self._array, self._room = array, room
         self.nbytes = array.nbytes
         self.can_restore = room.take("host", self.nbytes, host_memory)
         self._digest: Any = None
         if self.can_restore:
-            self._before = self._array.copy(order="K")
+            self._before = self._now.copy(order="K")
         else:
-            self._digest = _digest(self._array)
+            self._digest = _digest(self._now)
+
+    @property
+    def _now(self) -> Any:
+        """The array without what a class of its own adds."""
+        return np.ndarray.view(self._array, np.ndarray)
 
     @property
     def parts(self) -> list[Any]:
         """The objects in it, where it holds objects."""
-        if not self.can_restore or self._array.dtype != np.dtype(object):
+        if not self.can_restore or self._before.dtype != np.dtype(object):
             return []
         found: list[Any] = self._before.ravel().tolist()
         return found
 
     def changed(self) -> bool:
-        """Whether a bit differs."""
+        """Whether a bit or the shape differs."""
+        now = self._now
         if not self.can_restore:
-            return bool(self._digest != _digest(self._array))
-        if self._array.dtype.hasobject:
-            return [*map(id, self._array.flat)] != [*map(id, self._before.flat)]
-        return not np.array_equal(_bits(self._array), _bits(self._before))
+            return bool(self._digest != _digest(now))
+        if now.shape != self._before.shape:
+            return True
+        if now.dtype.hasobject:
+            return [*map(id, now.flat)] != [*map(id, self._before.flat)]
+        return not np.array_equal(_bits(now), _bits(self._before))
 
     def restore(self) -> None:
-        """Write the old numbers."""
-        np.copyto(self._array, self._before, casting="no")
+        """Write the old numbers, in the old shape."""
+        if self._now.shape != self._before.shape:
+            np.ndarray.resize(self._array, self._before.shape, refcheck=False)
+        np.copyto(self._now, self._before, casting="no")
 
     def again(self) -> "Numbers":
         """The numbers now."""
