@@ -1,7 +1,7 @@
 """Looking at objects that answer whatever they like, with TensorFlow imported."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 
 from tests.hostile import FRAMEWORK_USES, PREPARED, WORST, Hostile, few_tries, hostile, look
 from tests.shell import Shell
@@ -23,7 +23,7 @@ USES = [use.replace("GRAPH", "tfgraph") for use in FRAMEWORK_USES]
 @example(WORST[2])
 @example(WORST[3])
 @example(WORST[4])
-@few_tries
+@settings(few_tries, max_examples=2)
 @given(answers=hostile)
 def test_looking_at_an_object_never_raises(use: str, shell: Shell, answers: Hostile) -> None:
     shell.run(CODE)

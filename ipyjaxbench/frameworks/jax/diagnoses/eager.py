@@ -19,6 +19,7 @@ from ipyjaxbench.frameworks.jax.deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks.jax.fresh import no_disk_cache
 from ipyjaxbench.frameworks.jax.kept import Kept
 
+_ARRAYS = (jax.Array, np.ndarray, np.generic)
 _LARGEST = 2**20  # numbers among the arguments
 _LONGEST = 2.0  # seconds
 
@@ -89,7 +90,7 @@ def _may_be_made(call: Call) -> bool:
     leaves = pytrees.leaves((call.args, dict(call.kwargs)))
     if any(looks.is_a(leaf, jax.ShapeDtypeStruct, jax.core.Tracer) for leaf in leaves):
         return False
-    if sum(np.size(leaf) for leaf in leaves if hasattr(leaf, "shape")) > _LARGEST:
+    if sum(np.size(leaf) for leaf in leaves if looks.is_a(leaf, *_ARRAYS)) > _LARGEST:
         return False
     return not any(
         name in ACTS and not _is_of_arrays(function, name)
@@ -166,7 +167,7 @@ def _same(mine: Any, theirs: Any) -> bool:
 def _is_same(mine: Any, theirs: Any) -> bool:
     numbers = bool | int | float | complex | np.ndarray | np.generic | jax.Array
     if not (isinstance(mine, numbers) and isinstance(theirs, numbers)):
-        return bool(mine == theirs)
+        return looks.asked(lambda each: each == theirs, mine)
     a, b = jnp.asarray(mine), jnp.asarray(theirs)
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
