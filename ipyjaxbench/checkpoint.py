@@ -82,7 +82,7 @@ class Checkpoint:
         held, self.held = self.held, []
         given = [each.state for each in held if isinstance(each.state, Given)]
         self._copies = {id(each.array): each.copy for each in given if each.is_gone()}
-        for name, state in held:
+        for name, state, _ in held:
             try:
                 self._restore(name, state)
             except Exception:  # noqa: BLE001  an object of the user's may refuse anything

@@ -125,6 +125,11 @@ class Contender:
         """Whether more samples can be taken of it."""
         return self.steady is not None and not self.steady.ended_early
 
+    def choose_state(self, nanoseconds: float) -> None:
+        """Try whether calls are to start from the state that the first one found."""
+        with self._making_calls() as steady:
+            self.timing.rewind.choose(steady.calls, nanoseconds)
+
     def warm_up(self, nanoseconds: float, *, alone: bool) -> None:
         """Until nothing changes any more; ``alone`` where no other framework has turns."""
         with self._making_calls() as steady:

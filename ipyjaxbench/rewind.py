@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ipyjaxbench import notes, stats
 from ipyjaxbench.calls import Calls
 from ipyjaxbench.checkpoint import Checkpoint
-from ipyjaxbench.frameworks import Held, State
+from ipyjaxbench.frameworks import Held
 from ipyjaxbench.notes import Note
 
 _PAIRS = 10  # calls from either state at most: equal ones are misjudged once in a hundred
@@ -31,12 +31,16 @@ class Rewind:
 
     def __init__(self, found: Checkpoint | None, typical: int) -> None:
         changed = [] if found is None else found.changed()
-        self.names = list(dict.fromkeys(each.name for each in changed))
         self.is_on = False
         self._typical = typical
-        self._found = [each.state for each in changed]
+        self._reached = set() if found is None else {each.key for each in found.held}
+        self._found = changed
+        self.names = _names(changed)
         self._left = [*_as_now(changed)]
         self._times: tuple[float, float] | None = None
+        self._matters, self._is_cheap = False, True
+        self._calls: Calls | None = None
+        self._before: Callable[[], None] | None = None
         self._costs = math.inf
 
     @staticmethod
@@ -48,9 +52,22 @@ class Rewind:
         """
         found = [state for each in reversed(rewinds) for state in each._found]
         left = [state for each in rewinds for state in each._left]
-        names = list(dict.fromkeys(name for each in rewinds for name in each.names))
         for each in rewinds:
-            each._found, each._left, each.names = found, left, names
+            each._found = [held for held in found if held.key in each._reached]
+            each._left = [held for held in left if held.key in each._reached]
+            each.names = _names(each._found)
+
+    @staticmethod
+    def agree(rewinds: Sequence["Rewind"]) -> None:
+        """Have codes that reach the same changed object all start from one state.
+
+        Args:
+            rewinds: of the codes, when each has chosen for itself.
+        """
+        for group in _sharing(rewinds):
+            on = any(each._matters for each in group) and all(each._is_cheap for each in group)
+            for each in group:
+                each._turn(on=on)
 
     def choose(self, calls: Calls, budget: float) -> None:
         """Try which state a call takes longer from, and decide.
@@ -60,52 +77,65 @@ class Rewind:
             budget: nanoseconds for all calls.
         """
         __tracebackhide__ = True
-        typical = self._typical
-        if not self._found or typical > budget:
+        self._calls, self._before = calls, calls.renew
+        if not self._found or self._typical > budget:
             return
-        before, found, left = calls.renew, [], []
         try:
-            pairs = min(max(int(_SHARE * budget / (2 * typical + 1)), 1), _PAIRS)
-            end = calls.clock.wall() + _SHARE * budget
-            for _ in range(pairs):
-                # Both are written just before, so that caches are as warm for one as the other.
-                calls.renew = self._from(self._left, before, calls)
-                left.append(calls.sample(1)[0])
-                calls.renew = self._from(self._found, before, calls)
-                taken, compiled = calls.sample(1)
-                if compiled:  # once, as the first call did: that is no part of a call's time
-                    return
-                found.append(taken)
-                if calls.clock.wall() > end:  # a clock of CPU time stands still in a sleep
-                    break
+            found, left = self._try(calls, budget)
         finally:
-            calls.renew = before
-        from_found, from_left = stats.median(found), stats.median(left)
-        if _are_slower(found, left):
-            self._times = from_found * 1e-9, from_left * 1e-9
-            if self._costs <= max(from_found, budget / _FEWEST):
-                self.is_on = True
-                calls.renew = self._from(self._found, before, calls)
+            calls.renew = self._before
+        if found:
+            self._times = stats.median(found) * 1e-9, stats.median(left) * 1e-9
+            self._matters = _are_slower(found, left)
+        self._is_cheap = bool(found) and self._costs <= max(stats.median(found), budget / _FEWEST)
+        self._turn(on=self._matters and self._is_cheap)
+
+    def _turn(self, *, on: bool) -> None:
+        """Have each call start from the state found, or from what the one before it left."""
+        self.is_on = on and self._calls is not None
+        if self._calls is not None:
+            renew = self._from(self._found, self._before, self._calls)
+            self._calls.renew = renew if on else self._before
+
+    def _try(self, calls: Calls, budget: float) -> tuple[list[int], list[int]]:
+        """Nanoseconds of calls from the state found, and from that left; none if they compile."""
+        __tracebackhide__ = True
+        before, found, left = calls.renew, [], []
+        pairs = min(max(int(_SHARE * budget / (2 * self._typical + 1)), 1), _PAIRS)
+        end = calls.clock.wall() + _SHARE * budget
+        for _ in range(pairs):
+            # Both are written just before, so that caches are as warm for one as the other.
+            calls.renew = self._from(self._left, before, calls)
+            left.append(calls.sample(1)[0])
+            calls.renew = self._from(self._found, before, calls)
+            taken, compiled = calls.sample(1)
+            if compiled:  # once, as the first call did: that is no part of a call's time
+                return [], []
+            found.append(taken)
+            if calls.clock.wall() > end:  # a clock of CPU time stands still in a sleep
+                break
+        return found, left
 
     def said(self) -> Iterator[Note]:
         """What a reader must know of the state that calls started from."""
-        if self._times is not None:
-            say = notes.started_anew if self.is_on else notes.started_elsewhere
-            yield say(self.names, *self._times)
+        if self.is_on:
+            yield notes.started_anew(self.names, self._times)
+        elif self._matters and self._times is not None:
+            yield notes.started_elsewhere(self.names, *self._times)
 
     def give_up(self) -> None:
         """Keep nothing any more."""
         self._found, self._left = [], []
 
     def _from(
-        self, states: Sequence[State], before: Callable[[], None] | None, calls: Calls
+        self, states: Sequence[Held], before: Callable[[], None] | None, calls: Calls
     ) -> Callable[[], None]:
         def renew() -> None:
             if before is not None:
                 before()
             start = calls.clock.wall()
-            for state in states:
-                state.restore()
+            for each in states:
+                each.state.restore()
             self._costs = min(self._costs, calls.clock.wall() - start)
 
         return renew
@@ -120,6 +150,25 @@ def _are_slower(found: Sequence[int], left: Sequence[int]) -> bool:
     return min(found) > far * min(left)
 
 
-def _as_now(changed: Sequence[Held]) -> Iterator[State]:
+def _names(changed: Sequence[Held]) -> list[str]:
+    return list(dict.fromkeys(each.name for each in changed))
+
+
+def _as_now(changed: Sequence[Held]) -> Iterator[Held]:
     for each in changed:
-        yield each.state.again()
+        yield each._replace(state=each.state.again())
+
+
+def _sharing(rewinds: Sequence[Rewind]) -> list[list[Rewind]]:
+    """Those that reach a changed object in common, directly or through others, together."""
+    groups: list[tuple[set[int], list[Rewind]]] = []
+    for rewind in rewinds:
+        keys, members = {each.key for each in rewind._found}, [rewind]
+        apart = []
+        for group in groups:
+            if keys.isdisjoint(group[0]):
+                apart.append(group)
+            else:
+                keys, members = keys | group[0], [*group[1], *members]
+        groups = [*apart, (keys, members)]
+    return [members for _, members in groups]

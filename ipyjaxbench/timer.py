@@ -199,6 +199,7 @@ class Timing:
         """Make all other calls, then put back what they changed."""
         __tracebackhide__ = True
         steady = self.steady(told)
+        steady.prepare = self.rewind.choose
         try:
             with self._muted:
                 steady.run(self._typical)
@@ -213,7 +214,6 @@ class Timing:
         room = _room(self.in_play, self.outputs, queued=plan.wait is not None)
         on_gpu = any(place.on_gpu for place in (*self.scene.inputs, *self.outputs))
         self._steady = Steady(calls, plan, self._options, room, told, on_gpu)
-        self._steady.prepare = self.rewind.choose
         return self._steady
 
     def put_back(self) -> None:

@@ -101,11 +101,7 @@ def compare_snippets(
 
 def _in_turns(arms: Sequence[Contender], pace: Pace, baseline: str) -> None:
     """Warm up each arm, then take blocks: one sample of each, in random order."""
-    alone = len({name for arm in arms for name in arm.frameworks}) < 2
-    for arm in arms:
-        if arm.going:
-            arm.warm_up(_WARM_SHARE * pace.budget / len(arms), alone=alone)
-    _even_out([arm for arm in arms if arm.going])
+    _warm_up(arms, _WARM_SHARE * pace.budget / len(arms))
     pace.begin()
     rng = random.Random(_SEED)
     order: list[Contender] = []
@@ -121,6 +117,19 @@ def _in_turns(arms: Sequence[Contender], pace: Pace, baseline: str) -> None:
         if pace.blocks % PER_ROUND == 0:
             for arm in going:
                 arm.look(pace.spent())
+
+
+def _warm_up(arms: Sequence[Contender], share: float) -> None:
+    """Decide once for all which state calls start from, then warm up each."""
+    alone = len({name for arm in arms for name in arm.frameworks}) < 2
+    for arm in arms:
+        if arm.going:
+            arm.choose_state(share)
+    Rewind.agree([arm.timing.rewind for arm in arms if arm.going])
+    for arm in arms:
+        if arm.going:
+            arm.warm_up(share, alone=alone)
+    _even_out([arm for arm in arms if arm.going])
 
 
 def _even_out(arms: Sequence[Contender]) -> None:

@@ -58,7 +58,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        notes.started_anew(["items"], 0.034, 318e-6),
+        notes.started_anew(["items"], (0.034, 318e-6)),
         Note(
             "started-anew",
             "items: put back before each call, untimed, as the first call found it. A call takes"

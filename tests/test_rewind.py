@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 import ipyjaxbench
+from ipyjaxbench.comparison import Comparison
+from ipyjaxbench.contender import Entry
+from ipyjaxbench.frameworks import _states
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.snippet import Snippet, Source
 from ipyjaxbench.testing import FakeClock
+from ipyjaxbench.turns import compare_snippets
 from tests.bench import MS, Bench, told
 
 
@@ -59,8 +65,6 @@ def test_a_memo_that_was_filled_before_is_read(bench: Bench) -> None:
 def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ipyjaxbench.frameworks import _states
-
     memo = bench.names["memo"] = Memo(bench.clock)
     restore = _states.Entries.restore
 
@@ -102,3 +106,46 @@ def test_arms_start_from_what_the_first_of_them_found() -> None:
     assert {"sort", "sorted"} == {side.label for side in found.sides}
     for label in ("sort", "sorted"):
         assert "started-anew" in {note.code for note in found[label].notes}
+
+
+def compared(bench: Bench, **arms: str) -> Comparison:
+    entries = [Entry(n, Snippet(Source.plain(code), bench.names)) for n, code in arms.items()]
+    return compare_snippets(entries, CompareOptions(budget=3.0), clock=bench.clock)
+
+
+def anew(found: Comparison) -> dict[str, str]:
+    """What each arm starts from."""
+    kinds = ("started-anew", "started-elsewhere")
+    notes = [(side.label, n) for side in found.sides for n in found[side.label].notes]
+    return {label: note.code for label, note in notes if note.code in kinds}
+
+
+def test_arms_that_reach_the_same_object_start_from_the_same_state(bench: Bench) -> None:
+    bench.names["memo"] = Memo(bench.clock)
+    # What the memo knows decides the time of one arm, and is lost in that of the other one.
+    found = compared(
+        bench,
+        long="clock.advance(50_000_000); memo.get(1)",
+        short="memo.get(1)",
+        other="clock.advance(30_000)",
+    )
+    assert anew(found) == {"long": "started-anew", "short": "started-anew"}
+    assert found["long"].median == pytest.approx(51.02e-3)
+    assert found["short"].median == pytest.approx(1.02e-3)
+
+
+def test_arms_start_from_what_was_left_where_one_cannot_start_anew(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.names["memo"] = Memo(bench.clock)
+    restore = _states.Entries.restore
+
+    def slow(self: Any) -> None:
+        bench.clock.advance(40 * MS)
+        restore(self)
+
+    monkeypatch.setattr(_states.Entries, "restore", slow)
+    found = compared(bench, long="clock.advance(50_000_000); memo.get(1)", short="memo.get(1)")
+    assert anew(found) == {"short": "started-elsewhere"}
+    assert found["long"].median == pytest.approx(50.02e-3)
+    assert found["short"].median == pytest.approx(20e-6)

@@ -22,7 +22,7 @@ class Numbers(State):
 
     def __init__(self, array: Any, room: Room) -> None:
         # No view is kept: `resize` moves the memory, and a view would go on with the old one.
-        self._array, self._room = array, room
+        self._array, self._room, self.owner = array, room, array
         self.nbytes = array.nbytes
         self.can_restore = room.take("host", self.nbytes, host_memory)
         self._digest: Any = None

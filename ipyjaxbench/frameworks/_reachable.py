@@ -62,10 +62,12 @@ class Held(NamedTuple):
     Attributes:
         name: under which the code reaches it first.
         state: what it holds.
+        key: of the object, by which others that reach it know it.
     """
 
     name: str
     state: State
+    key: int
 
 
 class Reachable:
@@ -117,7 +119,7 @@ class Reachable:
                 self._has_no_states(name, value)
                 continue
             for state in found:
-                yield Held(name, state)
+                yield Held(name, state, id(value if state.owner is None else state.owner))
                 self._look(name, state.parts)
 
     def _look(self, name: str, values: Iterable[object]) -> None:

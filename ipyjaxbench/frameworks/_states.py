@@ -71,10 +71,12 @@ class State(ABC):
     Attributes:
         nbytes: of the copy, where numbers were copied.
         can_restore: whether there is one, so that it can be put back.
+        owner: of the memory, where several objects share it; None where none does.
     """
 
     nbytes = 0
     can_restore = True
+    owner: object = None
 
     @property
     def parts(self) -> Iterable[object]:

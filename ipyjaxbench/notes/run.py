@@ -55,13 +55,13 @@ def put_back(names: Sequence[str], nbytes: int) -> Note:
     return Note("put-back", f"Put back as the first call left it: {_some(names)}{copies}.")
 
 
-def started_anew(names: Sequence[str], found: float, left: float) -> Note:
-    """Each call found what the first one found."""
-    return Note(
-        "started-anew",
-        f"{_some(names)}: put back before each call, untimed, as the first call found it. A call"
-        f" takes {units.duration(found)} from there, {units.duration(left)} from what it left.",
-    )
+def started_anew(names: Sequence[str], times: tuple[float, float] | None) -> Note:
+    """Each call found what the first one found; None where it is not known what that changes."""
+    text = f"{_some(names)}: put back before each call, untimed, as the first call found it."
+    if times is not None:
+        found, left = map(units.duration, times)
+        text += f" A call takes {found} from there, {left} from what it left."
+    return Note("started-anew", text)
 
 
 def started_elsewhere(names: Sequence[str], found: float, left: float) -> Note:
