@@ -22,6 +22,7 @@ from ipyjaxbench.news import of_news, too_many
 from ipyjaxbench.observer import Observer
 from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.printed import Printed
+from ipyjaxbench.repetition import Repetition
 from ipyjaxbench.snippet import Namespace, Source
 from ipyjaxbench.stand_ins import Copies
 from ipyjaxbench.traces import COSTLY, Traces
@@ -109,18 +110,23 @@ def observe_code(
         source: the code.
         names: its namespace; names that it binds are there afterwards.
         options: what is allowed, and what is to be told.
-        twice: run it a second time, to see what the first one left.
+        twice: run it a second time, to see what the first one left; arrays that the first one
+            gave away are copied for that.
 
     Returns:
         What was seen, and what the code raised; None where it ran to its end.
     """
     __tracebackhide__ = True
     raised: BaseException | None = None
+    repetition = Repetition.of(source, names) if twice else None
     with Observed(options) as observed:
         code = observed.compiled(source, names)
         try:
-            for _ in range(1 + twice):
-                run(code, names)
+            run(code, names)
+            if repetition is not None:
+                with repetition.prepared() as is_possible:
+                    if is_possible:
+                        run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is told
             raised = error
         found = observed.traces(source.text.strip(), raised)

@@ -383,3 +383,23 @@ def test_calls_of_other_threads_do_not_count_for_this_one() -> None:
 )
 def test_where_nothing_compiled_is_called_that_is_said(code: str, words: str) -> None:
     assert words in str(observed(code, fresh()))
+
+
+def test_a_function_that_donates_is_called_again_with_a_copy() -> None:
+    donating = jax.jit(lambda x: x + 1, donate_argnums=0)
+    names = {"f": donating, "z": jnp.ones(4), "w": jnp.asarray(2.0)}
+    given = dict(names)
+    for name in ("z", "w"):
+        found, error = observe_code(Source.plain(f"f({name})"), names, TraceOptions(), twice=True)
+        assert error is None
+        assert [call.state for call in found.calls] == ["TRACED", "CACHED"]
+        assert names[name] is given[name]
+        assert given[name].is_deleted()
+
+
+def test_a_function_that_donates_what_it_finds_by_itself_is_called_once() -> None:
+    donating, held = jax.jit(lambda x: x + 1, donate_argnums=0), [jnp.ones(4)]
+    names = {"f": lambda: donating(held[0])}
+    found, error = observe_code(Source.plain("f()"), names, TraceOptions(), twice=True)
+    assert error is None
+    assert [call.state for call in found.calls] == ["TRACED"]
