@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -36,38 +37,43 @@ print(dense.built)
 _NOT_BUILT = "is not built yet, and looking would build it"
 
 
-def told(backend: str, *codes: str) -> list[str]:
+_PROGRAMS = ("small(x)", "small(h)", "model(x)", "(lambda v: small(v) + 1)(x)", "small.call(x)",
+             "keras.ops.softmax(x)", "keras.losses.MeanSquaredError()(x, x)")  # fmt: skip
+_NO_PROGRAMS = ("dense(x)", "(lambda v: dense(v))(x)", "small.predict(h)")
+_OF_NUMPY = "(lambda v: small(v))(h)"
+
+
+@cache
+def told(backend: str) -> dict[str, str]:
     """What is told of each call, and at the end whether `dense` was built by looking."""
+    codes = (*_PROGRAMS, *_NO_PROGRAMS, _OF_NUMPY)
     ran = subprocess.run(
         [sys.executable, "-c", _CODE.replace("{codes!r}", repr(codes))],
         env={**os.environ, "KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    return [line.partition(" -> ")[2] or line for line in ran.stdout.splitlines()]
+    answers = [line.partition(" -> ")[2] or line for line in ran.stdout.splitlines()]
+    return dict(zip((*codes, "dense.built"), answers, strict=True))
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_a_layer_is_a_program_of_the_framework_that_computes_it(backend: str) -> None:
-    codes = ("small(x)", "small(h)", "model(x)", "(lambda v: small(v) + 1)(x)", "small.call(x)",
-             "keras.ops.softmax(x)", "keras.losses.MeanSquaredError()(x, x)")  # fmt: skip
-    assert told(backend, *codes)[:-1] == [backend] * len(codes)
+    assert {code: told(backend)[code] for code in _PROGRAMS} == dict.fromkeys(_PROGRAMS, backend)
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_what_is_no_program_is_told_in_one_line_and_nothing_is_built(backend: str) -> None:
-    unbuilt, inner, predicted, built = told(
-        backend, "dense(x)", "(lambda v: dense(v))(x)", "small.predict(h)"
-    )
+    unbuilt, inner, predicted = (told(backend)[code] for code in _NO_PROGRAMS)
     assert _NOT_BUILT in unbuilt
     assert inner.startswith(f"dense {_NOT_BUILT}")
     assert predicted.startswith("predict() is a loop over batches in Python, and no program")
-    assert built == "False"
+    assert told(backend)["dense.built"] == "False"
 
 
 def test_numpys_arrays_alone_go_to_no_other_framework() -> None:
     for backend in ("torch", "tensorflow"):
-        assert told(backend, "(lambda v: small(v))(h)")[0] == backend
+        assert told(backend)[_OF_NUMPY] == backend
 
 
 def test_what_layers_change_of_themselves_while_they_are_traced_stays_as_it_was() -> None:
