@@ -2,7 +2,9 @@
 
 Other programs make a call wait: it takes longer, and no more CPU time. A call that does more takes
 more of both. Threads that spin while they wait, and caches that others share, can double the CPU
-time of the same work, smoothly; so a gap of three times is asked for.
+time of the same work, smoothly; so a gap of three times is asked for. Where one of several threads
+loses its CPU, the others spin until it is back: the same work then takes any CPU time, and says
+nothing.
 """
 
 import math
@@ -15,6 +17,7 @@ from ipyjaxbench import stats
 
 _GAP = 3.0  # times as much CPU time
 _SLOWER = 1.5  # times as long, too
+_PARALLEL = 1.04  # CPUs that fast calls use
 _MATTERS = 0.1  # by which the mean of all is over that of the fast ones
 _LEAST_NS = 10_000  # of CPU time apart: less is what asking for it costs
 _FEWEST = 3  # samples, and so many that do more
@@ -39,12 +42,13 @@ class Kinds(NamedTuple):
     share: float
 
 
-def kinds(batches: Sequence[Batch], spent: Sequence[int]) -> Kinds | None:
+def kinds(batches: Sequence[Batch], spent: Sequence[int], *, spins: bool = False) -> Kinds | None:
     """The kinds of calls among samples; None where they do the same work, as far as is known.
 
     Args:
         batches: the samples.
         spent: nanoseconds of CPU time of each.
+        spins: whether several threads may compute, and spin while they wait for each other.
     """
     count = len(batches)
     if count < _FEWEST or len(spent) != count:
@@ -63,6 +67,8 @@ def kinds(batches: Sequence[Batch], spent: Sequence[int]) -> Kinds | None:
     fast, slow = (stats.median([ns for _, ns in part]) for part in (each[:split], each[split:]))
     share = 1 - split / count
     if gaps[split - 1] < _GAP or slow < _SLOWER * fast or share * (slow - fast) < _MATTERS * fast:
+        return None
+    if spins and stats.median([cpu / ns for cpu, ns in each[:split]]) > _PARALLEL:
         return None
     return Kinds(fast, slow, share)
 

@@ -39,6 +39,7 @@ class Samples:
         probes_compiled: for each of them, whether it compiled something.
         probes_spent: nanoseconds of CPU time of each of them.
         known: relative half width of the interval when it was last looked at.
+        spins: whether threads that compute may spin while they wait for each other.
     """
 
     batches: list[tuple[int, int]] = field(default_factory=list)
@@ -49,6 +50,7 @@ class Samples:
     probes_compiled: list[bool] = field(default_factory=list)
     probes_spent: list[int] = field(default_factory=list)
     known: float = math.inf
+    spins: bool = False
 
     def take(self, calls: Calls, number: int, *, begun: bool = False, ahead: int = 0) -> int:
         """Add one sample, call by call where each has to be prepared; return its nanoseconds."""
@@ -146,7 +148,7 @@ class Samples:
     def half_width(self) -> float:
         """Relative half width of the interval of the median, where calls differ of merged ones."""
         batches, rounds = self.batches, self.rounds
-        if found := kinds.kinds(batches, self.spent):
+        if found := kinds.kinds(batches, self.spent, spins=self.spins):
             batches = kinds.merged(batches, found)
             rounds = [1] * len(batches)
         self.known = stats.half_width(_per_call(batches), rounds)
@@ -156,11 +158,12 @@ class Samples:
         """Whether calls of the warm-up did different work."""
         if any(self.probes_compiled):
             return None
-        return kinds.kinds([(1, probe.waited) for probe in self.probes], self.probes_spent)
+        looks = [(1, probe.waited) for probe in self.probes]
+        return kinds.kinds(looks, self.probes_spent, spins=self.spins)
 
     def merge(self) -> Kinds | None:
         """Where calls do different work, put samples together until each has some of all."""
-        found = kinds.kinds(self.batches, self.spent)
+        found = kinds.kinds(self.batches, self.spent, spins=self.spins)
         if found and not any(self.compiled):
             self.batches = kinds.merged(self.batches, found)
             self.rounds = [1] * len(self.batches)

@@ -214,6 +214,7 @@ class Timing:
         room = _room(self.in_play, self.outputs, queued=plan.wait is not None)
         on_gpu = any(place.on_gpu for place in (*self.scene.inputs, *self.outputs))
         self._steady = Steady(calls, plan, self._options, room, told, on_gpu)
+        self._steady.samples.spins = {f.spins for f in self.in_play} == {True}
         return self._steady
 
     def put_back(self) -> None:

@@ -29,6 +29,16 @@ def test_caches_and_spinning_threads_make_the_cpu_time_vary_without_a_gap() -> N
     assert kinds([(1, 2 * ns) for ns in spent], spent) is None
 
 
+def test_threads_that_spin_while_one_of_them_has_no_cpu_do_the_same_work() -> None:
+    lost = [i % 6 == 0 for i in range(240)]  # 8 ms on one CPU for what takes 0.4 ms on two
+    batches = [(1, 8 * MS if i else 400_000) for i in lost]
+    spent = [8 * MS if i else 700_000 for i in lost]
+    assert kinds(batches, spent, spins=True) is None
+    assert kinds(batches, spent) is not None  # of threads that sleep meanwhile
+    on_one = [8 * MS if i else 400_000 for i in lost]
+    assert kinds(batches, on_one, spins=True) is not None
+
+
 @pytest.mark.parametrize("every", [2, 3, 7])
 def test_calls_of_which_some_do_more_are_of_two_kinds(every: int) -> None:
     found = kinds(*sampled(lambda i: i % every == 0))

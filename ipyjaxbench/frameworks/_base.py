@@ -49,6 +49,7 @@ class Framework(ABC):
             the name of the one that compiles what it gives, or "" where it does so itself.
         immutable: its arrays are never changed in place.
         keeps_copies: its arrays keep the copy on the host that was made of them.
+        spins: its threads on the CPU spin while they wait for each other, as OpenMP's do.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Framework(ABC):
     builders: tuple[tuple[object, str], ...] = ()
     immutable: bool = False
     keeps_copies: bool = False
+    spins: bool = False
 
     @abstractmethod
     def version(self) -> str:

@@ -31,6 +31,7 @@ class NumPy(Synchronous):
 
     name = "numpy"
     module = "numpy"
+    spins = True
 
     def version(self) -> str:
         """NumPy's version."""

@@ -44,6 +44,7 @@ class Torch(Framework):
 
     name = "torch"
     module = "torch"
+    spins = True
 
     def __init__(self) -> None:
         self._tensor = torch.Tensor
