@@ -34,8 +34,9 @@ class Alive:
                 for framework, array in found:
                     if (array is shown[name]) is is_whole:
                         self._add(f"{prefix}{name}", framework, array)
-        for framework, array in find_arrays(list(data.values()), frameworks):
-            self._add("", framework, array)
+        for value in (value for name, value in data.items() if name not in parts):
+            for framework, array in find_arrays(value, frameworks):
+                self._add("", framework, array)
         for framework in frameworks:
             for array in framework.held():
                 self._add("", framework, array)

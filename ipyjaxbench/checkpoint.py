@@ -6,6 +6,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks import Draws, Framework, Given, Held, Reachable, Room, State
 
+_MOST = 200_000  # objects that are looked at after it
 _MOST_FOUND = 20_000  # objects that are looked at before the first call
 _MOST_FOUND_BYTES = 256 * 2**20
 
@@ -28,6 +29,7 @@ class Checkpoint:
         nbytes: of all copies.
         restores: whether changes are put back.
         known: names of objects of which it shows what they hold.
+        cut: names of what holds too many objects to keep all of them.
     """
 
     def __init__(
@@ -40,10 +42,11 @@ class Checkpoint:
         gives_away: bool = False,
         without: Framework | None = None,
     ) -> None:
+        most = _MOST if copies else _MOST_FOUND
         room = Room(math.inf if copies else 0, gives_away=gives_away)
         self._frameworks = frameworks
         self.restores = copies
-        self._fill(Reachable(roots, frameworks, room, own=names, without=without))
+        self._fill(Reachable(roots, frameworks, room, own=names, most=most, without=without))
 
     @classmethod
     def of_user(
@@ -59,7 +62,8 @@ class Checkpoint:
 
     def _fill(self, reachable: Reachable) -> None:
         self.held: list[Held] = [*reachable.states()]
-        self.known = reachable.names - reachable.opaque
+        self.cut = [*reachable.cut]
+        self.known = reachable.names - reachable.opaque - reachable.cut.keys()
         self._copies: dict[int, Any] = {}
         self.restored: list[str] = []
         self.failed: list[str] = []

@@ -17,7 +17,7 @@ from ipyjaxbench.verdict import NO_FIGURE
 #: Notes of an arm that say nothing about the comparison.
 _NOT_TOLD = {"unsynchronised"}
 #: Others that say something about it, though they do not change what a figure means.
-_TOLD = {"output-hidden"}
+_TOLD = {"output-hidden", "not-all-kept"}
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,8 @@ def of_state(
     restored = [n for n in dict.fromkeys(checkpoint.restored) if n not in carryover.remade]
     if restored and calls_made > 1:
         yield notes.put_back(restored, checkpoint.nbytes)
+    if checkpoint.cut and checkpoint.restores and calls_made > 1:
+        yield notes.not_all_kept(checkpoint.cut)
     used_up = carryover.used_up() if calls_made > 1 else {}
     yield from used_up.values()
     names = [n for n in dict.fromkeys(advanced) if n not in used_up and n not in carryover.remade]

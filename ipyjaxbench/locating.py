@@ -13,7 +13,7 @@ from typing import Any
 from ipyjaxbench.awaiting import run
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.evaluated import is_the_users
-from ipyjaxbench.frameworks import Framework, iterate_arrays, loaded
+from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, loaded
 from ipyjaxbench.located import Located, Whereabouts
 from ipyjaxbench.looks import name_of
 from ipyjaxbench.paths import arrays_in
@@ -38,10 +38,12 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     found: list[Located] = []
     sums: set[str] = set()  # expressions of which no array is told by itself
     for name, value in values.items():
-        leaves = list(_leaves(name, value, frameworks))
+        budget = Budget()
+        leaves = list(_leaves(name, value, frameworks, budget))
         if not leaves and (leaves := list(_hidden(name, value, frameworks))):
             sums.add(name)
-        found += leaves or [_no_array(name, value, frameworks)]
+        found += leaves or ([] if budget.is_spent else [_no_array(name, value, frameworks)])
+        found += [_cut(name, value, "else " if leaves else "")] if budget.is_spent else []
     mine = {each.framework for each in found}
     homes = tuple(each.home() for each in frameworks if each.has_devices and each.name in mine)
     return Whereabouts(tuple(values), homes, tuple(_summed(_with_shared(found), sums)), {})
@@ -134,6 +136,12 @@ def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterat
     yield from (each for each in told if each.dtype != _OBJECTS)
 
 
+def _cut(name: str, value: object, other: str) -> Located:
+    """What stands for the rest of a value that is too large."""
+    words = f"in what {other}was looked at; it is too large to look at all of it"
+    return Located(name, "", name_of(type(value)), (), 0, (), layout=words)
+
+
 def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Located:
     words = (each.described(value) for each in frameworks)
     try:
@@ -144,8 +152,10 @@ def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Loca
     return Located(name, "", name_of(type(value)), (), 0, (), layout=told)
 
 
-def _leaves(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
-    found = arrays_in(name, value, frameworks)
+def _leaves(
+    name: str, value: object, frameworks: Sequence[Framework], budget: Budget
+) -> Iterator[Located]:
+    found = arrays_in(name, value, frameworks, budget)
     for path, framework, array in itertools.islice(found, _MOST_LEAVES):
         told = _told(path, framework, array)
         if told.dtype != _OBJECTS:

@@ -7,16 +7,17 @@ from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, keras_parts
-from ipyjaxbench.looks import asked, attribute, attributes, is_of, items_of, slots
+from ipyjaxbench.frameworks import Budget, Framework, keras_parts
+from ipyjaxbench.looks import asked, attribute, attributes, is_exactly, is_of, items_of, slots
 
 _MOST_LEVELS, _MOST_ITEMS = 40, 500_000
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
+_PLAIN = (dict, list, tuple)
 _ATOMS = (bool, int, float, complex, str, bytes, type, type(None))
 
 
 def arrays_in(
-    name: str, value: object, frameworks: Sequence[Framework]
+    name: str, value: object, frameworks: Sequence[Framework], budget: Budget | None = None
 ) -> Iterator[tuple[str, Framework, Any]]:
     """Walk through containers, objects and what frameworks know as containers.
 
@@ -24,10 +25,12 @@ def arrays_in(
         name: of the value.
         value: anything; no attribute that runs code is read.
         frameworks: the adapters to ask.
+        budget: ends the walk through what is plain data.
 
     Yields:
         The path, such as ``model.layers[0]['w']``, the framework, and the array, each once.
     """
+    budget = budget or Budget()
     seen: set[int] = set()
     owners: dict[int, Framework | None] = {}  # by identity: a metaclass may define equality
 
@@ -44,9 +47,11 @@ def arrays_in(
                 continue
             seen.add(id(node))
             if owner is not None:
+                budget.renew()
                 yield path + step, owner, node
             elif len(levels) <= _MOST_LEVELS:
-                levels.append((path + step, _looked_into(node, frameworks)))
+                if budget.take(levels):
+                    levels.append((path + step, _looked_into(node, frameworks)))
                 break
         else:
             levels.pop()
@@ -61,14 +66,14 @@ def _looked_into(node: object, frameworks: Sequence[Framework]) -> Iterator[tupl
 
 
 def _inside(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[str, object]]:
-    named = named_parts(node, frameworks)
+    named = None if is_exactly(node, *_PLAIN) else named_parts(node, frameworks)
     if named is not None:
         yield from ((f".{name}", part) for name, part in named)
     elif asked(_is_mapping, node):
         pairs = dict.items(node) if is_of(node, dict) else islice(node.items(), _MOST_ITEMS)
         yield from ((f"[{key!r}]", part) for key, part in pairs)
     elif is_of(node, list, tuple, deque):
-        fields = attribute(type(node), "_fields")
+        fields = None if is_exactly(node, *_PLAIN) else attribute(type(node), "_fields")
         fields = fields if type(fields) is tuple else None
         for index, part in enumerate(items_of(node, _MOST_ITEMS)):
             yield f".{fields[index]}" if fields else f"[{index}]", part

@@ -45,6 +45,6 @@ class Repetition:
                 self._donated.renew()
             scene = Scene(self._snippet, self._frameworks)
             used = {**scene.reached, **scene.values}
-            yield all_alive(list(used.values()), self._frameworks)
+            yield all(all_alive(value, self._frameworks) for value in used.values())
         finally:
             self._donated.restore()

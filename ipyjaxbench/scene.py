@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 
 from ipyjaxbench.accesses import accessed
-from ipyjaxbench.frameworks import Framework, find_arrays, find_reach, is_the_users
+from ipyjaxbench.frameworks import Found, Framework, find_arrays, find_reach, is_the_users
 from ipyjaxbench.looks import asked, line_of, looked_up, package_of
 from ipyjaxbench.placed import Placement
 from ipyjaxbench.snippet import Snippet
@@ -47,7 +47,7 @@ class Scene:
     ) -> list[Framework]:
         """The frameworks that own an array or a function here; plain Python where none does."""
         owners = {placement.framework for placement in (*self.inputs, *outputs)}
-        owners |= {found.framework.name for found in find_arrays(self.reached, frameworks)}
+        owners |= {found.framework.name for found in _each(self.reached, frameworks)}
         roots = {package_of(function) for function in self.functions}
         mine = [
             f
@@ -74,6 +74,12 @@ class Scene:
                     if isinstance(version, str):
                         found[root] = version
         return found
+
+
+def _each(values: Mapping[str, object], frameworks: Sequence[Framework]) -> Iterator[Found]:
+    """The arrays in each of some values: a large one leaves none of the others out."""
+    for value in values.values():
+        yield from find_arrays(value, frameworks)
 
 
 def placements(

@@ -310,3 +310,23 @@ def test_caches_of_libraries_are_left_alone() -> None:
     library()
     checkpoint.restore()
     assert known == {"k": 0}
+
+
+def test_what_is_too_large_to_keep_is_named_and_leaves_room_for_the_others() -> None:
+    rows = [[i] for i in range(400_000)]
+    held = {"rows": rows, "model": [[np.zeros(2)]]}
+    checkpoint = Checkpoint(held, loaded()[0], None)
+    assert len(checkpoint.held) < 250_000
+    assert checkpoint.cut == ["rows"]
+    assert checkpoint.known == {"model"}
+    held["model"][0][0] += 1
+    rows[5].append(1)
+    rows.append([0])
+    checkpoint.restore()
+    assert held["model"][0][0].tolist() == [0.0, 0.0]
+    assert (rows[5], len(rows)) == ([5], 400_000)
+
+
+def test_a_hundred_thousand_objects_are_kept() -> None:
+    checkpoint = Checkpoint({"rows": [[i] for i in range(99_000)]}, loaded()[0], None)
+    assert (len(checkpoint.held), checkpoint.cut) == (99_001, [])

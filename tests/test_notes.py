@@ -50,6 +50,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.not_all_kept(["rows"]),
+        Note(
+            "not-all-kept",
+            "Too large to keep as a whole: rows. What later calls changed deep inside is neither"
+            " put back nor told.",
+        ),
+    ),
+    (
         notes.put_back(["model", "opt", "a", "b", "c"], 3 * 2**20),
         Note(
             "put-back",

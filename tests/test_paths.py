@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ipyjaxbench.frameworks import find_arrays
+from ipyjaxbench.frameworks.numpy import NumPy
 from ipyjaxbench.locating import locate, survey
 from ipyjaxbench.snippet import Source
 from ipyjaxbench.transferring import transfer_code
@@ -161,3 +163,45 @@ def test_long_paths_keep_their_ends_which_tell_them_apart() -> None:
     assert [line.split()[0] for line in lines if "numpy" in line][:2] == [
         "x['parts_…arge'][0]", "x['parts_…arge'][1]",
     ]  # fmt: skip
+
+
+class Row:
+    """Plain data."""
+
+
+class Asked(NumPy):
+    """Counts the objects that it is asked about."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def parts(self, value: object) -> Any:
+        self.count += 1
+        return super().parts(value)
+
+
+def test_a_walk_through_plain_data_ends_and_still_comes_to_what_stands_beside_it() -> None:
+    asked, array = Asked(), np.ones(3)
+    rows = [Row() for _ in range(400_000)]
+    for beside in ((rows, array), (array, rows), (rows, {"w": [array]})):
+        asked.count = 0
+        assert [found.array is array for found in find_arrays(beside, [asked])] == [True]
+        assert asked.count < 200_000
+
+
+def test_a_model_of_many_arrays_is_walked_to_its_end() -> None:
+    model = [{"w": np.ones(1), "next": [Row(), Row()]} for _ in range(50_000)]
+    assert len(find_arrays(model, [NumPy()])) == 50_000
+    rest = [Row() for _ in range(90_000)]
+    assert len(find_arrays([rest, np.ones(1)], [NumPy()])) == 1
+
+
+def test_a_value_of_which_not_all_was_looked_at_is_told() -> None:
+    rows = [[i, str(i)] for i in range(200_000)]
+    (told,) = locate({"rows": rows}).arrays
+    assert told.layout == "in what was looked at; it is too large to look at all of it"
+    first, told = locate({"rows": [np.ones(3), rows]}).arrays
+    assert first.name == "rows[0]"
+    assert "too large" in told.layout
+    (told,) = locate({"rows": rows[:50_000]}).arrays
+    assert told.layout == ""

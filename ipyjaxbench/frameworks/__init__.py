@@ -21,6 +21,7 @@ from ipyjaxbench.frameworks._states import Draws, Given, Room, State
 from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
 from ipyjaxbench.frameworks._told import Fresh, Watch, Work
 from ipyjaxbench.frameworks._walk import (
+    Budget,
     Found,
     Reach,
     find_arrays,
@@ -33,6 +34,7 @@ from ipyjaxbench.frameworks._walk import (
 __all__ = [
     "HOST",
     "MEMORY_VARIABLES",
+    "Budget",
     "CallWatch",
     "Crossing",
     "CrossingWatch",

@@ -53,7 +53,7 @@ _CALLED = (
     *(FunctionType, MethodType, BuiltinFunctionType, functools.partial, staticmethod, classmethod),
     *(property, functools.cached_property, functools._lru_cache_wrapper),
 )
-_MOST = 500_000  # objects that are looked at
+_MOST = 200_000  # objects that are looked at
 
 
 class Held(NamedTuple):
@@ -85,6 +85,7 @@ class Reachable:
     Attributes:
         names: of the roots.
         opaque: names that stand for an object of which nothing shows what it holds.
+        cut: names of what holds too many objects to look at all of them.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Reachable:
         without: Framework | None = None,
     ) -> None:
         self.opaque: set[str] = set()
+        self.cut: dict[str, None] = {}
         self._frameworks, self._room, self._own = frameworks, room, own
         self._of_user, self._most, self._without = of_user, most, without
         self._left_out: dict[int, tuple[type, bool]] = {}
@@ -111,7 +113,7 @@ class Reachable:
 
     def states(self) -> Iterator[Held]:
         """What each object holds, the nearest first."""
-        while self._ahead and len(self._seen) < self._most:
+        while self._ahead:
             name, value = self._ahead.popleft()
             try:
                 found = [*self._states(name, value)]
@@ -123,10 +125,15 @@ class Reachable:
                 self._look(name, state.parts)
 
     def _look(self, name: str, values: Iterable[object]) -> None:
+        # One that holds very many leaves as much to the others.
+        most = len(self._seen) + (self._most - len(self._seen) + 1) // 2
         for value in values:
             kind = type(value)
             if id(kind) in _ATOMS or id(value) in self._seen:
                 continue
+            if len(self._seen) >= most:
+                self.cut[name] = None
+                return
             if self._without is None or not self._is_left_out(kind):
                 self._seen[id(value)] = value
                 self._ahead.append((name, value))

@@ -27,6 +27,8 @@ from ipyjaxbench.frameworks._base import Framework
 
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
+#: Values looked at in a row that hold no array, before giving up on one that is plain data.
+_MAX_PLAIN = 100_000
 _MAX_REACHED = 1000
 _MANY = 1000  # items: as many numbers at the front, and nobody expects an array among the rest
 _NOT_WRITTEN = ("<frozen", str(Path(inspect.__file__).parent))
@@ -35,6 +37,38 @@ _ATOMS = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice))
 )
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
+
+
+class Budget:
+    """How many objects in a row a walk looks at without finding an array.
+
+    Attributes:
+        is_spent: whether that ended the walk: there may be arrays that it did not come to.
+    """
+
+    def __init__(self) -> None:
+        self._left, self._is_turned = _MAX_PLAIN, False
+        self.is_spent = False
+
+    def renew(self) -> None:
+        """An array was found."""
+        self._left = _MAX_PLAIN
+
+    def take(self, levels: list[Any]) -> bool:
+        """Whether one more object may be looked at.
+
+        Args:
+            levels: open containers, the innermost last. Where one is too large the walk goes on
+                once with what stands beside it, the outermost first.
+        """
+        self._left -= 1
+        if self._left < 0 and not self._is_turned:
+            self._is_turned, self.is_spent, self._left = True, True, _MAX_PLAIN // 2
+            levels.reverse()
+            return False
+        if self._left < 0:
+            levels.clear()
+        return self._left >= 0
 
 
 class Found(NamedTuple):
@@ -64,24 +98,38 @@ def find_arrays(value: object, frameworks: Sequence[Framework]) -> list[Found]:
     return list(iterate_arrays(value, frameworks))
 
 
-def iterate_arrays(value: object, frameworks: Sequence[Framework]) -> Iterator[Found]:
+def iterate_arrays(
+    value: object, frameworks: Sequence[Framework], budget: Budget | None = None
+) -> Iterator[Found]:
     """The same, one after the other: a list of very many is looked through by the collector."""
+    budget = budget or Budget()
     owners: dict[int, Framework | None] = {}  # by identity: a metaclass may define equality
-    seen: set[int] = set()
-    stack: list[object] = [value]
-    while stack and len(seen) < _MAX_NODES:
-        node = stack.pop()
-        kind = type(node)
-        if id(kind) in _ATOMS or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if id(kind) not in owners:
-            owners[id(kind)] = next((f for f in frameworks if f.owns(kind)), None)
-        owner = owners[id(kind)]
-        if owner is not None:
+    seen: dict[int, object] = {}
+    levels: list[Iterator[object]] = [iter((value,))]
+    while levels and len(seen) < _MAX_NODES:
+        for node in levels[-1]:
+            kind = type(node)
+            if id(kind) in _ATOMS or id(node) in seen:
+                continue
+            seen[id(node)] = node
+            if id(kind) not in owners:
+                owners[id(kind)] = next((f for f in frameworks if f.owns(kind)), None)
+            owner = owners[id(kind)]
+            if owner is None:
+                if budget.take(levels):
+                    levels.append(_opened(node, frameworks))
+                break
+            budget.renew()
             yield Found(owner, node)
         else:
-            stack.extend(reversed(_looked_into(node, frameworks)))
+            levels.pop()
+
+
+def _opened(node: object, frameworks: Sequence[Framework]) -> Iterator[object]:
+    if not looks.is_exactly(node, list, tuple):
+        return iter(_looked_into(node, frameworks))
+    front: Sequence[object] = node[: _MANY + 1]  # type: ignore[index]
+    return iter(()) if _are_plain(front) else iter(node)  # type: ignore[call-overload]
 
 
 def _looked_into(node: object, frameworks: Sequence[Framework]) -> list[object]:
@@ -120,9 +168,12 @@ def _is_view(node: object) -> bool:
 def _but_plain(items: Iterator[object]) -> list[object]:
     """The items; none of very many, where those at the front are numbers and strings."""
     front = list(itertools.islice(items, _MANY + 1))
-    if len(front) > _MANY and all(id(type(item)) in _ATOMS for item in front):
-        return []
-    return [*front, *items]
+    return [] if _are_plain(front) else [*front, *items]
+
+
+def _are_plain(front: Sequence[object]) -> bool:
+    """Whether very many begin with these, all of which are numbers and strings."""
+    return len(front) > _MANY and all(id(type(item)) in _ATOMS for item in front)
 
 
 class Reach(NamedTuple):

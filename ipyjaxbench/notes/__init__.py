@@ -51,6 +51,7 @@ from ipyjaxbench.notes.run import interrupted as interrupted
 from ipyjaxbench.notes.run import looked_at as looked_at
 from ipyjaxbench.notes.run import names_stay_inside as names_stay_inside
 from ipyjaxbench.notes.run import needs_longer as needs_longer
+from ipyjaxbench.notes.run import not_all_kept as not_all_kept
 from ipyjaxbench.notes.run import output_hidden as output_hidden
 from ipyjaxbench.notes.run import over_budget as over_budget
 from ipyjaxbench.notes.run import over_memory as over_memory
@@ -94,6 +95,7 @@ CODES = (
     "looked-at",
     "state-advanced",
     "put-back",
+    "not-all-kept",
     "started-anew",
     "started-elsewhere",
     "fresh-copies",

@@ -55,6 +55,15 @@ def put_back(names: Sequence[str], nbytes: int) -> Note:
     return Note("put-back", f"Put back as the first call left it: {_some(names)}{copies}.")
 
 
+def not_all_kept(names: Sequence[str]) -> Note:
+    """Too many objects to keep a copy of each."""
+    return Note(
+        "not-all-kept",
+        f"Too large to keep as a whole: {_some(names)}. What later calls changed deep inside is"
+        " neither put back nor told.",
+    )
+
+
 def started_anew(names: Sequence[str], times: tuple[float, float] | None) -> Note:
     """Each call found what the first one found; None where it is not known what that changes."""
     text = f"{_some(names)}: put back before each call, untimed, as the first call found it."
