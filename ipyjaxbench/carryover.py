@@ -67,6 +67,8 @@ class Carryover:
         handed = set(handed_on(snippet.statements))
         self._iterators = {n: v for n, v in self._known.items() if n in handed and _may_end(v)}
         self._ended_before = {n for n, v in self._iterators.items() if _has_ended(v)}
+        others = {n: v for n, v in scene.reached.items() if n not in self._iterators}
+        self._iterators |= {n: v for n, v in others.items() if _may_end(v) and not _has_ended(v)}
         self._ended: list[str] = []
         self._missed = [0] * len(self._caches)
         self._containers = dict(_containers({**scene.reached, **self._known}))

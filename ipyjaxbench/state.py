@@ -7,11 +7,11 @@ import itertools
 from array import array
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Sized
-from types import FunctionType, ModuleType
+from types import FunctionType, GeneratorType, ModuleType
 from typing import Any, cast
 
-from ipyjaxbench.frameworks import Framework, find_arrays
-from ipyjaxbench.looks import asked, is_exactly, is_of
+from ipyjaxbench.frameworks import Framework, find_arrays, is_unreadable
+from ipyjaxbench.looks import asked, attributes, is_exactly, is_of
 from ipyjaxbench.snippet import Namespace, Snippet
 
 _MISSING = object()
@@ -105,13 +105,20 @@ class Changes:
         snippet: the code.
         values: what the names that it reads stood for before the first call.
         frameworks: to find and ask arrays.
+        reached: values that the user's functions use, by name; among ``values``.
+        functions: these.
 
     Attributes:
         certain: names whose object every call changes, as the code itself shows.
     """
 
     def __init__(
-        self, snippet: Snippet, values: Mapping[str, object], frameworks: Sequence[Framework]
+        self,
+        snippet: Snippet,
+        values: Mapping[str, object],
+        frameworks: Sequence[Framework],
+        reached: Mapping[str, object] | None = None,
+        functions: Sequence[object] = (),
     ) -> None:
         self._values = values
         self._frameworks = frameworks
@@ -130,6 +137,10 @@ class Changes:
             if (name in in_place and not issubclass(type(value), ModuleType))
             or (name in used_up and is_of(value, Iterator))
         }
+        used = _used(snippet.statements, values, functions)
+        self._moved = {n for n, v in (reached or {}).items() if n in used and is_unreadable(v)}
+        self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
+        self._moved |= set(_holders(values, used))
         self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
 
     def found(self, put_back: Container[str] = ()) -> list[str]:
@@ -141,7 +152,9 @@ class Changes:
         changed = [
             n for n, v in self._values.items() if self._fingerprint(v) != self._after_first[n]
         ]
-        certain = [n for n in self._values if n in self.certain and n not in put_back]
+        certain = [
+            n for n in self._values if n in self._moved or (n in self.certain and n not in put_back)
+        ]
         return list(dict.fromkeys([*certain, *changed]))
 
     def _fingerprint(self, value: object) -> tuple[object, ...]:
@@ -153,6 +166,42 @@ class Changes:
         except Exception:  # noqa: BLE001  a proxy may raise when it is looked at
             outline = []
         return (*outline, *counts)
+
+
+def _moves_unseen(value: object) -> bool:
+    """Whether an iterator may move unseen: a generator may keep in a list what it gets."""
+    return is_unreadable(value) or is_exactly(value, GeneratorType)
+
+
+def _holders(values: Mapping[str, object], used: Container[str]) -> Iterator[str]:
+    """Names of objects that hold an iterator in an attribute that is used, and may move unseen."""
+    for name, value in values.items():
+        if any(n in used and is_unreadable(v) for n, v in attributes(value).items()):
+            yield name
+
+
+def _used(
+    statements: Sequence[ast.stmt], values: Mapping[str, object], functions: Sequence[object]
+) -> set[str]:
+    """Names that the code uses, and those that the functions use which go by such a name."""
+    nodes = [*ast.walk(ast.Module(list(statements), []))]
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    called_as = {id(v): n for n, v in values.items()}
+    left = [f for f in functions if type(f) is FunctionType]
+    while found := [f for f in left if _may_be_called(f, called_as.get(id(f), ""), used)]:
+        left = [f for f in left if f not in found]
+        for function in found:
+            used |= {*function.__code__.co_names, *function.__code__.co_freevars}
+    return used
+
+
+def _may_be_called(function: FunctionType, name: str, used: Container[str]) -> bool:
+    own, (kind, *_) = function.__name__, [*function.__qualname__.split(".")[-2:-1], ""]
+    if own in ("__init__", "__new__"):
+        return kind in used
+    implicit = own.startswith("<") or (own.startswith("__") and own.endswith("__"))
+    return implicit or own in used or name in used
 
 
 def _outline(value: object, frameworks: Sequence[Framework], depth: int) -> Iterator[object]:
@@ -208,7 +257,7 @@ def _updated_items(
 
 
 def handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    """Names that are iterated over, or handed to a call that may do so."""
+    """Names that are iterated over, handed to a call that may do so, or asked to by a method."""
     for node in ast.walk(ast.Module(list(statements), [])):
         given: list[ast.expr] = []
         if isinstance(node, ast.Call):
@@ -217,6 +266,8 @@ def handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
             given = [node.iter]
         elif isinstance(node, ast.Starred):
             given = [node.value]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            given.append(node.func.value)
         yield from (each.id for each in given if isinstance(each, ast.Name))
 
 

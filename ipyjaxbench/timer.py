@@ -156,7 +156,10 @@ class Timing:
         self.outputs = placements({"": first.value, **results}, self._frameworks)
         self.in_play = scene.in_play(self._frameworks, self.outputs)
         self._ask_those_in_play()
-        self._changes = Changes(snippet, {**scene.reached, **scene.values}, self._frameworks)
+        self._changes = Changes(
+            snippet, {**scene.reached, **scene.values}, self._frameworks,
+            scene.reached, scene.functions,
+        )  # fmt: skip
         set_up = self._setup.binds if self._setup else ()
         used_once = {*self._changes.certain, *converted(scene, self._frameworks)}
         calls.fresh = not used_once.isdisjoint(set_up)

@@ -13,6 +13,7 @@ from ipyjaxbench.frameworks._deadline import OutOfTimeError, within
 from ipyjaxbench.frameworks._keras import backend_of, refuse
 from ipyjaxbench.frameworks._keras_parts import keras_parts
 from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES
+from ipyjaxbench.frameworks._positions import is_unreadable
 from ipyjaxbench.frameworks._probe import Probe
 from ipyjaxbench.frameworks._reachable import Held, Reachable
 from ipyjaxbench.frameworks._seen import Seen
@@ -62,6 +63,7 @@ __all__ = [
     "find_reach",
     "is_the_users",
     "is_the_users_file",
+    "is_unreadable",
     "iterate_arrays",
     "keras_backend",
     "keras_parts",

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from ipyjaxbench import looks
 from ipyjaxbench.frameworks import _static
 from ipyjaxbench.frameworks._base import Framework
+from ipyjaxbench.frameworks._positions import positions
 from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.frameworks._states import (
     Attributes,
@@ -164,6 +165,8 @@ class Reachable:
             return
         elif issubclass(kind, _CALLED):
             yield from self._of_function(name, value)
+        elif (moving := positions(value, self._room)) is not None:
+            yield from moving
         else:
             yield from self._of_object(name, value)
             return

@@ -129,7 +129,7 @@ class Items(State):
         if self._kind is set:  # by identity: their own equality may be any code
             return {*map(id, self._kind.__iter__(self._values))} != {*map(id, self._before)}
         now = self._kind.__iter__(self._values)
-        return not all(map(operator.is_, now, self._before)) and not _all_same(
+        return not all(map(operator.is_, now, self._before)) and not all_same(
             self._kind.__iter__(self._values), self._before
         )
 
@@ -171,7 +171,7 @@ class Entries(State):
 
     def changed(self) -> bool:
         """Whether it has other keys, values, or another order."""
-        return not all(map(_all_same, self._now(), self._before))
+        return not all(map(all_same, self._now(), self._before))
 
     def restore(self) -> None:
         """Have it hold these entries, in this order."""
@@ -226,7 +226,7 @@ class Slots(State):
     def changed(self) -> bool:
         """Whether one has another value."""
         now = [_slot(each, self._owner) for each in self._members.values()]
-        return not _all_same(now, self._before)
+        return not all_same(now, self._before)
 
     def restore(self) -> None:
         """Set those that have another one."""
@@ -303,7 +303,7 @@ class Cell(State):
 
     def changed(self) -> bool:
         """Whether it has another one."""
-        return not _all_same([_contents(self._cell)], [self._before])
+        return not all_same([_contents(self._cell)], [self._before])
 
     def restore(self) -> None:
         """Set the old one."""
@@ -411,7 +411,7 @@ class Draws(State):
         return Draws(self._read, self._write)
 
 
-def _all_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
+def all_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
     """Whether values are the same objects, or equal numbers or strings."""
     now, before = [*now], [*before]
     return len(now) == len(before) and all(
