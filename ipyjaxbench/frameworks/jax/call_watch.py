@@ -5,8 +5,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import jax
@@ -68,9 +67,9 @@ class JaxCallWatch(CallWatch):
 
     def _takes(self, function: Any) -> bool:
         kind = type(function)
-        if kind is MethodType:
+        if keys.is_method(kind):
             return self._takes(function.__func__)
-        if issubclass(kind, partial) or looks.module_of(kind) in keys.PARTIALS:
+        if keys.is_partial(kind):
             return self._takes(function.func)
         if kind is FunctionType:
             if "lower" in vars(function):  # what `jax.pmap` gives

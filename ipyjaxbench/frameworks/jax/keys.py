@@ -14,8 +14,8 @@ from ipyjaxbench import codes, expression, looks
 from ipyjaxbench.frameworks.jax.leaves import captured, leaves, token
 from ipyjaxbench.signature import Leaf, Signature
 
-#: Modules with partials of their own.
-PARTIALS = ("equinox._module._prebuilt",)
+#: A module with partials and methods of its own.
+_EQUINOX = "equinox._module._prebuilt"
 #: Wrappers of other libraries around `jax.jit`, by the module that defines them.
 WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilation")
 JITTED = (type(jax.jit(len)), jax.stages.Compiled)
@@ -49,9 +49,9 @@ class Called(NamedTuple):
     def of(cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Called":
         """That of a call of a jitted function, also behind a method, a partial or `jax.grad`."""
         kind = type(function)
-        if kind is MethodType:
+        if is_method(kind):
             return cls.of(function.__func__, (function.__self__, *args), kwargs)
-        if issubclass(kind, partial) or looks.module_of(kind) in PARTIALS:
+        if is_partial(kind):
             given = {**function.keywords, **kwargs}
             return cls.of(function.func, (*function.args, *args), given)
         if looks.is_exactly(function, *JITTED):
@@ -89,12 +89,26 @@ def of_call(called: Called) -> Signature:
     )
 
 
+def is_method(kind: type) -> bool:
+    """Whether its objects are methods with the object that they belong to."""
+    return kind is MethodType or _is_of_equinox(kind, "BoundMethod")
+
+
+def is_partial(kind: type) -> bool:
+    """Whether its objects are functions with some arguments given."""
+    return issubclass(kind, partial) or _is_of_equinox(kind, "Partial")
+
+
+def _is_of_equinox(kind: type, name: str) -> bool:
+    return looks.module_of(kind) == _EQUINOX and looks.name_of(kind) == name
+
+
 def plain_of(function: Any) -> Any:
     """What was jitted, by the user's own name."""
     kind = type(function)
-    if kind is MethodType:
+    if is_method(kind):
         return plain_of(function.__func__)
-    if issubclass(kind, partial) or looks.module_of(kind) in PARTIALS:
+    if is_partial(kind):
         return plain_of(function.func)
     inner = inspect.unwrap(function)
     return inner if inner is function else plain_of(inner)

@@ -91,9 +91,9 @@ def is_jitted(thing: Any) -> bool:
 def is_filtered(call: Call) -> bool:
     """Whether another library jitted what is called: its results may hold what is no data."""
     thing: Any = call.args[0] if call.labels[:1] == ("self",) else call.function
-    if looks.is_of(thing, MethodType):
+    if keys.is_method(type(thing)):
         thing = thing.__func__
-    while looks.is_of(thing, functools.partial) or looks.module_of(type(thing)) in keys.PARTIALS:
+    while keys.is_partial(type(thing)):
         thing = thing.func
     return looks.module_of(type(thing)) in keys.WRAPPERS
 
