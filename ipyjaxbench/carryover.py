@@ -63,14 +63,15 @@ class Carryover:
         self._frameworks = frameworks
         anew = {*remade, *(n for n in snippet.binds if n not in snippet.carried)}
         self._known = {n: v for n, v in scene.values.items() if n not in anew}
-        self._caches = [(f, f.cache_info()) for f in scene.functions if type(f) is _CACHE]
+        self._caches = [f for f in scene.functions if type(f) is _CACHE]
+        self._filled = [f.cache_info() for f in self._caches]
         handed = set(handed_on(snippet.statements))
         self._iterators = {n: v for n, v in self._known.items() if n in handed and _may_end(v)}
         self._ended_before = {n for n, v in self._iterators.items() if _has_ended(v)}
         others = {n: v for n, v in scene.reached.items() if n not in self._iterators}
         self._iterators |= {n: v for n, v in others.items() if _may_end(v) and not _has_ended(v)}
         self._ended: list[str] = []
-        self._missed = [0] * len(self._caches)
+        self._missed = [0] * len(self._caches)  # by the first call
         self._containers = dict(_containers({**scene.reached, **self._known}))
         self._before = {n: len(value) for n, value in self._containers.items()}
         self._grown = self._before
@@ -86,7 +87,9 @@ class Carryover:
             held: something holds it, so that it may be kept. What is not held is not remembered.
         """
         self._ended = [n for n, v in self._iterators.items() if _has_ended(v)]
-        self._missed = [f.cache_info().misses - before.misses for f, before in self._caches]
+        filled = [f.cache_info() for f in self._caches]
+        self._missed = [n.misses - b.misses for n, b in zip(filled, self._filled, strict=True)]
+        self._filled = filled
         name = _bound_last(self._snippet.statements)
         if name is not None:
             value, held = self._snippet.names.get(name), True
@@ -130,20 +133,34 @@ class Carryover:
         """
         slower = _is_slower(first, later)
         shown = _called_last(self._snippet.statements)
-        for (cache, before), missed in zip(self._caches, self._missed, strict=True):
+        for cache, before, missed in zip(self._caches, self._filled, self._missed, strict=True):
             now = cache.cache_info()
-            hits, misses = now.hits - before.hits, now.misses - before.misses
+            only_hits = now.misses == before.misses and now.hits - before.hits >= calls - 1 > 0
             outright = shown is not None and looked_up(shown, self._scene.values) is cache
-            # A look-up inside of other work matters only where the first call did its work, and
+            # A look-up inside of other work matters where it was most of the first call, and
             # where the user wrote it: libraries look up small things in passing.
-            inside = missed and slower and is_the_users(cache.__wrapped__)
-            if calls > 1 and hits >= calls - 1 and misses <= 1 and (outright or inside):
-                taken = first * 1e-9 if missed else None
-                yield notes.value_cached(f"{cache.__name__}(...)", taken, later * 1e-9)
+            inside = first > _SLOWER * later and is_the_users(cache.__wrapped__)
+            if missed and only_hits and (outright or inside):
+                yield notes.value_cached(
+                    f"{cache.__name__}(...)", first * 1e-9, later * 1e-9, self._emptying(cache)
+                )
                 return
         if self._same and slower and (self._cannot_change() or later < _LOOKED_UP_NS):
             name = ast.unparse(shown) + "(...)" if shown is not None else _last(self._snippet)
             yield notes.value_cached(name, first * 1e-9, later * 1e-9)
+
+    def _emptying(self, cache: object) -> str:
+        """The code, with the cache emptied in each call; "" where it has no name in the code."""
+        named = [each.func for each in ast.walk(ast.Module(list(self._snippet.statements), []))
+                 if isinstance(each, ast.Call)]  # fmt: skip
+        found = (n for n in named if looked_up(n, self._scene.values) is cache)
+        name = next((ast.unparse(node) for node in found), "")
+        if not name:
+            names = {**self._scene.values, **self._scene.reached, **self._snippet.names}
+            name = next((n for n, value in names.items() if value is cache), "")
+        code = self._snippet.text
+        below = "" if "\n" in code else f"; {code}"
+        return f"{name}.cache_clear(){below or ' as the first line of it'}" if name else ""
 
     def _cannot_change(self) -> bool:
         """Whether the value is an array of a kind that is never changed in place."""

@@ -736,10 +736,6 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         ),
         (notes.built_each_call("jit", None, 1e-6, ""), "jit(...) is built in every call."),
         (
-            notes.value_cached("f(...)", None, 1e-8),
-            "f(...) kept its value from before: calls only looked it up.",
-        ),
-        (
             notes.used_up("gen", before=True),
             "An earlier run used up gen: the calls found nothing in it.",
         ),

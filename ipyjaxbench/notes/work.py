@@ -108,20 +108,14 @@ def impossible_speed(written: float, speed: float, peak: float, *, memory: bool 
     )
 
 
-def value_cached(what: str, first: float | None, later: float) -> Note:
-    """Calls looked up what the first one had computed, or what was kept before it (None)."""
-    if first is None:
-        text = f"{what} kept its value from before: calls only looked it up."
-    else:
-        text = (
-            f"{what} computed its value once and kept it: the first call took"
-            f" {units.duration(first)}, later ones, which only"
-            f" looked it up, {units.duration(later)}."
-        )
+def value_cached(what: str, first: float, later: float, emptying: str = "") -> Note:
+    """Calls looked up what the first one had computed; the code that empties the cache first."""
     return Note(
         "value-cached",
-        text,
-        "empty its cache in the set-up, or time what it calls",
+        f"{what} computed its value once and kept it: the first call took"
+        f" {units.duration(first)}, later ones, which only"
+        f" looked it up, {units.duration(later)}.",
+        emptying or "empty its cache in the set-up, or time what it calls",
         CHANGES_MEANING,
     )
 
