@@ -20,7 +20,7 @@ from tests.accuracy.section import Column, Row, Section, names_of
 from tests.accuracy.sections.truth import bar
 
 _ALWAYS_TRUE = ("unsynchronised",)  # of calls that return before their work is done
-_FALSE_UNMARKED = ("elsewhere", "state-advanced", "earlier-work")
+_FALSE_UNMARKED = ("elsewhere", "state-advanced", "earlier-work", "calls-differ")
 _HAND_NS = 150_000_000
 
 
@@ -146,8 +146,9 @@ ORDINARY = Section(
         " `%fwtime --quick`. A loop written by hand runs before and after; the fastest of both"
         " (the 5 % quantile) are compared. Where they differ by more than the bars of the first"
         " table, another round is made, and all rounds count on both sides. None of these lines"
-        " deserves a note marked `!`, nor a word on work that is left running or on state that"
-        " advances. That JAX's work would have been missed without waiting is true."
+        " deserves a note marked `!`, nor a word on work that is left running, on state that"
+        " advances or on calls that differ."
+        " That JAX's work would have been missed without waiting is true."
     ),
     columns=(
         Column("fastest, µs", 11, "microseconds per call", lambda r: f"{r['truth'] * 1e6:.2f}"),
