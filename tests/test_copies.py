@@ -100,3 +100,30 @@ def test_a_view_of_what_was_far_away_was_copied_before() -> None:
 
 def test_an_array_made_from_an_array_of_the_same_device_is_not_a_copy_to_the_host() -> None:
     assert told("jnp.asarray(x)", [JAX], [JAX]) == []
+
+
+OWN = [
+    dataclasses.replace(HOST, name="a", nbytes=24),
+    dataclasses.replace(JAX, name="x"),
+]
+
+
+def made(code: str, **places: Placement) -> list[str]:
+    """What is told where the code gives names to arrays like these."""
+    return told(code, OWN, [dataclasses.replace(p, name=n) for n, p in places.items()])
+
+
+def test_statements_that_have_nothing_to_do_with_each_other_copy_nothing() -> None:
+    assert made("b = a + 1\ny = jnp.sin(x)", b=HOST, y=JAX) == []
+    assert made("y = jnp.sin(x)\na + 1", y=JAX, **{"": HOST}) == []
+    assert told("a + 1, jnp.sin(x)", OWN, [HOST, JAX]) == []
+
+
+def test_the_statement_that_copies_is_told_among_others() -> None:
+    to_host = "In every call the result comes to the host from jax cpu:0 (12 B)."
+    to_device = "In every call a may go from the host to jax cpu:0 (24 B)."
+    assert made("b = a + 1\ny = np.asarray(x)", b=HOST, y=HOST) == [to_host]
+    assert made("t = jnp.sin(x)\nb = np.asarray(t)", t=JAX, b=HOST) == [to_host]
+    assert made("b = a + 1\ny = jnp.sin(a)\nz = x + 1", b=HOST, y=JAX, z=JAX) == [to_device]
+    assert told("np.asarray(x), a + 1", OWN, [HOST]) == [to_host]
+    assert told("a + 1, f(x, a)", OWN, [JAX]) == [to_device]
