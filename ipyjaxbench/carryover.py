@@ -65,7 +65,7 @@ class Carryover:
         self._known = {n: v for n, v in scene.values.items() if n not in anew}
         self._caches = [f for f in scene.functions if type(f) is _CACHE]
         self._filled = [f.cache_info() for f in self._caches]
-        handed = set(handed_on(snippet.statements))
+        handed = set(handed_on([*snippet.statements, *snippet.in_magics]))
         self._iterators = {n: v for n, v in self._known.items() if n in handed and _may_end(v)}
         self._ended_before = {n for n, v in self._iterators.items() if _has_ended(v)}
         others = {n: v for n, v in scene.reached.items() if n not in self._iterators}

@@ -33,7 +33,7 @@ class Scene:
         names = snippet.names
         self.snippet = snippet
         self.values = {n: names[n] for n in snippet.reads if n in names and n != "get_ipython"}
-        self.called = dict(_called(snippet.statements, self.values))
+        self.called = dict(_called([*snippet.statements, *snippet.in_magics], self.values))
         reach = find_reach([*self.values.values(), *self.called.values()], frameworks)
         self.functions, self.reached = reach
         self.compiled = [

@@ -17,6 +17,7 @@ from typing import Any
 
 from ipyjaxbench.awaiting import finished, run
 from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.nested_magics import statements_in_magics
 
 Namespace = dict[str, Any]
 #: times, clock, wait, kept values -> nanoseconds for all of them.
@@ -91,6 +92,7 @@ class Snippet:
         carried: names that it reads before it binds them, as in ``x = f(x)``.
         has_value: whether the last statement is an expression whose value can be handed on.
         looks_at_names: whether it sees all names of the namespace, and may bind any of them.
+        in_magics: statements behind magics in the code.
         awaits: whether the statements await, so that `awaiting` has to run what calls them.
         frames: on the stack for each run of a loop: that of the loop, and one of its own for
             statements that cannot stand in a function.
@@ -112,7 +114,9 @@ class Snippet:
         self._source = source
         self.awaits = awaits(source.tree.body)
         self._code = source.compiled()
-        self.reads, self.binds, self.carried = _names_of(self._code)
+        self.in_magics = statements_in_magics(source.tree.body)
+        behind = source.compiled(ast.Module(self.in_magics, []))
+        self.reads, self.binds, self.carried = _names_of(self._code, behind)
         self.looks_at_names = not _LOOKS_AT_NAMES.isdisjoint(self._code.co_names)
         self._inlines = self._can_be_inlined()
         self.frames = 1 if self._inlines else 2
@@ -280,12 +284,12 @@ def own(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
             yield from own(list(ast.iter_child_nodes(node)))
 
 
-def _names_of(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _names_of(*codes: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Names read, bound, and read before they are bound, from the compiled code itself."""
     reads: dict[str, None] = {}
     binds: dict[str, None] = {}
     carried: dict[str, None] = {}
-    for instruction in dis.get_instructions(code):
+    for instruction in itertools.chain.from_iterable(map(dis.get_instructions, codes)):
         name = instruction.argval
         if instruction.opname in _LOADS:
             reads[name] = None

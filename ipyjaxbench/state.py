@@ -122,22 +122,23 @@ class Changes:
     ) -> None:
         self._values = values
         self._frameworks = frameworks
-        in_place = set(_updated_items(snippet.statements, values, frameworks))
+        statements = [*snippet.statements, *snippet.in_magics]
+        in_place = set(_updated_items(statements, values, frameworks))
         # `x += 1` changes an array in place; the name is bound to the same object again.
         in_place |= {
             name
-            for name in _updated_names(snippet.statements)
+            for name in _updated_names(statements)
             if snippet.names.get(name) is values.get(name)
             and not issubclass(type(values.get(name)), _IMMUTABLE)
         }
-        used_up = set(handed_on(snippet.statements))
+        used_up = set(handed_on(statements))
         self.certain = {
             name
             for name, value in values.items()
             if (name in in_place and not issubclass(type(value), ModuleType))
             or (name in used_up and is_of(value, Iterator))
         }
-        used = _used(snippet.statements, values, functions)
+        used = _used(statements, values, functions)
         self._moved = {n for n, v in (reached or {}).items() if n in used and is_unreadable(v)}
         self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
         self._moved |= set(_holders(values, used))
