@@ -1,6 +1,8 @@
 """What calls change of NumPy's: the numbers of arrays, and generators."""
 
+import math
 import sys
+import warnings
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -68,6 +70,36 @@ class Numbers(State):
         return Numbers(self._array, self._room)
 
 
+class Form(State):
+    """The shape of an array, and whether it may be written.
+
+    Args:
+        array: it, or a view.
+    """
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self._before = array.shape, array.flags.writeable
+
+    def changed(self) -> bool:
+        """Whether one is another now."""
+        return bool((self._array.shape, self._array.flags.writeable) != self._before)
+
+    def restore(self) -> None:
+        """Set the old ones; an array of another size gets its shape with its numbers."""
+        array, (shape, writeable) = self._array, self._before
+        if array.flags.writeable != writeable:
+            array.flags.writeable = writeable
+        if array.shape != shape and array.size == math.prod(shape):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # NumPy would rather have a new array
+                array.shape = shape
+
+    def again(self) -> "Form":
+        """As it is now."""
+        return Form(self._array)
+
+
 def states(value: Any, room: Room) -> list[State] | None:
     """What calls can change of an array or a generator of NumPy's.
 
@@ -103,6 +135,7 @@ def owner(array: Any) -> Any:
 
 def _of_array(array: Any, room: Room) -> Iterator[State]:
     own = owner(array)
+    yield Form(array)
     if (own.flags.writeable or array.flags.writeable) and room.is_new(own):
         yield Numbers(own, room)
     held = attributes(array)

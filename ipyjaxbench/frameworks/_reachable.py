@@ -23,6 +23,7 @@ from ipyjaxbench import looks
 from ipyjaxbench.frameworks import _static
 from ipyjaxbench.frameworks._base import Framework
 from ipyjaxbench.frameworks._positions import positions
+from ipyjaxbench.frameworks._settings import settings
 from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.frameworks._states import (
     Attributes,
@@ -146,7 +147,11 @@ class Reachable:
             self._left_out[id(kind)] = kind, found
         return self._left_out[id(kind)][1]
 
-    def _states(self, name: str, value: Any) -> Iterator[State]:
+    def _states(self, name: str, value: Any) -> Iterable[State]:
+        found = settings(value)
+        return self._held_by(name, value) if found is None else found
+
+    def _held_by(self, name: str, value: Any) -> Iterator[State]:
         kind = type(value)
         if issubclass(kind, list | set | deque | dict):
             yield Entries(value) if issubclass(kind, dict) else Items(value)
