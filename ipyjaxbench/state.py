@@ -222,8 +222,8 @@ def _outline(value: object, frameworks: Sequence[Framework], depth: int) -> Iter
         inside = cast(dict[object, object], value).values()
     elif issubclass(kind, _NOT_LOOKED_INTO):
         return
-    elif "__dict__" in dir(kind) and not any(_is_theirs(value, f) for f in frameworks):
-        inside = vars(value).values()
+    elif not any(_is_theirs(value, f) for f in frameworks):
+        inside = list(attributes(value).values())
     if depth:
         for item in itertools.islice(inside, _MOST_ITEMS):
             yield from _outline(item, frameworks, depth - 1)

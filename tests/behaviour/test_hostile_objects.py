@@ -48,3 +48,35 @@ USES = (
 @given(answers=hostile)
 def test_looking_at_an_object_never_raises(use: str, shell: Shell, answers: Hostile) -> None:
     look(shell, use, answers)
+
+
+class Silent:
+    """What it is asked for never comes back, so nothing may ask: here it is written down."""
+
+    asked: tuple[str, ...] = ()
+
+    def __getattribute__(self, name: str) -> object:
+        Silent.asked += (name,)
+        return object.__getattribute__(self, name)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "%fwtime -q -n1 -r2 id(o)",
+        "%fwtime -q -n1 -r2 f()",
+        "%fwtime -q -n1 -r2 y = [o]",
+        "%%fwcompare -q -b 0.02\na: id(o)\nb: f()",
+        "%fwdevices -q [o]",
+        "%fwdevices -q",
+        "%%fwdevices -q\nid(o)",
+        "%trace_cached -q id(o)",
+        "%%trace_cached -q\nf()",
+    ],
+)
+def test_looking_never_runs_the_attribute_access_of_a_class(use: str, shell: Shell) -> None:
+    Silent.asked = ()
+    shell.names["o"] = Silent()
+    shell.run("def f(): return id(o)")
+    shell.run(use)
+    assert Silent.asked == ()
