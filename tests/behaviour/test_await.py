@@ -128,7 +128,7 @@ def test_an_interrupt_keeps_what_was_measured(awaiting: Shell) -> None:
     with pytest.raises(KeyboardInterrupt):
         awaiting.run("%fwtime -v result -q -n 1 -r 50 await g()")
     result = awaiting.names["result"]
-    assert [note.code for note in result.notes] == ["interrupted"]
+    assert [note.code for note in result.notes] == ["interrupted", "state-advanced"]
     assert len(result.samples) == 29
 
 

@@ -34,7 +34,7 @@ def test_an_interrupt_keeps_what_was_measured(shell: Shell) -> None:
     with pytest.raises(KeyboardInterrupt):
         shell.run("r = %fwtime -v kept -n 1 -r 50 y = f()")
     result = shell.names["kept"]
-    assert [note.code for note in result.notes] == ["interrupted"]
+    assert [note.code for note in result.notes] == ["interrupted", "state-advanced"]
     assert len(result.samples) == 29
     assert shell.names["y"] is None
     assert "r" not in shell.names
