@@ -55,8 +55,9 @@ class Background:
 def _at_work() -> frozenset[int]:
     """Other threads that run code of the user's, or what a pool was given."""
     mine, known = threading.get_ident(), {each.ident for each in threading.enumerate()}
-    frames = sys._current_frames().items()
-    return frozenset(n for n, top in frames if n != mine and n in known and _is_at_work(top))
+    frames = sys._current_frames()
+    frames.pop(mine)  # a frame that holds itself keeps all that its callers hold
+    return frozenset(n for n, top in frames.items() if n in known and _is_at_work(top))
 
 
 def _is_at_work(top: FrameType) -> bool:

@@ -208,6 +208,10 @@ class Calls:
         self.drain()
         return value[0] if value else None
 
+    def end(self) -> None:
+        """No more calls: let go of who hears of them, who holds the user's objects."""
+        self.when_left, self.renew = _no_wait, None
+
     def compilations(self) -> int:
         """Programs compiled since the watches began."""
         return sum(watch.compilations() for watch in self.watches)

@@ -142,7 +142,7 @@ def _kept_apart(found: Graph, call: Call, framework: Framework, failed: Sequence
     live = found.live
     if failed:
         said = notes.changed_while_traced([*dict.fromkeys(failed)], put_back=False)
-        found = replace(found, notes=(*found.notes, said))
+        found = replace(found, notes=tuple(dict.fromkeys((*found.notes, said))))
     return found if live is None else found.alive(RolledBack(live, call, framework))
 
 

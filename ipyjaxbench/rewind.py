@@ -126,6 +126,7 @@ class Rewind:
     def give_up(self) -> None:
         """Keep nothing any more."""
         self._found, self._left = [], []
+        self._calls = self._before = None
 
     def _from(
         self, states: Sequence[Held], before: Callable[[], None] | None, calls: Calls

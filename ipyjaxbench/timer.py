@@ -229,6 +229,7 @@ class Timing:
         lost = self._after.restore(self._frameworks, self._checkpoint.revived)
         self._checkpoint.restored += self._after.revived
         self.rewind.give_up()
+        self._calls.end()
         known = self._checkpoint.known if self._options.restore else ()
         self._advanced = [*lost, *self._checkpoint.failed, *self._changes.found(known)]
 
