@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 ADAPTERS = HERE.parent / "ipyjaxbench" / "frameworks"
 FRAMEWORKS = ("jax", "torch", "tensorflow")
 #: Of all tests, on a machine with 2 cores that does nothing else.
-MINUTES = 14
+MINUTES = 20
 _COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 _NONE_CHOSEN = 5  # what pytest ends with where arguments choose no test
 
