@@ -1,11 +1,11 @@
 """Names that PyTorch's compiler keeps in the session stay, whatever a magic runs."""
 
-import gc
 from collections.abc import Iterator
 
 import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
+from torch._dynamo.utils import CleanupManager
 
 from tests.shell import Shell
 
@@ -40,9 +40,9 @@ def defined(shell: Shell) -> Iterator[Shell]:
     shell.run(CODE)
     yield shell
     torch._dynamo.reset()
-    for name in ("f", "compiled"):
-        del shell.names[name]
-    gc.collect()  # while its names are still there for the compiler to remove
+    # When its code dies, the compiler removes its names: these are gone with the shell's by then.
+    CleanupManager.instance.refs.clear()
+    CleanupManager.instance.values.clear()
 
 
 @pytest.mark.parametrize("use", USES)
