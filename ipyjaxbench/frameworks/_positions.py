@@ -144,7 +144,7 @@ def is_unreadable(value: object) -> bool:
 
 
 def _position(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
-    """Numbers and objects of which one is another when the iterator has moved."""
+    """Numbers and objects; at least one differs once the iterator has moved."""
     held = gc.get_referents(value)  # the values of a generator's names, without its frame
     if looks.is_exactly(value, *_GENERATORS):
         frame = next(getattr(value, name) for name in _FRAMES if hasattr(value, name))

@@ -172,7 +172,7 @@ def _but_plain(items: Iterator[object]) -> list[object]:
 
 
 def _are_plain(front: Sequence[object]) -> bool:
-    """Whether very many begin with these, all of which are numbers and strings."""
+    """Whether very many begin with these, and these are all numbers and strings."""
     return len(front) > _MANY and all(id(type(item)) in _ATOMS for item in front)
 
 
