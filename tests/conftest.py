@@ -6,6 +6,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,17 @@ def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
     """A shell with the magics; names that a test binds in it are gone afterwards."""
     from tests.shell import Shell
 
-    before = dict(_one_shell.user_ns)
+    names = _one_shell.user_ns
+    of_compiler = _names_of_compiler(names)
+    before = {name: value for name, value in names.items() if name not in of_compiler}
     yield Shell(_one_shell)
-    _one_shell.user_ns.clear()
-    _one_shell.user_ns.update(before)
+    for name in set(names) - _names_of_compiler(names):
+        del names[name]
+    names.update(before)
+
+
+def _names_of_compiler(names: dict[str, object]) -> set[str]:
+    """Those that PyTorch's compiler put there; it removes them itself when its code dies."""
+    utils = sys.modules.get("torch._dynamo.utils")
+    hooks = chain.from_iterable(utils.CleanupManager.instance.values.values()) if utils else ()
+    return {hook.name for hook in hooks if hook.scope is names}

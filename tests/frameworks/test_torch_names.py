@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
-from torch._dynamo.utils import CleanupManager
 
 from tests.shell import Shell
 
@@ -40,9 +39,6 @@ def defined(shell: Shell) -> Iterator[Shell]:
     shell.run(CODE)
     yield shell
     torch._dynamo.reset()
-    # When its code dies, the compiler removes its names: these are gone with the shell's by then.
-    CleanupManager.instance.refs.clear()
-    CleanupManager.instance.values.clear()
 
 
 @pytest.mark.parametrize("use", USES)

@@ -102,16 +102,18 @@ def _waited(library: Library, line: str, names: Names) -> str:
         target, value = "", line
     made = eval(value, names)
     if library.wait:
-        exec(library.wait.replace("_)", "made)"), {**names, "made": made})
-    if not library.wait or not hasattr(made, "block_until_ready"):
-        wait = library.wait if library.wait and isinstance(made, tuple | dict | list) else ""
-    else:
-        wait = "_.block_until_ready()"
-    if not wait:
-        return line
+        exec(library.wait.replace("(_)", "(made)"), {**names, "made": made})
+    if library.wait and hasattr(made, "block_until_ready"):
+        return _with(line, target, value, "(_).block_until_ready()")
+    if library.wait and isinstance(made, tuple | dict | list):
+        return _with(line, target, value, library.wait)
+    return line
+
+
+def _with(line: str, target: str, value: str, wait: str) -> str:
     if target:
-        return f"{line}; {wait.replace('_', f'({target})', 1)}"
-    return wait.replace("_)", f"{value})") if "(_)" in wait else wait.replace("_", f"({value})", 1)
+        return f"{line}; {wait.replace('(_)', f'(({target}))', 1)}"
+    return wait.replace("(_)", f"({value})", 1)
 
 
 def _is_right(row: Row) -> bool:
