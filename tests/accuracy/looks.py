@@ -77,17 +77,18 @@ def loop(code: str, names: Names) -> Callable[[Any], int]:
     return made["look"]
 
 
-def batches(look: Callable[[Any], int], spend: int) -> list[float]:
-    """Nanoseconds per call of batches of 0.2 ms.
+def batches(look: Callable[[Any], int], spend: int, each: int = _BATCH_NS) -> list[float]:
+    """Nanoseconds per call of batches.
 
     Args:
         look: a loop.
         spend: nanoseconds for all of them.
+        each: nanoseconds of a batch, about.
     """
     number = 1
-    while (taken := look(repeat(None, number))) < _BATCH_NS and number < 10**7:
+    while (taken := look(repeat(None, number))) < each and number < 10**7:
         number *= 4
-    number = max(1, round(number * _BATCH_NS / taken))
+    number = max(1, round(number * each / taken))
     figures, end = [], _NOW() + spend
     while _NOW() < end or len(figures) < 3:
         figures.append(look(repeat(None, number)) / number)
