@@ -21,6 +21,8 @@ from types import (
 )
 from typing import Any
 
+from ipyjaxbench import inline_values
+
 # Not by attribute: a metaclass may define what stands there.
 _MRO: Any = vars(type)["__mro__"]
 _DEFINED: Any = vars(type)["__dict__"]
@@ -84,19 +86,37 @@ def is_exactly(value: object, *kinds: type) -> bool:
 
 
 def attributes(value: object) -> dict[str, Any]:
-    """An object's own attributes, as they stand in its ``__dict__``; empty where it has none.
+    """An object's own attributes, to be read: its ``__dict__``, or what would stand in it.
 
     Example:
         >>> attributes(3)
         {}
     """
+    found = inline_values.read(value)
+    if found is None:
+        found = _dictionary(value) or {}
+    return found if type(found) is dict else dict(found)
+
+
+def has_attributes(value: object) -> bool:
+    """Whether an object keeps attributes in a dictionary, or would."""
+    return inline_values.read(value) is not None or dictionary(value) is not None
+
+
+def dictionary(value: object) -> dict[str, Any] | None:
+    """The ``__dict__`` of an object itself, to be written to; None where it has none."""
+    found = _dictionary(value)
+    return found if type(found) is dict else None
+
+
+def _dictionary(value: object) -> Any:
     kinds = (kind for kind in line_of(type(value)) if "__dict__" in defined(kind))
     descriptor: Any = next((defined(kind)["__dict__"] for kind in kinds), None)
     # Any other is of the class's own making.
-    if not is_exactly(descriptor, GetSetDescriptorType, MemberDescriptorType):
-        return {}
-    found = descriptor.__get__(value)
-    return found if type(found) is dict else dict(found or ())
+    is_own = is_exactly(descriptor, GetSetDescriptorType, MemberDescriptorType)
+    found = descriptor.__get__(value) if is_own else None
+    inline_values.learn(type(value), found or ())
+    return found
 
 
 def slots(value: object) -> dict[str, Any]:
@@ -118,6 +138,10 @@ def attribute(value: object, name: str, default: object = None) -> Any:
         >>> attribute("text", "missing", 0)
         0
     """
+    own = inline_values.read(value)
+    if own is not None:
+        places = (own, *map(defined, line_of(type(value))))
+        return next((place[name] for place in places if name in place), default)
     try:
         return inspect.getattr_static(value, name, default)
     except Exception:  # noqa: BLE001  a metaclass misleads Python

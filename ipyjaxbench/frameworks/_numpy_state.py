@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.frameworks._states import Attributes, Draws, Room, State
-from ipyjaxbench.frameworks._static import attributes
 
 _PAGE = 4096  # bytes
 
@@ -138,9 +138,8 @@ def _of_array(array: Any, room: Room) -> Iterator[State]:
     yield Form(array)
     if (own.flags.writeable or array.flags.writeable) and room.is_new(own):
         yield Numbers(own, room)
-    held = attributes(array)
-    if held is not None:  # of a class of its own
-        yield Attributes(held)
+    if looks.has_attributes(array):  # of a class of its own
+        yield Attributes(array)
 
 
 def _bits(array: Any) -> Any:

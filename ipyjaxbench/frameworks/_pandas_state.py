@@ -3,8 +3,8 @@
 import sys
 from typing import Any
 
+from ipyjaxbench import looks
 from ipyjaxbench.frameworks._states import Entries, State
-from ipyjaxbench.frameworks._static import attributes
 
 _KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches
 #: Private: what a manager holds; versions that lack one have it in another place.
@@ -84,7 +84,7 @@ def states(value: Any) -> list[State] | None:
     kinds = getattr(pandas, "DataFrame", None), getattr(pandas, "Series", None)
     if None in kinds or not issubclass(type(value), kinds):  # type: ignore[arg-type]
         return None
-    held = attributes(value)
+    held = looks.dictionary(value)
     if held is None or getattr(held.get("_mgr"), "blocks", None) is None:
         return None
     return [Frame(held), Manager(held["_mgr"])]

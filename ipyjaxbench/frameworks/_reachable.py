@@ -256,9 +256,8 @@ class Reachable:
             self.opaque.add(name)
 
     def _attributes(self, value: Any) -> Iterator[State]:
-        held = _static.attributes(value)
-        if held is not None:
-            yield Attributes(held)
+        if looks.has_attributes(value):
+            yield Attributes(value)
         members = _static.slots(type(value))
         if members:
             yield Slots(value, members)

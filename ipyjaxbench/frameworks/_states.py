@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CellType, MemberDescriptorType
 from typing import Any
 
-from ipyjaxbench import looks
+from ipyjaxbench import inline_values, looks
 
 _MISSING: Any = object()  # what stands where there was nothing
 _NUMBERS = (bool, int, float, complex, str, bytes)
@@ -203,7 +203,35 @@ class Entries(State):
 
 
 class Attributes(Entries):
-    """An object's attributes."""
+    """An object's attributes.
+
+    Args:
+        owner: the object; no code of it is run.
+    """
+
+    def __init__(self, owner: object) -> None:
+        self._owner = owner
+        super().__init__({})
+
+    def restore(self) -> None:
+        """Have it hold these attributes, in this order."""
+        names, values = self._before
+        now = inline_values.read(self._owner)
+        if now is None or [*now] != names:
+            self._values = looks.dictionary(self._owner)
+            super().restore()
+            return
+        for name, value in zip(names, values, strict=True):
+            if now[name] is not value:
+                object.__setattr__(self._owner, name, value)
+
+    def again(self) -> "Attributes":
+        """Its attributes now."""
+        return Attributes(self._owner)
+
+    def _now(self) -> tuple[list[Any], list[Any]]:
+        held = looks.attributes(self._owner)
+        return [*held], [*held.values()]
 
 
 class Slots(State):

@@ -1,26 +1,15 @@
 """The dictionaries and slots themselves in which objects keep what they hold; no code is run."""
 
 import sys
-from types import GetSetDescriptorType, MemberDescriptorType, SimpleNamespace
+from types import MemberDescriptorType, SimpleNamespace
 from typing import Any
 
 from ipyjaxbench import looks
 from ipyjaxbench.frameworks._walk import is_the_users_file
 
-_DESCRIPTORS = (GetSetDescriptorType, MemberDescriptorType)  # Python's own
 _MODULE: Any = vars(type(sys))["__dict__"]
 #: By identity of the class, which is held: a metaclass may define equality.
 _SLOTS: dict[int, tuple[type, dict[str, MemberDescriptorType]]] = {}
-
-
-def attributes(value: object) -> dict[str, Any] | None:
-    """The dictionary itself that holds an object's attributes; None where it has none."""
-    for kind in looks.line_of(type(value)):
-        found = looks.defined(kind).get("__dict__")
-        if found is not None:
-            own: Any = found.__get__(value) if type(found) in _DESCRIPTORS else None
-            return own if type(own) is dict else None
-    return None
 
 
 def slots(kind: type) -> dict[str, MemberDescriptorType]:

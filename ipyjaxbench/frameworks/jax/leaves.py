@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.codes import fingerprint
-from ipyjaxbench.looks import is_opaque
+from ipyjaxbench.looks import attributes, is_opaque
 from ipyjaxbench.signature import Leaf
 
 _LONGEST = 40  # characters of a value
@@ -49,7 +49,7 @@ def _leaves(path: str, value: Any, around: frozenset[int]) -> Iterator[tuple[str
     names = {key.lstrip(".") for key, _ in parts}
     for key, part in parts:
         yield from _leaves(path + key, part, around | {id(value)})
-    for name, held in _attributes(value):
+    for name, held in attributes(value).items():
         if name not in names and not name.startswith("_"):
             yield f"{path}.{name}", captured(held)
 
@@ -67,12 +67,6 @@ def _parts(value: Any) -> list[tuple[str, Any]] | None:
     if len(found) == 1 and not found[0][0]:
         return None
     return [(jax.tree_util.keystr(key), part) for key, part in found]
-
-
-def _attributes(value: Any) -> list[tuple[str, Any]]:
-    """Those of a tree that is an object, such as a module of Equinox or Flax."""
-    held = getattr(value, "__dict__", None)
-    return [*held.items()] if type(held) is dict else []
 
 
 def _is_variable(value: Any) -> bool:

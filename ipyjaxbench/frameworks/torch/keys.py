@@ -12,6 +12,7 @@ from torch.utils import _pytree as pytree
 from ipyjaxbench.codes import fingerprint
 from ipyjaxbench.frameworks.torch import pytrees
 from ipyjaxbench.frameworks.torch.entered import Entered, closed_over, is_around
+from ipyjaxbench.looks import attributes
 from ipyjaxbench.signature import Leaf, Signature
 
 _LONGEST = 40  # characters of a value
@@ -71,8 +72,9 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
             yield from ((f"{where}.{name}", _leaf(tensor)) for name, tensor in held)
         elif _has_attributes(leaf):
             yield where, Leaf("static", value=type(leaf).__name__)
-            plain = ((n, v) for n, v in vars(leaf).items() if isinstance(v, (*_PLAIN, _Tensor)))
-            yield from ((f"{where}.{attribute}", _leaf(v)) for attribute, v in plain)
+            own = attributes(leaf).items()
+            plain = ((name, each) for name, each in own if isinstance(each, (*_PLAIN, _Tensor)))
+            yield from ((f"{where}.{name}", _leaf(each)) for name, each in plain)
         else:
             yield where, _leaf(leaf)
 
@@ -82,7 +84,7 @@ _Tensor = torch.Tensor
 
 def _has_attributes(value: Any) -> bool:
     plain = isinstance(value, (*_PLAIN, _Tensor, type, FunctionType))
-    return not plain and bool(getattr(value, "__dict__", None)) and not callable(value)
+    return not plain and bool(attributes(value)) and not callable(value)
 
 
 def _leaf(value: Any) -> Leaf:

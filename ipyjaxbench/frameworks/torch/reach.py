@@ -22,6 +22,7 @@ from ipyjaxbench.looks import (
     attribute,
     attributes,
     defined,
+    dictionary,
     is_of,
     is_opaque,
     line_of,
@@ -151,7 +152,7 @@ class Reach:
             return
         here = way.to(".")
         if attribute(type(value), "__dict__") is not None:
-            self._keep(here, Names(here.name, attributes(value)))
+            self._keep(here, Names(here.name, dictionary(value) or {}))
         slots = Slots(value)
         if slots.members:
             self._keep(here, Names(here.name, slots))

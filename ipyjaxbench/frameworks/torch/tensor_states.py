@@ -6,7 +6,6 @@ from typing import Any
 import torch
 
 from ipyjaxbench import looks
-from ipyjaxbench.frameworks import _static
 from ipyjaxbench.frameworks._shared import host_memory
 from ipyjaxbench.frameworks._states import Attributes, Draws, Room, State
 from ipyjaxbench.frameworks.torch.tensors import is_lazy, memory
@@ -124,9 +123,8 @@ def states(value: Any, room: Room) -> list[State] | None:
 
 
 def _of_tensor(tensor: Any, room: Room) -> Iterator[State]:
-    held = _static.attributes(tensor)
-    if held is not None:
-        yield Attributes(held)
+    if looks.has_attributes(tensor):
+        yield Attributes(tensor)
     if is_lazy(tensor) or _is_wrapper(tensor) or tensor.is_meta:
         return
     if tensor.layout is torch.strided:
