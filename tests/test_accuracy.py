@@ -53,7 +53,7 @@ ROWS: dict[str, Row] = {
     "hidden": {"load": 16, "truth": 5e-3, "ours": 5.1e-3, "ratio": 1.02},
     "decisions": {"name": "long, dropped", "load": 16, "calls": 3, "wrong": 1, "decisions": 1002},
     "ordinary": {"typed": "f(x)", "first": False, "truth": 2e-4, "ours": [1.02], "load": 0.4,
-                 "verdicts": ["OK"], "notes": {}},
+                 "loops": [2e-4, 2.1e-4], "verdicts": ["OK"], "notes": {}},
     "ceilings": {"name": "jax float32", "rate": 490e9, "by hand": 500e9, "ratio": 0.98,
                  "apart": 0.02, "by hand apart": 0.01, "others": 0.05, "spent": 8.4},
     "claims": {"figure": 1.7, "least": 1.15, "most": math.inf},
@@ -258,6 +258,22 @@ def test_the_page_has_every_row_and_what_the_rows_come_to(name: str) -> None:
     page = markdown.page(found(), SECTIONS, [], 3).splitlines()
     assert row in page
     assert sentence in page
+
+
+@pytest.mark.parametrize(
+    ("ours", "loops", "verdict"),
+    [
+        (1.02, [2e-4, 6e-4], "ok"),
+        (2.5, [2e-4, 6e-4], "by hand 200–600"),
+        (4.0, [2e-4, 6e-4], "OUT"),
+        (1.15, [2e-4, 2.1e-4], "OUT"),  # loops by hand agree
+    ],
+)
+def test_a_figure_between_loops_that_disagree_is_told_apart(
+    ours: float, loops: list[float], verdict: str
+) -> None:
+    row = {**found()["ordinary"][0], "ours": [ours], "loops": loops}
+    assert text.line(SECTIONS["ordinary"], row).split("  ")[-1].strip().endswith(verdict)
 
 
 def test_the_page_says_what_was_left_out_and_why() -> None:
