@@ -49,7 +49,7 @@ def read(value: object) -> dict[str, Any] | None:
     held = [each for each in gc.get_referents(value) if each is not kind]
     known, names, members = _KNOWN.get(id(kind), (None, (), ()))
     if known is None:
-        members = tuple(m for d in reversed(line) for m in d.values() if type(m) is _SLOT)
+        members = tuple(m for d in line for m in d.values() if type(m) is _SLOT)
     slots = [*_slots(value, members)]
     if known is not None:
         own = _in_order(value, names, line)
@@ -73,7 +73,7 @@ def _in_order(value: object, names: Collection[str], line: _Line) -> dict[str, A
     """The attributes with these names; None where asking for one runs code."""
     if not all(map(frozenset(names).isdisjoint, line)):
         defaults = [defined[name] for name in names for defined in line if name in defined]
-        if any(hasattr(type(each), "__get__") for each in defaults):
+        if any(map(_is_descriptor, defaults)):
             return None
     found = {name: _attribute(value, name) for name in names}
     return {name: each for name, each in found.items() if each is not _MISSING}
@@ -89,7 +89,7 @@ def _matched(
     of_class: dict[str, Any] = {}
     for name in names:
         default = next((defined[name] for defined in line if name in defined), _MISSING)
-        if default is not _MISSING and hasattr(type(default), "__get__"):
+        if default is not _MISSING and _is_descriptor(default):
             continue  # asking for it runs code
         found = _attribute(value, name)
         if found is not _MISSING:
@@ -108,6 +108,10 @@ def _matched(
         named.setdefault(id(own[name]), []).append(name)
     order = [named[id(each)].pop(0) for each in held if named.get(id(each))]
     return {name: own[name] for name in order}
+
+
+def _is_descriptor(value: object) -> bool:
+    return any("__get__" in _DEFINED.__get__(kind) for kind in _MRO.__get__(type(value)))
 
 
 def _attribute(value: object, name: str) -> Any:

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from ipyjaxbench import looks
-from ipyjaxbench.frameworks._states import Entries, State
+from ipyjaxbench.frameworks._states import Attributes, State
 
 _KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches
 #: Private: what a manager holds; versions that lack one have it in another place.
@@ -13,27 +13,15 @@ _OF_MANAGER = (
 )  # fmt: skip
 
 
-class Frame(Entries):
-    """The attributes of a table or a series.
-
-    Args:
-        held: they.
-    """
-
-    def __init__(self, held: dict[str, Any]) -> None:
-        super().__init__(held, _KEPT)
-        self._held = held
+class Frame(Attributes):
+    """The attributes of a table or a series."""
 
     def restore(self) -> None:
         """Set the old ones, and drop columns that were looked up in others (before pandas 3)."""
         super().restore()
-        looked_up = self._held.get("_item_cache")
+        looked_up = looks.attributes(self._owner).get("_item_cache")
         if looked_up:
             looked_up.clear()
-
-    def again(self) -> "Frame":
-        """Those now."""
-        return Frame(self._held)
 
 
 class Manager(State):
@@ -84,7 +72,7 @@ def states(value: Any) -> list[State] | None:
     kinds = getattr(pandas, "DataFrame", None), getattr(pandas, "Series", None)
     if None in kinds or not issubclass(type(value), kinds):  # type: ignore[arg-type]
         return None
-    held = looks.dictionary(value)
-    if held is None or getattr(held.get("_mgr"), "blocks", None) is None:
+    manager = looks.attributes(value).get("_mgr")
+    if getattr(manager, "blocks", None) is None:
         return None
-    return [Frame(held), Manager(held["_mgr"])]
+    return [Frame(value, _KEPT), Manager(manager)]

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CellType, MemberDescriptorType
 from typing import Any
 
-from ipyjaxbench import inline_values, looks
+from ipyjaxbench import looks
+from ipyjaxbench.frameworks import _views
 
 _MISSING: Any = object()  # what stands where there was nothing
 _NUMBERS = (bool, int, float, complex, str, bytes)
@@ -154,13 +155,14 @@ class Entries(State):
     """A dictionary of any class: the user's own, the attributes of an object, globals.
 
     Args:
-        values: the dictionary.
+        values: the dictionary, or attributes.
         only: the keys that are looked at; None for all.
     """
 
     def __init__(self, values: Any, only: frozenset[str] | None = None) -> None:
         self._values, self._only = values, only
-        self._kind: Any = OrderedDict if issubclass(type(values), OrderedDict) else dict
+        kinds: tuple[Any, ...] = (OrderedDict, dict, _views.Attributes)
+        self._kind = next(kind for kind in kinds if issubclass(type(values), kind))
         self._before = self._now()
 
     @property
@@ -197,7 +199,7 @@ class Entries(State):
         # Two lists: a dictionary of the entries would ask the keys for their hashes.
         values, only = self._values, self._only
         if only is not None:
-            found = [(k, v) for k, v in dict.items(values) if k in only]
+            found = [(k, v) for k, v in self._kind.items(values) if k in only]
             return [k for k, _ in found], [v for _, v in found]
         return [*self._kind.keys(values)], [*self._kind.values(values)]
 
@@ -207,31 +209,16 @@ class Attributes(Entries):
 
     Args:
         owner: the object; no code of it is run.
+        only: the names that are looked at; None for all.
     """
 
-    def __init__(self, owner: object) -> None:
+    def __init__(self, owner: object, only: frozenset[str] | None = None) -> None:
         self._owner = owner
-        super().__init__({})
-
-    def restore(self) -> None:
-        """Have it hold these attributes, in this order."""
-        names, values = self._before
-        now = inline_values.read(self._owner)
-        if now is None or [*now] != names:
-            self._values = looks.dictionary(self._owner)
-            super().restore()
-            return
-        for name, value in zip(names, values, strict=True):
-            if now[name] is not value:
-                object.__setattr__(self._owner, name, value)
+        super().__init__(_views.Attributes(owner), only)
 
     def again(self) -> "Attributes":
         """Its attributes now."""
-        return Attributes(self._owner)
-
-    def _now(self) -> tuple[list[Any], list[Any]]:
-        held = looks.attributes(self._owner)
-        return [*held], [*held.values()]
+        return type(self)(self._owner, self._only)
 
 
 class Slots(State):

@@ -1,11 +1,59 @@
 """Places that hold values and are no dictionaries, seen as such."""
 
 import inspect
-from collections.abc import Iterator, MutableMapping
+from collections.abc import ItemsView, Iterator, KeysView, MutableMapping, ValuesView
 from types import CellType
 from typing import Any
 
-from ipyjaxbench import looks
+from ipyjaxbench import inline_values, looks
+
+
+class Attributes(MutableMapping[str, Any]):
+    """An object's own attributes, as a dictionary that can be written to.
+
+    Where the object has no ``__dict__`` yet, none is made, unless an attribute comes or goes.
+
+    Args:
+        owner: the object; no code of it is run.
+    """
+
+    def __init__(self, owner: object) -> None:
+        self._owner = owner
+
+    def __getitem__(self, name: str) -> Any:
+        return looks.attributes(self._owner)[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name in (inline_values.read(self._owner) or ()):
+            object.__setattr__(self._owner, name, value)
+        else:
+            self._dictionary[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._dictionary[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(looks.attributes(self._owner))
+
+    def __len__(self) -> int:
+        return len(looks.attributes(self._owner))
+
+    def keys(self) -> KeysView[str]:
+        """Their names."""
+        return looks.attributes(self._owner).keys()
+
+    def values(self) -> ValuesView[Any]:
+        """What they are now."""
+        return looks.attributes(self._owner).values()
+
+    def items(self) -> ItemsView[str, Any]:
+        """Names and what they are now."""
+        return looks.attributes(self._owner).items()
+
+    @property
+    def _dictionary(self) -> dict[str, Any]:
+        found = looks.dictionary(self._owner)
+        return {} if found is None else found
 
 
 class Cell(MutableMapping[str, Any]):

@@ -65,7 +65,7 @@ class Names:
 
     def _now(self) -> dict[str, Any]:
         if self._used is None:
-            return dict(self._names)
+            return dict(self._names.items())
         return {name: self._names[name] for name in self._used if name in self._names}
 
     def _setter(self, name: str, old: Any) -> Callable[[], None]:

@@ -7,7 +7,7 @@ keeps a tracer then: an object that stands for numbers, and has none. Used later
 import contextlib
 import functools
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ import numpy as np
 
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks._views import Cell, Slots
+from ipyjaxbench.frameworks._views import Attributes, Cell, Slots
 from ipyjaxbench.frameworks.jax import pytrees
 from ipyjaxbench.frameworks.jax.changes import (
     Change,
@@ -126,7 +126,7 @@ class Kept:
     def _look_at_object(self, name: str, value: Any) -> None:
         if not is_users_class(type(value)):
             return
-        self._keep(Names(f"{name}.", _held(value)))
+        self._keep(Names(f"{name}.", Attributes(value)))
         self._keep(Names(f"{name}.", Slots(value)))
         self._later([(type(value).__name__, type(value))])
 
@@ -190,15 +190,6 @@ def _wrapped(name: str, value: Any) -> list[tuple[str, Any]] | None:
     return [(name, looks.unwrapped(value))] if is_jitted(value) else None
 
 
-def _held(value: object) -> Mapping[str, Any]:
-    """An object's own attributes, whatever its class does to be asked for them."""
-    try:
-        found = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Values that arguments have where none is given: they are the same at each call."""
     code, values = function.__code__, function.__defaults__ or ()
@@ -212,7 +203,7 @@ def _has_tracer(value: Any) -> bool:
     leaves = pytrees.leaves(value)
     own = jax.core.Tracer | type | ModuleType | FunctionType
     objects = [leaf for leaf in leaves if not isinstance(leaf, own)]
-    held = [each for one in objects for each in pytrees.leaves(_held(one))]
+    held = [each for one in objects for each in pytrees.leaves(looks.attributes(one))]
     return any(looks.is_a(leaf, jax.core.Tracer) for leaf in (*leaves, *held))
 
 

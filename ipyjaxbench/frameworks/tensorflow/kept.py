@@ -19,7 +19,7 @@ import tensorflow as tf
 
 from ipyjaxbench import looks
 from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks._views import Cell, Slots
+from ipyjaxbench.frameworks._views import Attributes, Cell, Slots
 from ipyjaxbench.frameworks.tensorflow import reach
 from ipyjaxbench.frameworks.tensorflow.kept_places import (
     CONTAINERS,
@@ -154,8 +154,7 @@ class _Reached:
             self._next.extend((name, each) for each in items)
 
     def _look_at_object(self, name: str, value: Any) -> None:
-        if hasattr(value, "__dict__"):
-            self._keep(f"{name}.", vars(value))
+        self._keep(f"{name}.", Attributes(value))
         self._keep(f"{name}.", Slots(value))
         self._next.extend((looks.name_of(kind), kind) for kind in looks.line_of(type(value)))
 

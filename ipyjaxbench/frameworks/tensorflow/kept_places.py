@@ -49,7 +49,7 @@ class Names(Place):
 
     def _now(self) -> dict[str, Any]:
         if self._used is None:
-            return dict(self._names)
+            return dict(self._names.items())
         return {n: self._names[n] for n in self._used if n in self._names}
 
     def _set(self, name: str, old: Any) -> None:
@@ -154,7 +154,7 @@ def is_users_module(module: ModuleType) -> bool:
 def has_symbolic(value: Any) -> bool:
     """Whether a value is a symbolic tensor, or holds one; what an object holds is looked at too."""
     leaves = [each for part in _parts_of(value) for each in _parts_of(part)]
-    own = [vars(leaf).values() for leaf in leaves if has_state(leaf) and hasattr(leaf, "__dict__")]
+    own = [looks.attributes(leaf).values() for leaf in leaves if has_state(leaf)]
     return any(map(_is_symbolic, (*leaves, *(each for values in own for each in values))))
 
 

@@ -15,14 +15,13 @@ import torch
 from ipyjaxbench.expression import Call
 from ipyjaxbench.frameworks import find_reach
 from ipyjaxbench.frameworks._changes import Cache, Items, Kind, Names
-from ipyjaxbench.frameworks._views import Cell, Slots
+from ipyjaxbench.frameworks._views import Attributes, Cell, Slots
 from ipyjaxbench.frameworks.torch.program import is_ours
 from ipyjaxbench.frameworks.torch.tensors import is_lazy
 from ipyjaxbench.looks import (
     attribute,
     attributes,
     defined,
-    dictionary,
     is_of,
     is_opaque,
     line_of,
@@ -152,7 +151,7 @@ class Reach:
             return
         here = way.to(".")
         if attribute(type(value), "__dict__") is not None:
-            self._keep(here, Names(here.name, dictionary(value) or {}))
+            self._keep(here, Names(here.name, Attributes(value)))
         slots = Slots(value)
         if slots.members:
             self._keep(here, Names(here.name, slots))
