@@ -1,8 +1,10 @@
 """What user code changes outside of itself while it is traced: a look leaves all as it was."""
 
+import gc
 import itertools
 import os
 import random
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -201,3 +203,13 @@ class Refuses:
 def test_an_object_that_refuses_every_question_can_be_an_argument() -> None:
     found = ipyjaxbench.graph(lambda x, other: x, X, Refuses())
     assert found.fixed == ("other",)
+
+
+@pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="from Python 3.13 on a dictionary slows nothing down"
+)
+def test_attributes_stay_where_they_are_read_fast() -> None:
+    model = Model()
+    ipyjaxbench.graph(model.step, X)
+    assert model.n == 0
+    assert [type(each) for each in gc.get_referents(model)] == [int, set, type]
