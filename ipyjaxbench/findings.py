@@ -1,6 +1,7 @@
 """What the calls showed, as Notes: after the first one, and after the last."""
 
 import ast
+import dis
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import CoroutineType, FunctionType
@@ -30,6 +31,8 @@ _CLOCK_READINGS = 20
 #: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
 _TINY_NS = 50
 _EMPTY = 1.25
+_LOADS = {"RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "RETURN_VALUE",
+          "RETURN_CONST"}  # fmt: skip
 _MUCH = 0.25  # of a call, as far as frameworks tell it: from then on compiling was timed
 
 
@@ -201,9 +204,14 @@ def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Not
 
 
 def _is_trivial(statements: Sequence[ast.stmt]) -> bool:
-    """Whether the code is nothing but names and constants."""
+    """Whether the code is nothing but names and constants, such as ``1 + 1``."""
     return all(
-        isinstance(s, ast.Pass)
-        or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Name | ast.Constant))
-        for s in statements
+        isinstance(each, ast.Pass) or (isinstance(each, ast.Expr) and _only_loads(each.value))
+        for each in statements
     )
+
+
+def _only_loads(value: ast.expr) -> bool:
+    """Whether Python's compiler leaves no more of an expression than the value itself."""
+    code = compile(ast.Expression(value), "<value>", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return {each.opname for each in dis.get_instructions(code)} <= _LOADS

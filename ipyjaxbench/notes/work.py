@@ -147,7 +147,7 @@ def no_work(loop: float | None) -> Note:
     seen = (
         f"takes no longer than the loop around it ({units.duration(loop)})"
         if loop
-        else ("only names a value")
+        else "only names a value or a constant"
     )
     return Note("no-work", f"This code {seen}: there is nothing to time.", mark=CHANGES_MEANING)
 
