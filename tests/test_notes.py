@@ -739,7 +739,10 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
             notes.used_up("gen", before=True),
             "An earlier run used up gen: the calls found nothing in it.",
         ),
-        (notes.no_work(None), "This code only names a value: there is nothing to time."),
+        (
+            notes.no_work(None),
+            "This code only names a value or a constant: there is nothing to time.",
+        ),
         (notes.copies("x goes", 0), "In every call x goes (0 B)."),
     ],
 )
