@@ -296,7 +296,7 @@ def test_the_page_names_no_machine_and_no_folder() -> None:
     page = markdown.page(found(), SECTIONS, [], 3)
     assert platform.node() not in page
     assert str(ROOT) not in page
-    assert "python -m tests.accuracy --rounds 3 --write" in page
+    assert "python -m tests.accuracy --write" in page
 
 
 def test_each_rule_judges_the_same_trials(monkeypatch: pytest.MonkeyPatch) -> None:

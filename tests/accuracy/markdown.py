@@ -35,10 +35,10 @@ def page(
         "A benchmark wrote this page. Run it again, from the repository's root, with",
         "",
         "    pip install -e '.[all]'",
-        f"    python -m tests.accuracy --rounds {rounds} --write",
+        "    python -m tests.accuracy --write",
         "",
-        "Run it on a machine that does nothing else: all figures are of time. Three rounds take",
-        "less than half an hour on two cores.",
+        "Run it on a machine that does nothing else: all figures are of time. All sections take",
+        "about two hours on two cores; `--only` and `--rounds` take less.",
         "",
         *_conditions(found, missing, rounds),
     ]
