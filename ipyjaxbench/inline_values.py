@@ -5,9 +5,11 @@ In Python 3.11 and 3.12 an object keeps its attributes beside itself ("inline va
 90 ns takes 180. So what only looks reads them one by one. From Python 3.13 on nothing is lost.
 """
 
+import functools
 import gc
 import operator
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,8 +26,8 @@ _DEFINED: Any = vars(type)["__dict__"]
 _MRO: Any = vars(type)["__mro__"]
 _MISSING: Any = object()
 #: Names of the attributes of a class's objects, in Python's order, and its slots; by the identity
-#: of the class, which is held.
-_KNOWN: dict[int, tuple[type, tuple[str, ...], tuple[Any, ...]]] = {}
+#: of the class (a metaclass may define equality), as long as that lives.
+_KNOWN: dict[int, tuple["weakref.ref[type]", tuple[str, ...], tuple[Any, ...]]] = {}
 
 
 def read(value: object) -> dict[str, Any] | None:
@@ -48,25 +50,31 @@ def read(value: object) -> dict[str, Any] | None:
     line = [_DEFINED.__get__(each) for each in kinds]
     held = [each for each in gc.get_referents(value) if each is not kind]
     known, names, members = _KNOWN.get(id(kind), (None, (), ()))
+    is_new = known is None
     if known is None:
+        known = weakref.ref(kind, functools.partial(_forget, id(kind)))
         members = tuple(m for d in line for m in d.values() if type(m) is _SLOT)
     slots = [*_slots(value, members)]
-    if known is not None:
+    if not is_new:
         own = _in_order(value, names, line)
         if own is not None and _are_same([*slots, *own.values()], held):
             return own
         if len(held) == len(slots) + 1 and type(held[-1]) is dict:
             return None
     found = _matched(value, dict.fromkeys([*names, *_written(line)]), line, held, slots)
-    _KNOWN[id(kind)] = kind, names if found is None else tuple(found), members
+    _KNOWN[id(kind)] = known, names if found is None else tuple(found), members
     return found
+
+
+def _forget(key: int, _: object) -> None:
+    _KNOWN.pop(key, None)
 
 
 def learn(kind: type, names: Iterable[str]) -> None:
     """Have objects of a class looked at for the names that one of them has."""
     if id(kind) in _KNOWN:
-        known = tuple(name for name in names if type(name) is str)
-        _KNOWN[id(kind)] = kind, known, _KNOWN[id(kind)][2]
+        known, _, members = _KNOWN[id(kind)]
+        _KNOWN[id(kind)] = known, tuple(name for name in names if type(name) is str), members
 
 
 def _in_order(value: object, names: Collection[str], line: _Line) -> dict[str, Any] | None:

@@ -115,7 +115,8 @@ def _dictionary(value: object) -> Any:
     # Any other is of the class's own making.
     is_own = is_exactly(descriptor, GetSetDescriptorType, MemberDescriptorType)
     found = descriptor.__get__(value) if is_own else None
-    inline_values.learn(type(value), found or ())
+    if type(found) is dict:
+        inline_values.learn(type(value), found)
     return found
 
 

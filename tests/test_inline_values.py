@@ -3,6 +3,7 @@
 import dataclasses
 import gc
 import sys
+import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -115,6 +116,18 @@ def test_which_of_two_names_is_the_objects_own_is_not_guessed() -> None:
 @pytest.mark.parametrize("value", [[], SimpleNamespace(a=1), ValueError("x"), print, Point, 3])
 def test_objects_without_inline_values_are_left_to_their_dictionary(value: object) -> None:
     assert read(value) is None
+
+
+def test_a_class_that_was_looked_at_is_not_held() -> None:
+    class Large:
+        def __init__(self) -> None:
+            self.x = 1
+
+    assert looks.attributes(Large()) == {"x": 1}
+    known = weakref.ref(Large)
+    del Large
+    gc.collect()
+    assert known() is None
 
 
 def test_attributes_are_put_back_without_a_dictionary() -> None:
