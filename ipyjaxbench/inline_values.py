@@ -25,9 +25,9 @@ _CLASS_FLAGS: Any = vars(type)["__flags__"]
 _DEFINED: Any = vars(type)["__dict__"]
 _MRO: Any = vars(type)["__mro__"]
 _MISSING: Any = object()
-#: Names of the attributes of a class's objects, in Python's order, and its slots; by the identity
-#: of the class (a metaclass may define equality), as long as that lives.
-_KNOWN: dict[int, tuple["weakref.ref[type]", tuple[str, ...], tuple[Any, ...]]] = {}
+#: Names of the attributes of a class's objects, in Python's order, and of its slots (which
+#: themselves hold the class); by its identity (a metaclass may define equality) while it lives.
+_KNOWN: dict[int, tuple["weakref.ref[type]", tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def read(value: object) -> dict[str, Any] | None:
@@ -53,8 +53,8 @@ def read(value: object) -> dict[str, Any] | None:
     is_new = known is None
     if known is None:
         known = weakref.ref(kind, functools.partial(_forget, id(kind)))
-        members = tuple(m for d in line for m in d.values() if type(m) is _SLOT)
-    slots = [*_slots(value, members)]
+        members = tuple(name for each in line for name, m in each.items() if type(m) is _SLOT)
+    slots = [*_slots(value, members, line)]
     if not is_new:
         own = _in_order(value, names, line)
         if own is not None and _are_same([*slots, *own.values()], held):
@@ -133,8 +133,9 @@ def _are_same(values: list[Any], others: list[Any]) -> bool:
     return len(values) == len(others) and all(map(operator.is_, values, others))
 
 
-def _slots(value: object, members: Iterable[Any]) -> Iterator[object]:
-    for member in members:
+def _slots(value: object, names: Iterable[str], line: _Line) -> Iterator[object]:
+    for name in names:
+        member = next(each[name] for each in line if type(each.get(name)) is _SLOT)
         with suppress(AttributeError):  # it is empty
             yield member.__get__(value)
 

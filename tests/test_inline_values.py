@@ -120,6 +120,8 @@ def test_objects_without_inline_values_are_left_to_their_dictionary(value: objec
 
 def test_a_class_that_was_looked_at_is_not_held() -> None:
     class Large:
+        __slots__ = ("__dict__", "slot")
+
         def __init__(self) -> None:
             self.x = 1
 
