@@ -20,13 +20,13 @@ __version__ = "0.1.0"
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
     """Register the magics; IPython calls this for ``%load_ext ipyjaxbench``."""
-    from ipyjaxbench import magics
+    from ipyjaxbench import jupyter
 
-    magics.load(shell)
+    jupyter.load(shell)
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
     """Remove the magics; IPython calls this for ``%unload_ext ipyjaxbench``."""
-    from ipyjaxbench import magics
+    from ipyjaxbench import jupyter
 
-    magics.unload(shell)
+    jupyter.unload(shell)

@@ -6,26 +6,26 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipyjaxbench import peaks
-from ipyjaxbench.ceiling import Ceilings
-from ipyjaxbench.clock import Clock
-from ipyjaxbench.comparison import Comparison
-from ipyjaxbench.contender import Entry
+from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.device import measure_ceilings
+from ipyjaxbench.device.ceilings import Ceilings
+from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.device.placement import Whereabouts
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.expression import Call
-from ipyjaxbench.graphs import Graph
-from ipyjaxbench.histories import History, look
-from ipyjaxbench.inspecting import inspect_call
-from ipyjaxbench.located import Whereabouts
-from ipyjaxbench.locating import locate, survey
-from ipyjaxbench.looks import asked, name_of
-from ipyjaxbench.measurement import Measurement
+from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.inspect_code import inspect_call
+from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.options import CompareOptions, GraphOptions, HistoryOptions, TimeOptions
-from ipyjaxbench.past import Where
-from ipyjaxbench.rules import age, checked, newest
-from ipyjaxbench.snippet import Namespace, Snippet, Source
-from ipyjaxbench.timer import time_snippet
-from ipyjaxbench.turns import compare_snippets
+from ipyjaxbench.records.entry import Where
+from ipyjaxbench.records.query import History, look
+from ipyjaxbench.timing.measure import time_snippet
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.objects import asked, name_of
+from ipyjaxbench.usercode.snippet import Namespace, Snippet, Source
+from ipyjaxbench.validation import age, checked, newest
 
 
 def measure_code(  # noqa: PLR0913  one for each option of the magic
@@ -265,7 +265,7 @@ def ceilings(*, start: bool = False, fresh: bool = False) -> Ceilings:
     Returns:
         For each framework and sort of device the rates of matrix products, memory and copies.
     """
-    return peaks.ceilings(start=start, fresh=fresh)
+    return measure_ceilings.ceilings(start=start, fresh=fresh)
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:

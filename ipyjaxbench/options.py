@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.rules import checked, digits, seconds, share, whole
+from ipyjaxbench.validation import checked, digits, seconds, share, whole
 
 #: Forms of a program by framework, in the order in which a compiler makes them; the first is what
 #: is shown where none is asked for.

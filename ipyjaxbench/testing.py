@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ipyjaxbench.clock import Clock
-from ipyjaxbench.compiled import Program
-from ipyjaxbench.device_time import Interval, Profile
+from ipyjaxbench.device.microbenchmarks import Run
 from ipyjaxbench.frameworks import Framework, Fresh, Probe, Restore, Seen, Wait, Watch
-from ipyjaxbench.notes import Note
-from ipyjaxbench.placed import Placement
-from ipyjaxbench.rates import Run
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.device_time import Interval, Profile
+from ipyjaxbench.timing.first_call import Program
 
 
 class FakeClock(Clock):

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-ADAPTERS = HERE.parent / "ipyjaxbench" / "frameworks"
+ADAPTERS = HERE.parent / "ipyjaxbench" / "adapters"
 FRAMEWORKS = ("jax", "torch", "tensorflow")
 #: Of all tests, on a machine with 2 cores that does nothing else.
 MINUTES = 20
@@ -26,9 +26,9 @@ def main() -> int:
             flush=True,
         )
     start = time.monotonic()
-    of_one = [sorted(HERE.glob(f"frameworks/test_{name}*.py")) for name in FRAMEWORKS]
-    of_all = sorted({*HERE.glob("frameworks/test_*.py")}.difference(*of_one))
-    hostile = HERE / "behaviour" / "test_hostile_objects.py"  # of magics, without frameworks
+    of_one = [sorted(HERE.glob(f"adapters/{name}/test_*.py")) for name in FRAMEWORKS]
+    of_all = sorted({*HERE.glob("adapters/**/test_*.py")}.difference(*of_one))
+    hostile = HERE / "jupyter" / "test_hostile_objects.py"  # of magics, without frameworks
     own = [[*tests, ADAPTERS / name] for name, tests in zip(FRAMEWORKS, of_one, strict=True)]
     own += [of_all, [hostile]]
     groups = [["tests", "ipyjaxbench", *(f"--ignore={path}" for paths in own for path in paths)]]

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.errors import Interrupted
-from ipyjaxbench.frameworks.python import Python
-from ipyjaxbench.measurement import Measurement
 from ipyjaxbench.options import TimeOptions
-from ipyjaxbench.snippet import Snippet, Source
 from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
-from ipyjaxbench.timer import time_snippet
+from ipyjaxbench.timing.measure import time_snippet
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.usercode.snippet import Snippet, Source
 
 MS = 1_000_000
 START = "device.start(dispatch=10_000, work=1_000_000)"  # 10 µs to start, 1 ms to compute
@@ -27,7 +27,7 @@ class Bench:
         self.broken: dict[str, str] = {}
         self.names: dict[str, Any] = {"device": self.device, "clock": self.clock}
         found = [Python(), self.framework]
-        monkeypatch.setattr("ipyjaxbench.timer.loaded", lambda: (found, self.broken))
+        monkeypatch.setattr("ipyjaxbench.timing.measure.loaded", lambda: (found, self.broken))
 
     def time(self, code: str, setup: str | None = None, **options: Any) -> Measurement:
         """Time code."""

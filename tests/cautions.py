@@ -3,7 +3,7 @@
 from typing import Any
 
 import ipyjaxbench
-from ipyjaxbench.notes import Note
+from ipyjaxbench.reports.note import Note
 
 _CODES = ("narrowed", "reduced-precision", "setting-on", "watched", "processes", "recorded")
 

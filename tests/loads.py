@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import expression, peaks
-from ipyjaxbench.ceiling import Ceilings
+from ipyjaxbench.device import measure_ceilings
+from ipyjaxbench.device.ceilings import Ceilings
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
-from ipyjaxbench.graph_parts import Load
-from ipyjaxbench.snippet import Source
+from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.usercode import call
+from ipyjaxbench.usercode.snippet import Source
 
 N = 16
 PRODUCT = 2.0 * N**3
@@ -26,7 +27,7 @@ def load(framework: str, code: str, **names: Any) -> Load | None:
     def is_data(value: object) -> bool:
         return bool(find_arrays(value, loaded()[0]))
 
-    return named(framework).load(expression.read(Source.plain(code), names, is_data))
+    return named(framework).load(call.read(Source.plain(code), names, is_data))
 
 
 def in_float32(nbytes: int | None, *, shortcuts: bool = False, flops: float = PRODUCT) -> Load:
@@ -35,7 +36,7 @@ def in_float32(nbytes: int | None, *, shortcuts: bool = False, flops: float = PR
 
 def left_as_it_was(state: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Ceilings:
     """Ceilings that were measured anew, after which a state is what it was before."""
-    monkeypatch.setattr(peaks, "_SECONDS", 0.0)
+    monkeypatch.setattr(measure_ceilings, "_SECONDS", 0.0)
     gc.collect()
     before = state()
     found = ipyjaxbench.ceilings(fresh=True)

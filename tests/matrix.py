@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-COLAB = ROOT / "tests" / "behaviour" / "colab.txt"
+COLAB = ROOT / "tests" / "jupyter" / "colab.txt"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 NEEDED = ("hypothesis", "ipykernel", "nbclient", "nbformat", "papermill", "pexpect", "pytest")
 #: The newest versions that do not need packages for a GPU, as PyTorch does on this Python.
@@ -27,11 +27,12 @@ NEWEST = ("jax==0.12.0.1", "flax==0.12.12", "tensorflow-cpu==2.22.0rc0", "numpy=
           "equinox", "optax")  # fmt: skip
 #: Where a new version of a framework shows first: what it tells privately, and what is run on it.
 OF_FRAMEWORKS = tuple(
-    f"tests/frameworks/test_{name}.py"
+    f"tests/adapters/{name}.py"
     for name in (
-        "jax", "jax_graph", "jax_live", "jax_pitfalls", "jax_traces", "jax_trace_libraries",
-        "jax_transfers", "jax_watching", "jax_work", "jax_cautions", "numpy", "tensorflow",
-        "tensorflow_traces",
+        "jax/test_framework", "jax/test_graph", "jax/test_stages", "jax/test_pitfalls",
+        "jax/test_traces", "jax/test_trace_libraries", "jax/test_transfers", "jax/test_watching",
+        "jax/test_work", "jax/test_caveats", "numpy/test_framework", "tensorflow/test_framework",
+        "tensorflow/test_traces",
     )
 )  # fmt: skip
 
@@ -53,7 +54,7 @@ class Environment:
     name: str
     python: str
     packages: tuple[str, ...]
-    tests: tuple[str, ...] = ("tests/behaviour",)
+    tests: tuple[str, ...] = ("tests/jupyter",)
     named: tuple[str, ...] = ("ipython", "ipykernel", "traitlets", "jupyter_client", "numpy")
     colab: bool = False
     is_beside: bool = False

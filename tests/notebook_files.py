@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ipyjaxbench.result import MIME, Result
+from ipyjaxbench.reports.result import MIME, Result
 
 
 def cell(source: str, *results: object, cell_id: str = "") -> dict[str, Any]:

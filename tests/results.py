@@ -3,8 +3,8 @@
 import dataclasses
 from typing import Any
 
-from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.report import Facts, Headline
+from ipyjaxbench.reports.blocks import Facts, Headline
+from ipyjaxbench.timing.measurement import Measurement
 
 STEADY = [1000 + i % 3 for i in range(100)]
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import ipyjaxbench
-from ipyjaxbench.ceiling import Ceiling, Ceilings
-from ipyjaxbench.figures import Figure
-from ipyjaxbench.histories import History
-from ipyjaxbench.memory_settings import MemorySetting, MemorySettings
-from ipyjaxbench.notes import Note
-from ipyjaxbench.overview import About
-from ipyjaxbench.past import Past
-from ipyjaxbench.report import (
+from ipyjaxbench.device.about import About
+from ipyjaxbench.device.ceilings import Ceiling, Ceilings
+from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
+from ipyjaxbench.device.transfers import Transfer, Transfers
+from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.notebook_diff import Pair, Rerun
+from ipyjaxbench.records.query import History
+from ipyjaxbench.reports.blocks import (
     Bars,
     Block,
     Calls,
@@ -30,9 +30,9 @@ from ipyjaxbench.report import (
     Series,
     Table,
 )
-from ipyjaxbench.rerun import Pair, Rerun
-from ipyjaxbench.result import MIME, Result
-from ipyjaxbench.transferred import Transfer, Transfers
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.result import MIME, Result
+from ipyjaxbench.timing.figure import Figure
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _LINES = {
@@ -86,8 +86,9 @@ def block_kinds() -> set[str]:
 
 def result_kinds() -> dict[str, type[Result]]:
     """All kinds of results that the package has."""
-    for module in pkgutil.iter_modules(ipyjaxbench.__path__):
-        importlib.import_module(f"ipyjaxbench.{module.name}")
+    for module in pkgutil.walk_packages(ipyjaxbench.__path__, "ipyjaxbench."):
+        if ".adapters." not in module.name:
+            importlib.import_module(module.name)
     return {each.kind: each for each in Result.__subclasses__()
             if each.__module__.startswith("ipyjaxbench.")}  # fmt: skip
 

@@ -15,8 +15,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from ipyjaxbench.notebooks import KINDS
-from ipyjaxbench.result import MIME
+from ipyjaxbench.records.notebooks import KINDS
+from ipyjaxbench.reports.result import MIME
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))

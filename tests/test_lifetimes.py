@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench.contender import Entry
+from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.options import CompareOptions
-from ipyjaxbench.snippet import Snippet, Source
-from ipyjaxbench.transferring import transfer_code
-from ipyjaxbench.turns import compare_snippets
+from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.shell import Shell
 
 

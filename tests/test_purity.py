@@ -43,7 +43,7 @@ def test_timing_plain_python_imports_no_framework() -> None:
 
 def test_the_engine_is_loaded_when_it_is_first_used() -> None:
     code = SHELL + "s.run_cell('%load_ext ipyjaxbench'); import sys; seen = set(sys.modules); "
-    code += "s.run_cell('r = %fwtime -q -n 1 -r 2 1 + 1'); timer = 'ipyjaxbench.timer'; "
+    code += "s.run_cell('r = %fwtime -q -n 1 -r 2 1 + 1'); timer = 'ipyjaxbench.timing.measure'; "
     code += "assert timer not in seen and timer in sys.modules, seen"
     loaded_by(code)
 

@@ -15,8 +15,12 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 import ipyjaxbench
-from ipyjaxbench import Measurement, commands, notes, traces, verdict
-from ipyjaxbench.commands import Option
+from ipyjaxbench import Measurement
+from ipyjaxbench.jupyter import commands
+from ipyjaxbench.jupyter.commands import Option
+from ipyjaxbench.reports import note
+from ipyjaxbench.retracing import traces
+from ipyjaxbench.timing import verdict
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -138,7 +142,7 @@ def test_every_verdict_is_explained(word: str) -> None:
 
 
 def test_every_mark_is_explained() -> None:
-    for mark in (notes.CHANGES_MEANING, notes.GOOD_TO_KNOW, "→"):
+    for mark in (note.CHANGES_MEANING, note.GOOD_TO_KNOW, "→"):
         assert f"`{mark}`" in section("Marks")
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ipyjaxbench.observing import observe_code
 from ipyjaxbench.options import TraceOptions
-from ipyjaxbench.snippet import Source
-from ipyjaxbench.traces import TracedCall, Traces
+from ipyjaxbench.retracing.observe import observe_code
+from ipyjaxbench.retracing.traces import TracedCall, Traces
+from ipyjaxbench.usercode.snippet import Source
 
 
 @dataclass(frozen=True)

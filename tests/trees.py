@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ipyjaxbench.machine import Meter
+from ipyjaxbench.host.conditions import Meter
 from ipyjaxbench.testing import FakeClock
 
 STAT = """\

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ipyjaxbench.ledger import LEDGER
-from ipyjaxbench.traces import Traces
+from ipyjaxbench.retracing.trace_log import LEDGER
+from ipyjaxbench.retracing.traces import Traces
 from tests.shell import Shell
 
 _RIGHT = " => "

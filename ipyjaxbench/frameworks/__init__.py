@@ -5,23 +5,18 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-from ipyjaxbench.expression import Call
-from ipyjaxbench.frameworks._base import Framework, Restore, Wait
-from ipyjaxbench.frameworks._call_watch import CallWatch, Outcome
-from ipyjaxbench.frameworks._crossings import HOST, Crossing, CrossingWatch
-from ipyjaxbench.frameworks._deadline import OutOfTimeError, within
-from ipyjaxbench.frameworks._keras import backend_of, refuse
-from ipyjaxbench.frameworks._keras_parts import keras_parts
-from ipyjaxbench.frameworks._memory import MEMORY_VARIABLES
-from ipyjaxbench.frameworks._positions import is_unreadable
-from ipyjaxbench.frameworks._probe import Probe
-from ipyjaxbench.frameworks._reachable import Held, Reachable
-from ipyjaxbench.frameworks._seen import Seen
-from ipyjaxbench.frameworks._shared import usable_cpus
-from ipyjaxbench.frameworks._states import Draws, Given, Room, State
-from ipyjaxbench.frameworks._synchronous import NothingCompiled, Synchronous
-from ipyjaxbench.frameworks._told import Fresh, Watch, Work
-from ipyjaxbench.frameworks._walk import (
+from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES
+from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.protocol import HOST, Crossing, CrossingWatch
+from ipyjaxbench.frameworks.compilation import Fresh, Watch, Work
+from ipyjaxbench.frameworks.framework import Framework, Restore, Wait
+from ipyjaxbench.frameworks.keras import backend_of, refuse
+from ipyjaxbench.frameworks.keras_parts import keras_parts
+from ipyjaxbench.frameworks.state.positions import is_unreadable
+from ipyjaxbench.frameworks.state.reachable import Held, Reachable
+from ipyjaxbench.frameworks.state.undo import Draws, Given, Room, State
+from ipyjaxbench.frameworks.synchronous import NothingCompiled, Synchronous
+from ipyjaxbench.frameworks.traversal import (
     Budget,
     Found,
     Reach,
@@ -31,6 +26,11 @@ from ipyjaxbench.frameworks._walk import (
     is_the_users_file,
     iterate_arrays,
 )
+from ipyjaxbench.host.system import usable_cpus
+from ipyjaxbench.retracing.protocol import CallWatch, Outcome
+from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.deadline import OutOfTimeError, within
 
 __all__ = [
     "HOST",
@@ -74,11 +74,11 @@ __all__ = [
 
 #: Key of `sys.modules` -> the class that adapts it.
 _TABLE = {
-    "builtins": "ipyjaxbench.frameworks.python:Python",
-    "numpy": "ipyjaxbench.frameworks.numpy:NumPy",
-    "jax": "ipyjaxbench.frameworks.jax:Jax",
-    "torch": "ipyjaxbench.frameworks.torch:Torch",
-    "tensorflow": "ipyjaxbench.frameworks.tensorflow:TensorFlow",
+    "builtins": "ipyjaxbench.adapters.python:Python",
+    "numpy": "ipyjaxbench.adapters.numpy.framework:NumPy",
+    "jax": "ipyjaxbench.adapters.jax:Jax",
+    "torch": "ipyjaxbench.adapters.torch:Torch",
+    "tensorflow": "ipyjaxbench.adapters.tensorflow:TensorFlow",
 }
 _made: dict[str, Framework] = {}
 

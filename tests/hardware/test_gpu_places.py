@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipyjaxbench import Transfers, nvidia
-from ipyjaxbench.homes import Home
-from ipyjaxbench.locating import locate, survey
-from ipyjaxbench.snippet import Source
-from ipyjaxbench.transferring import transfer_code
+from ipyjaxbench import Transfers
+from ipyjaxbench.device.inventory import Home
+from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.host import nvml
+from ipyjaxbench.usercode.snippet import Source
 
 N = 4096  # 64 MiB of float32: a copy takes milliseconds
 NBYTES = N * N * 4
@@ -53,8 +54,8 @@ def in_a_process(code: str, **environment: str) -> Any:
 
 JAX_HOME = """
 import json, jax
-from ipyjaxbench.locating import survey
-from ipyjaxbench.setting_memory import set_memory
+from ipyjaxbench.device.locate import survey
+from ipyjaxbench.device.set_memory import set_memory
 if {sets}:
     set_memory(prealloc=False, fraction=0.5)
 jax.numpy.ones(1).block_until_ready()
@@ -76,7 +77,7 @@ def test_jax_says_what_it_took_of_a_gpu_at_its_start(gpu: Any) -> None:
 def test_what_was_set_before_jax_started_is_what_it_takes(gpu: Any) -> None:
     words, limit, _ = in_a_process(JAX_HOME.format(sets=True))
     assert words == ["JAX takes memory as it needs it, and keeps what it took"]
-    (whole,) = {each.memory for each in nvidia.gpus()}
+    (whole,) = {each.memory for each in nvml.gpus()}
     assert whole is not None
     assert 0.45 < limit / whole < 0.55
 
@@ -106,7 +107,7 @@ def test_torch_tells_what_tensors_use_and_what_it_reserved(cuda: Any) -> None:
 def test_the_share_that_torch_may_take_is_set_and_undone(cuda: Any) -> None:
     code = """
 import json, torch
-from ipyjaxbench.setting_memory import set_memory
+from ipyjaxbench.device.set_memory import set_memory
 (told,) = (each for each in set_memory(fraction=0.01).settings if each.framework == "torch")
 try:
     torch.ones(2**30, device="cuda")
@@ -140,8 +141,8 @@ def test_tensorflow_takes_memory_as_it_needs_it_once_that_is_set(tf: Any) -> Non
     code = """
 import json
 import tensorflow as tf
-from ipyjaxbench.locating import survey
-from ipyjaxbench.setting_memory import set_memory
+from ipyjaxbench.device.locate import survey
+from ipyjaxbench.device.set_memory import set_memory
 set_memory(prealloc=False)
 tf.ones(1)
 home = next(each for each in survey({}).homes if each.framework == "tensorflow")

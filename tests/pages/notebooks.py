@@ -7,8 +7,8 @@ from typing import Any
 import nbformat
 from nbformat.sign import NotebookNotary
 
-from ipyjaxbench.render import html
-from ipyjaxbench.report import Report
+from ipyjaxbench.reports import html
+from ipyjaxbench.reports.blocks import Report
 from tests import samples
 
 #: Says whether a page trusts: what is not trusted loses the label.

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 
-from ipyjaxbench.result import MIME
+from ipyjaxbench.reports.result import MIME
 from tests import samples
-from tests.behaviour.uses import FAILS
+from tests.jupyter.uses import FAILS
 from tests.pages import notebooks
 from tests.pages.opened import LOOKS, SCREENSHOTS
 from tests.pages.server import environment

@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from ipyjaxbench.result import MIME
+from ipyjaxbench.reports.result import MIME
 from tests.pages.opened import Opened
 from tests.pages.test_gallery import LEAST_CONTRAST
 

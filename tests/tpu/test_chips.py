@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import pytest
 
 from ipyjaxbench import Graph
-from ipyjaxbench.frameworks.jax.topologies import CHIPS
-from ipyjaxbench.graph_parts import Collective
-from ipyjaxbench.inspecting import inspect_code
+from ipyjaxbench.adapters.jax.tpu.topology import CHIPS
+from ipyjaxbench.graphs.components import Collective
+from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.options import GraphOptions
-from ipyjaxbench.snippet import Source
+from ipyjaxbench.usercode.snippet import Source
 
 NAMES = {
     "jax": jax,
@@ -143,9 +143,9 @@ def test_arguments_that_lie_in_a_mesh_keep_their_places() -> None:
 import jax, jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 import numpy as np
-from ipyjaxbench.inspecting import inspect_code
+from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.options import GraphOptions
-from ipyjaxbench.snippet import Source
+from ipyjaxbench.usercode.snippet import Source
 mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("d", "m"))
 place = lambda *axes: NamedSharding(mesh, P(*axes))
 names = {"x": jax.device_put(jnp.ones((512, 256)), place("d", "m")),

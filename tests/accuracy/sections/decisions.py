@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ipyjaxbench import stats
-from ipyjaxbench.calls import Calls
-from ipyjaxbench.clock import Clock
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.plan import Plan
-from ipyjaxbench.snippet import Snippet, Source
-from ipyjaxbench.waiting import Drain, leaves_work
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.timing.call_setup import Plan
+from ipyjaxbench.timing.runner import Calls
+from ipyjaxbench.timing.synchronize import Drain, leaves_work
+from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.accuracy.case import Names
 from tests.accuracy.load import busy
 from tests.accuracy.section import Column, Row, Section

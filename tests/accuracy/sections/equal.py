@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ipyjaxbench.contender import Entry
+from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.options import CompareOptions
-from ipyjaxbench.snippet import Snippet, Source
-from ipyjaxbench.turns import compare_snippets
+from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.accuracy.section import Column, Row, Section
 from tests.accuracy.sections.verdicts import ARMS, SETUP
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import ipyjaxbench
-from ipyjaxbench.render import html
+from ipyjaxbench.reports import html
 from tests.accuracy.section import Column, Row, Section, label
 
 _BAR, _MOST_LINES, _MOST_KB = 1.5, 200, 300

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from unittest import mock
 
-from ipyjaxbench import history_files
-from ipyjaxbench.history_files import Journal
-from ipyjaxbench.measurement import Measurement
-from ipyjaxbench.past import Where, entries
-from ipyjaxbench.revision import revision
+from ipyjaxbench.host.git import revision
+from ipyjaxbench.records import store
+from ipyjaxbench.records.entry import Where, entries
+from ipyjaxbench.records.store import Journal
+from ipyjaxbench.timing.measurement import Measurement
 from tests.accuracy.section import Column, Row, Section
 
 _SAMPLES, _ENTRIES = 2_000, 10_000
@@ -48,7 +48,7 @@ def _round(m: Measurement, place: str) -> Row:
     wholes = [_seconds(lambda: _keep(journal, m, 1.0)) for _ in range(half)]
     ready = list(entries(m, "step", when=2.0, where=Where(), revision=""))
     appends = [_seconds(lambda: journal.append(ready)) for _ in range(_ENTRIES - 1 - half)]
-    read = _seconds(history_files.read)
+    read = _seconds(store.read)
     journal.close()
     return {
         "append": statistics.median(appends) * 1e6,

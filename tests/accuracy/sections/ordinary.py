@@ -12,7 +12,7 @@ from IPython.utils.capture import capture_output
 
 import ipyjaxbench
 from ipyjaxbench import stats
-from ipyjaxbench.notes import CHANGES_MEANING
+from ipyjaxbench.reports.note import CHANGES_MEANING
 from tests.accuracy.case import Names
 from tests.accuracy.looks import batches, loop
 from tests.accuracy.ordinary import LIBRARIES

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ipyjaxbench.locating import locate, survey
-from ipyjaxbench.render import html
+from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.reports import html
 from tests.accuracy.section import Column, Row, Section, label
 
 _NAMES, _LEAVES, _IN_LAYER = 10_000, 100_000, 100

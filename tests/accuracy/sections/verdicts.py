@@ -5,10 +5,10 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 
 from ipyjaxbench import ratios
-from ipyjaxbench.contender import Entry
+from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.options import CompareOptions
-from ipyjaxbench.snippet import Snippet, Source
-from ipyjaxbench.turns import compare_snippets
+from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.accuracy.section import Column, Row, Section
 
 _PAIRS, _TRIALS = 40, 12  # pairs in a trial; trials of each framework in a round

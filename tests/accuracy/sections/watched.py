@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ipyjaxbench.observing import observe_code
 from ipyjaxbench.options import TraceOptions
-from ipyjaxbench.snippet import Source
+from ipyjaxbench.retracing.observe import observe_code
+from ipyjaxbench.usercode.snippet import Source
 from tests.accuracy.section import Column, Row, Section, label
 
 _CALLS = 10_000

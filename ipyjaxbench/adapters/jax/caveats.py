@@ -1,0 +1,166 @@
+"""Settings of JAX that change what a figure means."""
+
+import ast
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import jax
+
+from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
+from ipyjaxbench.adapters.shared import matmul_precision
+from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.timing.validity import setting_notes as notes
+from ipyjaxbench.timing.validity.code_facts import Seen
+
+_SLOW_FIRST = "tracing and compiling take longer, which the first call pays for"
+_WAITS = "every result is waited for and checked, before Python goes on"
+_OPTIONS = {
+    "jax_disable_jit": (CHANGES_MEANING, "nothing is compiled, each operation runs by itself"),
+    "jax_debug_nans": (CHANGES_MEANING, _WAITS),
+    "jax_debug_infs": (CHANGES_MEANING, _WAITS),
+    "jax_disable_most_optimizations": (CHANGES_MEANING, "programs are hardly optimised"),
+    "jax_check_tracer_leaks": (GOOD_TO_KNOW, _SLOW_FIRST),
+    "jax_enable_checks": (GOOD_TO_KNOW, _SLOW_FIRST),
+    "jax_log_compiles": (GOOD_TO_KNOW, _SLOW_FIRST),
+    "jax_explain_cache_misses": (GOOD_TO_KNOW, _SLOW_FIRST),
+}
+#: What JAX makes of NumPy's types while x64 is off.
+_NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
+_ONE_NUMBER = 16
+_FLOATING = ("float64", "complex128")
+#: Where one of these is in the code, the user has chosen a type there.
+_CASTS = re.compile(
+    "astype|.*dtype|(u|)int32|b?float(16|32)|complex64|[fi][24]|single|half|enable_x64"
+)
+_FULL_PRECISION = ("highest", "float32")
+
+
+class Cautions:
+    """Looks at JAX's settings; remembers what tiny products have shown."""
+
+    def __init__(self) -> None:
+        self._lost: dict[tuple[str, str | None], float | None] = {}
+
+    def about(self, seen: Seen) -> Iterator[Note]:
+        """All that there is to say; JAX is started."""
+        yield from _narrowed(seen)
+        yield from self._rounded(seen)
+        yield from _options()
+        yield from _compiler()
+        if _profiling():
+            yield notes.watched("jax.profiler")
+        yield from _processes(seen)
+
+    def _rounded(self, seen: Seen) -> Iterator[Note]:
+        setting = jax.config.jax_default_matmul_precision
+        devices = [
+            device
+            for device in seen.devices("jax", "float32")
+            if setting not in _FULL_PRECISION and (setting or not device.startswith("cpu"))
+        ]
+        if not devices or not seen.multiplies or _chooses(seen):
+            return
+        device, *_ = devices
+        if (device, setting) not in self._lost:
+            self._lost[device, setting] = _tiny_product(device)
+        error = self._lost[device, setting]
+        if error is not None:
+            what = f'jax_default_matmul_precision is "{setting}"' if setting else "JAX's default"
+            advice = 'jax.config.update("jax_default_matmul_precision", "float32")'
+            yield notes.reduced_precision(device, what, error, advice)
+
+
+def _chooses(seen: Seen) -> bool:
+    """Whether the code sets a precision itself, or runs a program that was compiled before."""
+    by_name = any("precision" in word for word in seen.words)
+    return by_name or any(isinstance(f, jax.stages.Compiled) for f in seen.compiled)
+
+
+def _narrowed(seen: Seen) -> Iterator[Note]:
+    if jax.config.jax_enable_x64:
+        return
+    given = [p for p in seen.outputs if p.framework == "jax"]
+    types = {p.dtype for p in given}
+    wide: dict[str, list[str]] = {}
+    named = [p for p in seen.outputs if p.name]  # a name that the code binds, and hands on
+    for p in (*seen.inputs, *named):
+        # Integers are often indices, and matter where they are what is computed.
+        counts = p.dtype in _FLOATING or types == {_NARROW.get(p.dtype)}
+        counts = counts and p.nbytes > _ONE_NUMBER  # a rate or a scale is not what is computed
+        if p.framework == "numpy" and p.dtype in _NARROW and given and counts:
+            wide.setdefault(p.dtype, []).append(p.name)
+    made = [ast.unparse(n) for n in seen.given if given and makes_doubles(n, seen.is_numpys)]
+    if not (wide or made) or any(_CASTS.fullmatch(word) for word in seen.words):
+        return
+    wide.setdefault("float64", []).extend(made)
+    for dtype, names in wide.items():
+        handed_on = [name for name in dict.fromkeys(names) if name in (*seen.handed_on, *made)]
+        if handed_on:
+            yield notes.narrowed(handed_on, dtype, _NARROW[dtype])
+
+
+def _options() -> Iterator[Note]:
+    for option, (mark, effect) in _OPTIONS.items():
+        if getattr(jax.config, option, False):  # some are of newer versions
+            advice = f'jax.config.update("{option}", False)'
+            yield notes.setting_on(option, effect, advice, mark=mark)
+
+
+def _compiler() -> Iterator[Note]:
+    """Flags that XLA reads when it starts."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    advice = "restart without it in XLA_FLAGS"
+    if re.search(r"xla_backend_optimization_level=0\b", flags):
+        setting, effect = "xla_backend_optimization_level=0", "programs are hardly optimised"
+        yield notes.setting_on(setting, effect, advice)
+    if "xla_dump_to" in flags:
+        effect = "each program is written to disk, which the first call pays for"
+        yield notes.setting_on("xla_dump_to", effect, advice, mark=GOOD_TO_KNOW)
+
+
+def _profiling() -> bool:
+    profiler: Any = sys.modules.get("jax._src.profiler")
+    state = getattr(profiler, "_profile_state", None)
+    # `session` from 0.12 on.
+    sessions = (getattr(state, name, None) for name in ("profile_session", "session"))
+    return any(session is not None for session in sessions)
+
+
+def _processes(seen: Seen) -> Iterator[Note]:
+    """Said where arrays lie on devices of several processes."""
+    if jax.process_count() == 1:
+        return
+    homes = {f"{d.platform}:{d.id}": d.process_index for d in jax.devices()}
+    mine = [p for p in (*seen.inputs, *seen.outputs) if p.framework == "jax"]
+    used = {homes.get(device) for p in mine for device in p.devices}
+    if len(used) > 1:
+        yield notes.processes(len(used), jax.process_index())
+
+
+def _tiny_product(name: str) -> float | None:
+    """Bits that a product loses on a device under the settings of this moment."""
+    left, right, _ = matmul_precision.example()
+    with ExitStack() as stack:
+        stack.enter_context(jax.transfer_guard("allow"))
+        stack.enter_context(jax.disable_jit(disable=False))
+        stack.enter_context(jax.log_compiles(False))  # noqa: FBT003
+        try:
+            device = next(
+                d
+                for d in jax.local_devices(backend=name.partition(":")[0])
+                if f"{d.platform}:{d.id}" == name
+            )
+            a, b = jax.device_put((left, right), device)
+            # Compiled ahead of time: what was compiled under other settings is not used again.
+            made = jax.jit(_multiply).lower(a, b).compile()
+            return matmul_precision.lost(made(a, b))
+        except Exception:  # noqa: BLE001  the device cannot do it so: nothing is known
+            return None
+
+
+def _multiply(a: jax.Array, b: jax.Array) -> jax.Array:
+    return a @ b

@@ -1,0 +1,92 @@
+"""What JAX tells of its tracing, lowering and compiling, as it happens."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import jax.monitoring
+from jax._src import monitoring
+
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.timing.first_call import UNNAMED
+
+_CLOCK = Clock.elapsed()
+_TRACE = "/jax/core/compile/jaxpr_trace_duration"
+_COMPILE = "/jax/core/compile/backend_compile_duration"
+_LOAD = "/jax/compilation_cache/cache_retrieval_time_sec"  # fires for hits only
+#: Events of `jax.monitoring`, innermost first: where two overlap the moment belongs to the first.
+PHASES = {
+    _LOAD: "cache load",
+    _COMPILE: "compile",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+    _TRACE: "trace",
+}
+
+
+class Event(NamedTuple):
+    """One interval.
+
+    Attributes:
+        phase: "trace", "lower", "compile" or "cache load".
+        seconds: how long it was.
+        end: when it ended, in seconds.
+        name: of the function; "?" where it is not told.
+        thread: in which it happened.
+        program: whether a program was made, or loaded, in it.
+    """
+
+    phase: str
+    seconds: float
+    end: float
+    name: str
+    thread: int
+    program: bool
+
+    @property
+    def span(self) -> tuple[float, float, str]:
+        """Its start, its end and its phase."""
+        return self.end - self.seconds, self.end, self.phase
+
+
+class Events(AbstractContextManager["Events"]):
+    """Listens while the context is open.
+
+    Attributes:
+        heard: the events so far.
+    """
+
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+        self._loading: set[int] = set()  # threads in which a program came from the disk cache
+
+    def __enter__(self) -> "Events":
+        jax.monitoring.register_event_duration_secs_listener(self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _unregister(self._hear)
+
+    def _hear(self, event: str, seconds: float, **told: Any) -> None:
+        if event not in PHASES:
+            return
+        # An event is told when it ends, in every version; spans came later (0.5.3).
+        end = _CLOCK.now() * 1e-9
+        phase, thread = PHASES[event], threading.get_ident()
+        if event == _LOAD:
+            self._loading.add(thread)
+        if event == _COMPILE and thread in self._loading:
+            # It ends after a load from the disk cache too: then nothing was compiled.
+            self._loading.discard(thread)
+            phase = "cache load"
+        name = str(told.get("fun_name") or UNNAMED)  # told from 0.6 on
+        name = name.removeprefix("jit(").removesuffix(")") if name.startswith("jit(") else name
+        self.heard.append(Event(phase, seconds, end, name, thread, event == _COMPILE))
+
+
+def _unregister(listener: Callable[..., None]) -> None:
+    public = getattr(jax.monitoring, "unregister_event_duration_listener", None)
+    if public is not None:
+        public(listener)
+    else:  # before 0.8.3
+        monitoring._unregister_event_duration_listener_by_callback(listener)

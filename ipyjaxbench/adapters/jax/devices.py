@@ -1,0 +1,152 @@
+"""JAX's devices, what it takes of their memory, and which is the default."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+from jax._src import config as jax_config
+from jax._src import xla_bridge
+
+from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.host import nvml
+from ipyjaxbench.host.system import in_words
+
+_GPUS = ("gpu", "cuda", "rocm")
+
+
+def home(version: str) -> Home:
+    """The devices of all backends that were started."""
+    devices = [d for backend in xla_bridge.backends().values() for d in backend.local_devices()]
+    gpus = nvml.gpus() if has_gpus() else ()
+    found = [_device(each, gpus) for each in devices]
+    default, why = _default()
+    return Home(
+        framework="jax",
+        version=version,
+        started=True,
+        devices=tuple(device for device, _ in found),
+        default=default,
+        why=why,
+        words=(
+            *filter(None, (told for _, told in found)),
+            *_virtual(devices),
+            *(_words() if has_gpus() else ()),
+        ),
+    )
+
+
+def name_of(device: Any) -> str:
+    """Such as "cpu:0"."""
+    return f"{device.platform}:{device.id}"
+
+
+def has_started() -> bool:
+    """Whether it has looked for devices."""
+    return bool(xla_bridge.backends_are_initialized())
+
+
+def count() -> int:
+    """How many devices it has found of the kind that it prefers; 0 before it has looked."""
+    return jax.device_count() if has_started() else 0
+
+
+def missing(devices: Sequence[Any]) -> int:
+    """How many of these it has found neither here nor in other processes, as those of topologies.
+
+    Args:
+        devices: of a mesh.
+    """
+    if not has_started():
+        return 0
+    known = {d for backend in xla_bridge.backends().values() for d in backend.devices()}
+    return sum(device not in known for device in devices)
+
+
+def has_gpus() -> bool:
+    """Whether it has started any."""
+    return any(platform in _GPUS for platform in xla_bridge.backends())
+
+
+def _device(device: Any, gpus: Sequence[nvml.Gpu]) -> tuple[Device, str]:
+    """One device, and why it tells nothing where it should."""
+    name = name_of(device)
+    try:
+        told = device.memory_stats() or {}
+    # A device that is lost, or that others plugged in, has many ways to say so.
+    except Exception as error:  # noqa: BLE001
+        return Device(name), f"{name} does not answer: {in_words(error)}"
+    return Device(
+        name=name,
+        kind=_kind(device),
+        process=int(device.process_index),
+        coordinates=tuple(getattr(device, "coords", None) or ()),
+        used=told.get("bytes_in_use"),
+        peak=told.get("peak_bytes_in_use"),
+        limit=told.get("bytes_limit"),
+        users=_users(device, gpus),
+    ), ""
+
+
+def _kind(device: Any) -> str:
+    kind = "" if device.device_kind == device.platform else str(device.device_kind)
+    capability = getattr(device, "compute_capability", "")  # of NVIDIA's
+    return f"{kind}, compute capability {capability}" if capability else kind
+
+
+def _users(device: Any, gpus: Sequence[nvml.Gpu]) -> int | None:
+    """Other processes on a GPU; not told where CUDA may number GPUs otherwise than the driver."""
+    number: int | None = getattr(device, "local_hardware_id", None)
+    renumbered = os.environ.get("CUDA_VISIBLE_DEVICES") is not None
+    if device.platform not in _GPUS or number is None or renumbered or number >= len(gpus):
+        return None
+    return gpus[number].others
+
+
+def _virtual(devices: Sequence[Any]) -> Iterator[str]:
+    cut = sum(device.platform == "cpu" for device in devices)
+    if cut > 1:
+        flag = "--xla_force_host_platform_device_count"
+        by = flag if flag in os.environ.get("XLA_FLAGS", "") else "jax_num_cpu_devices"
+        yield f"{cut} virtual devices on the one CPU, by {by}"
+
+
+def _default() -> tuple[str, str]:
+    chosen = jax.config.jax_default_device
+    if chosen is not None:
+        shown = chosen if isinstance(chosen, str) else name_of(chosen)
+        return shown, _chosen_by(chosen)
+    device = jax.local_devices()[0]
+    for variable in ("JAX_PLATFORMS", "JAX_PLATFORM_NAME"):
+        if os.environ.get(variable):
+            return name_of(device), f"{variable}={os.environ[variable]}"
+    platforms = jax.config.jax_platforms
+    if platforms:
+        return name_of(device), f"jax_platforms is {platforms!r}"
+    return name_of(device), "the first of the platform that JAX prefers"
+
+
+def _chosen_by(chosen: Any) -> str:
+    """A context manager hides what is set for the whole process."""
+    everywhere: Callable[[], Any] | None = getattr(
+        getattr(jax_config, "default_device", None), "get_global", None
+    )
+    if everywhere is None:  # this version does not tell
+        return "jax_default_device"
+    return "jax_default_device" if everywhere() is chosen else "with jax.default_device"
+
+
+def _words() -> Iterator[str]:
+    """What was taken of a GPU's memory at the start, and how to have it otherwise."""
+    driver = nvml.driver()
+    if driver:
+        yield f"NVIDIA's driver is {driver}"
+    if os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE") in ("false", "False", "0"):
+        yield "JAX takes memory as it needs it, and keeps what it took"
+        return
+    variables = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
+    share = next((os.environ[name] for name in variables if os.environ.get(name)), ".75")
+    yield (
+        f"JAX took {float(share):.0%} of each GPU when it started. XLA_PYTHON_CLIENT_PREALLOCATE"
+        "=false in the environment has it take what it needs: too late in this process"
+    )

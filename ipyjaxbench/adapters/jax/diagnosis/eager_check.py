@@ -1,0 +1,181 @@
+"""What a call gives without jit; what is to be written instead has to give that under jit."""
+
+import contextlib
+import io
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.cold_call import no_disk_cache
+from ipyjaxbench.adapters.jax.diagnosis import call_graph
+from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
+from ipyjaxbench.adapters.jax.graphs.isolation import Kept
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.side_effects import ACTS, OF_ARRAYS
+
+_ARRAYS = (jax.Array, np.ndarray, np.generic)
+_LARGEST = 2**20  # numbers among the arguments
+_LONGEST = 2.0  # seconds
+
+
+class Eager:
+    """A call that is made without jit when its result is first asked for.
+
+    It is made with copies of its data, within two seconds, and what it changes is put back.
+
+    Args:
+        call: it is not made where its arguments are large, or known by their shapes alone.
+
+    Attributes:
+        how: what the results are compared with, in words.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self.how = "without jit"
+
+    @cached_property
+    def failure(self) -> Exception | None:
+        """What the call raises without jit too; None where it does not, or was not made."""
+        found = self._outcome
+        return found if isinstance(found, Exception) else None
+
+    def agrees(self, other: Call, static: Collection[str] = ()) -> bool | None:
+        """Whether another call gives the same, without jit and under it: values, shapes and dtypes.
+
+        Code that traces may give something else under jit: the text of a tracer is no number's.
+
+        Args:
+            other: the call; it is known to trace.
+            static: its arguments that are fixed values under jit.
+
+        Returns:
+            None where that cannot be computed.
+        """
+        mine = self._outcome
+        if mine is None or isinstance(mine, Exception):
+            return None
+        # Without jit first: there, code that does not end can be stopped.
+        for jitted in (False, True):
+            theirs = _made(other, _copied, static if jitted else None)
+            if theirs is None or isinstance(theirs, Exception):
+                return theirs is None and None
+            try:
+                if not _same(mine[0], theirs[0]):
+                    return False
+            except Exception:  # noqa: BLE001  objects of the user's may not be comparable
+                return None
+        return True
+
+    @cached_property
+    def _outcome(self) -> tuple[Any] | Exception | None:
+        if not _may_be_made(self._call):
+            return None
+        found = _made(self._call, _copied)
+        if isinstance(found, TypeError) and "immutable" in str(found):
+            # What assigns to a part of an array is code for NumPy.
+            of_numpy = _made(self._call, _of_numpy)
+            self.how = "with arrays of NumPy"
+            return of_numpy if isinstance(of_numpy, tuple) else found
+        return found
+
+
+def _may_be_made(call: Call) -> bool:
+    leaves = trees.leaves((call.args, dict(call.kwargs)))
+    if any(objects.is_a(leaf, jax.ShapeDtypeStruct, jax.core.Tracer) for leaf in leaves):
+        return False
+    if sum(np.size(leaf) for leaf in leaves if objects.is_a(leaf, *_ARRAYS)) > _LARGEST:
+        return False
+    return not any(
+        name in ACTS and not _is_of_arrays(function, name)
+        for function in call_graph.functions(call)
+        if (function.__module__ or "").partition(".")[0] not in ("jax", "numpy")
+        for code in call_graph.codes(function.__code__)
+        for name in code.co_names
+    )
+
+
+def _is_of_arrays(function: Any, name: str) -> bool:
+    """`jnp.log` is no record of anything; `wandb.log` is."""
+    libraries = {id(jnp), id(np)}
+    known = (id(v) for v in function.__globals__.values())
+    return name in OF_ARRAYS and any(each in libraries for each in known)
+
+
+def _made(
+    call: Call, change: Callable[[Any], Any], static: Collection[str] | None = None
+) -> tuple[Any] | Exception | None:
+    """The result in a tuple, or what was raised; None where there was no time.
+
+    Args:
+        call: it is made with changed copies of its data.
+        change: what to make of each leaf.
+        static: the call is made under jit, with these fixed; None makes it without.
+    """
+    args, kwargs = trees.mapped(change, (call.args, dict(call.kwargs)))
+    copied = replace(call, args=args, kwargs=kwargs)
+    before = Kept(copied)
+    try:
+        with _alone(jit=static is not None), within(_LONGEST):
+            found = (
+                call.function(*args, **kwargs) if static is None else tracing.run(copied, static)
+            )
+            return (jax.block_until_ready(found),)
+    except OutOfTimeError:
+        return None
+    except Exception as error:  # noqa: BLE001  the user's code may raise anything
+        return error
+    finally:
+        before.put_back()
+
+
+@contextlib.contextmanager
+def _alone(*, jit: bool) -> Iterator[None]:
+    """What is printed, warned of, logged and compiled is as if it had not been."""
+    with (
+        jax.disable_jit(not jit),
+        jax.log_compiles(new_val=False),
+        no_disk_cache(),
+        contextlib.redirect_stdout(io.StringIO()),
+        tracing.silent(),
+    ):
+        try:
+            yield
+        finally:
+            jax.effects_barrier()  # what it prints at last is dropped too
+
+
+def _copied(leaf: Any) -> Any:
+    return leaf.copy() if objects.is_of(leaf, np.ndarray) else leaf
+
+
+def _of_numpy(leaf: Any) -> Any:
+    return np.array(leaf) if objects.is_a(leaf, jax.Array, np.ndarray) else leaf
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    one, two = trees.flatten(mine), trees.flatten(theirs)
+    return one[1] == two[1] and all(map(_is_same, one[0], two[0]))
+
+
+def _is_same(mine: Any, theirs: Any) -> bool:
+    numbers = bool | int | float | complex | np.ndarray | np.generic | jax.Array
+    if not (isinstance(mine, numbers) and isinstance(theirs, numbers)):
+        return objects.asked(lambda each: each == theirs, mine)
+    a, b = jnp.asarray(mine), jnp.asarray(theirs)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if jnp.issubdtype(a.dtype, jax.dtypes.extended):
+        a, b = jax.random.key_data(a), jax.random.key_data(b)
+    if not jnp.issubdtype(a.dtype, jnp.inexact):
+        return bool((a == b).all())
+    close = float(jnp.finfo(a.dtype).eps) ** 0.5
+    return bool(jnp.allclose(a, b, rtol=close, atol=close, equal_nan=True))

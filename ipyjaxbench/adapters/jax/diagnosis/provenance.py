@@ -1,0 +1,91 @@
+"""Which arguments a failing expression depends on, asked of JAX while it traces."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from ipyjaxbench.adapters.jax import origin, trees
+from ipyjaxbench.adapters.jax.graphs.static_search import blamed, words_of_function
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.error_words import text_of
+
+
+def asked_for(error: Exception, call: Call) -> list[str]:
+    """The arguments of a call that the failing expression depends on, or that which led to it.
+
+    JAX names them for each tracer, while they are being traced, and not later. What is within
+    a loop, or another jit, has arguments of its own: then what was given to that is asked.
+    """
+    inner: origin.Place | None = None
+    for place in origin.places(error):
+        names = dict.fromkeys(_names_in(origin.expression_of(place), error, inner))
+        values = [place.frame.f_locals[name] for name in names if name in place.frame.f_locals]
+        words = [_words_of(leaf) for value in values for leaf in trees.leaves(value)]
+        known = [name for each in words for name in blamed(Exception(each), call)]
+        if known:
+            return list(dict.fromkeys(known))
+        inner = place
+    return []
+
+
+def names_in(place: origin.Place) -> list[str]:
+    """Names in the expression that was being computed."""
+    return [*dict.fromkeys(_names_in(origin.expression_of(place), Exception(), None))]
+
+
+def _names_in(text: str, error: Exception, inner: origin.Place | None) -> Iterator[str]:
+    """Names in an expression; of a scan whose rows are at fault those of what it goes along."""
+    try:
+        tree: ast.AST = ast.parse(text.strip())
+    except SyntaxError:  # a part of a statement
+        return
+    if inner is not None and (rows := _rows_of_scan(tree, error, inner)) is not None:
+        tree = rows
+    # The order is that of the code, not that of the tree.
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    for node in sorted(found, key=lambda each: (each.lineno, each.col_offset)):
+        yield node.id
+
+
+def _rows_of_scan(tree: ast.AST, error: Exception, inner: origin.Place) -> ast.expr | None:
+    """What a scan goes along, where JAX blames the second argument of its body alone."""
+    match tree:
+        case ast.Module(
+            body=[
+                ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(attr="scan") | ast.Name(id="scan"),
+                        args=[_, _, rows, *_],
+                    )
+                )
+            ]
+        ):
+            parameters = inner.code.co_varnames[: inner.code.co_argcount]
+            named = words_of_function(error)
+            base = {name.partition("[")[0].partition(".")[0] for name in named}
+            return rows if base and base == {*parameters[1:2]} else None
+    return None
+
+
+def _words_of(leaf: Any) -> str:
+    """JAX's words for a tracer that is asked for its numbers.
+
+    What stands in for one row, or for a derivative, is asked for what it is made of.
+    """
+    for _ in range(8):
+        inner = [getattr(leaf, name, None) for name in ("val", "primal")]
+        inner = [each for each in inner if objects.is_a(each, jax.core.Tracer)]
+        if not inner:
+            break
+        leaf = inner[0]
+    if not objects.is_a(leaf, jax.core.Tracer):
+        return ""
+    try:
+        np.asarray(leaf)
+    except Exception as error:  # noqa: BLE001  that is what is asked for
+        return text_of(error)
+    return ""

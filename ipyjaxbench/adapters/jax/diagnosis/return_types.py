@@ -1,0 +1,131 @@
+"""What a function returns and JAX cannot take: a generator, a coroutine, a string, an object."""
+
+import ast
+import inspect
+import linecache
+from collections.abc import Callable
+from types import CoroutineType
+from typing import Any
+
+import jax
+
+from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.diagnosis.ast_copy import first_line
+from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_jitted
+from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
+from ipyjaxbench.adapters.jax.origin import is_users
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import uncalled
+
+
+class NoDataError(TypeError):
+    """A result holds something that is no data.
+
+    Attributes:
+        place: file and line of the ``return``, or of the function where there are several.
+        package: that made what is no data.
+        whole: all of the result.
+    """
+
+    def __init__(
+        self, what: str, function: Callable[..., Any], package: str = "", whole: object = None
+    ) -> None:
+        super().__init__(what)
+        self.whole = whole
+        self.place = _returned_at(function)
+        self.package = package
+
+
+def refuse_generator(function: Callable[..., Any]) -> None:
+    """Raise for a function that computes nothing when it is called.
+
+    Raises:
+        NoDataError: it is a generator function, or ``async``.
+    """
+    plain = objects.unwrapped(function)
+    if inspect.isgeneratorfunction(plain):
+        raise NoDataError("the result is a generator", plain)
+    if inspect.iscoroutinefunction(plain) or inspect.isasyncgenfunction(plain):
+        raise NoDataError("the result is a coroutine: the function is async", plain)
+
+
+def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) -> None:
+    """Raise where JAX refused what a function returned.
+
+    Args:
+        function: it was called.
+        returned: its result; empty where it raised.
+
+    Raises:
+        NoDataError: the result holds something that is no data.
+    """
+    for result in returned:
+        for path, leaf in trees.with_paths(result):
+            if _is_traced(leaf):
+                continue
+            if objects.is_of(leaf, CoroutineType):
+                leaf.close()  # nobody will await it
+            where = f"result{jax.tree_util.keystr(path)}" if path else "the result"
+            kind = objects.name_of(type(leaf))
+            article = "an" if kind[0] in "aeiouAEIOU" else "a"
+            # What wraps the user's function may give something else than that does.
+            returns = objects.unwrapped(function) if is_jitted(function) else function
+            package = objects.module_of(type(leaf)).partition(".")[0]
+            raise NoDataError(f"{where} is {article} {kind}", returns, package, result)
+
+
+def refuse_shapes(function: Callable[..., Any], returned: list[Any]) -> None:
+    """Raise where a function returned shapes of arrays, as `jax.eval_shape` does.
+
+    Raises:
+        NoDataError: the result holds one.
+    """
+    for result in returned:
+        if any(objects.is_a(leaf, jax.ShapeDtypeStruct) for leaf in trees.leaves(result)):
+            raise NoDataError("the result is a shape without an array", function, "jax", result)
+
+
+def said_in_a_line(text: str, error: Exception) -> str:
+    """What to say of a result that is no failure of tracing; empty where it is one.
+
+    Args:
+        text: the call, as typed.
+        error: that tracing it raised.
+    """
+    whole = error.whole if isinstance(error, NoDataError) else None
+    leaves = trees.leaves(whole)
+    if callable(whole) and not any(objects.is_a(leaf, jax.core.Tracer) for leaf in leaves):
+        return uncalled(text)
+    if leaves and all(objects.is_a(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
+        return f"{text!r} is the shape of an array, and computes nothing: give it to a function"
+    return ""
+
+
+def data_alone(result: Any) -> Any:
+    """A result without what is no data, which ways to jit that filter hand through."""
+    return trees.mapped(lambda leaf: leaf if _is_traced(leaf) else None, result)
+
+
+def _is_traced(leaf: object) -> bool:
+    return objects.is_a(leaf, jax.core.Tracer) or is_leaf(leaf)
+
+
+def is_of_another_framework(error: Exception) -> bool:
+    """Whether tracing failed since the result is another framework's: so is the program."""
+    return isinstance(error, NoDataError) and error.package in ("torch", "tensorflow")
+
+
+def _returned_at(function: Callable[..., Any]) -> tuple[str, int]:
+    code = getattr(function, "__code__", None)
+    if code is None or not is_users(code.co_filename):
+        return "", 0
+    lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return code.co_filename, code.co_firstlineno
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and first_line(node) == code.co_firstlineno:
+            returns = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Return)]
+            return code.co_filename, returns[0] if len(returns) == 1 else node.lineno
+    return code.co_filename, code.co_firstlineno

@@ -1,0 +1,1 @@
+"""What to write instead, found by what the failing line is."""

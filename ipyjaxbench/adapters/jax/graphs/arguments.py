@@ -1,0 +1,128 @@
+"""A call cut into what is traced and what is fixed while it is."""
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Iterable, Iterator
+from types import FunctionType, MethodType
+from typing import Any
+
+import jax
+import numpy as np
+
+from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_jitted
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call
+
+_CONTAINERS: tuple[Any, ...] = (list, tuple, dict)
+_FEW = 3  # parts that are named one by one
+_HOLE = None  # what stands in a tree where a static leaf was
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a leaf of an argument is data: an array, a number, or the shape of one."""
+    if objects.asked(_is_data, value):
+        return True
+    if objects.is_of(value, np.ndarray, np.generic):
+        return value.dtype.kind not in "OSUMm"
+    return objects.attribute(type(value), "__jax_array__") is not None
+
+
+def with_self(call: Call) -> Call:
+    """A method of a tree of arrays as a function of that tree: its arrays are inputs then."""
+    function = call.function
+    if objects.is_of(function, MethodType):
+        owner, plain = function.__self__, function.__func__  # type: ignore[attr-defined]
+    else:
+        owner, plain = function, objects.attribute(type(function), "__call__")
+    # What binds itself stands for a function, as what `equinox.filter_grad` gives.
+    binds = owner is function and objects.attribute(type(function), "__get__") is not None
+    if binds or is_jitted(function) or type(plain) is not FunctionType:
+        return call
+    if not any(is_leaf(leaf) for leaf in trees.leaves(owner)) or owner is None:
+        return call
+    return Call(call.text, plain, (owner, *call.args), call.kwargs, ("self", *call.labels))
+
+
+def holds_itself(value: object, above: frozenset[int] = frozenset()) -> bool:
+    """Whether a container leads back to itself; JAX cannot follow that, and is left broken."""
+    if not objects.is_of(value, *_CONTAINERS):
+        return False
+    containers = [each for each in _items(value) if objects.is_of(each, *_CONTAINERS)]
+    here = above | {id(value)}
+    return any(id(each) in here or holds_itself(each, here) for each in containers)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    """What is in a container, by Python's own methods: those of others may do what they like."""
+    kind = next(each for each in _CONTAINERS if objects.is_of(value, each))
+    found: Iterable[Any] = dict.values(value) if kind is dict else kind.__iter__(value)
+    return found
+
+
+def _is_data(value: object) -> bool:
+    return isinstance(value, bool | int | float | complex | jax.Array | jax.ShapeDtypeStruct)
+
+
+def dress(wrapper: Any, function: Any) -> None:
+    """Make a wrapper look like what it wraps: JAX's errors then name the user's arguments."""
+    with contextlib.suppress(Exception):  # an object may answer what it likes
+        wrapper.__signature__ = inspect.signature(function)
+    name = objects.name_of(function) or objects.name_of(type(function))
+    wrapper.__name__ = wrapper.__qualname__ = name
+    if objects.is_of(function, FunctionType, MethodType):
+        functools.update_wrapper(wrapper, function, updated=())
+        wrapper.__name__ = name
+
+
+class Part:
+    """One argument, cut into the leaves that are data and those that are not.
+
+    Args:
+        name: of the parameter.
+        value: what is given.
+        static: whether all of it is fixed.
+    """
+
+    def __init__(self, name: str, value: Any, static: bool) -> None:  # noqa: FBT001
+        self.name = name
+        self._value = value
+        self._leaves, self._tree = trees.flatten(value)
+        self._is_data = [not static and is_leaf(leaf) for leaf in self._leaves]
+        kept = [
+            leaf if is_data else _HOLE
+            for leaf, is_data in zip(self._leaves, self._is_data, strict=True)
+        ]
+        self.data = jax.tree.unflatten(self._tree, kept)
+
+    @property
+    def no_data(self) -> bool:
+        """Whether it has leaves, and none of them is data."""
+        return bool(self._leaves) and not any(self._is_data)
+
+    def fixed_leaves(self) -> tuple[str, ...]:
+        """Paths to what is no data in a tree that holds data; their number, if they are many."""
+        if self.no_data or not any(self._is_data):
+            return ()
+        paths = trees.with_paths(self._value)
+        found = [
+            self.name + jax.tree_util.keystr(path)
+            for (path, _), is_data in zip(paths, self._is_data, strict=True)
+            if not is_data
+        ]
+        return tuple(found) if len(found) <= _FEW else (f"{len(found)} parts of {self.name}",)
+
+    def whole(self, data: Any) -> Any:
+        """The argument with traced leaves in place of data."""
+        traced = iter(trees.leaves(data))
+        leaves = [
+            next(traced) if is_data else leaf
+            for leaf, is_data in zip(self._leaves, self._is_data, strict=True)
+        ]
+        return jax.tree.unflatten(self._tree, leaves)
+
+    def leaves(self) -> Iterator[tuple[str, Any]]:
+        """Each leaf that is data, with the path to it."""
+        for path, leaf in trees.with_paths(self.data):
+            yield self.name + jax.tree_util.keystr(path), leaf

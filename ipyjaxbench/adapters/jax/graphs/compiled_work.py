@@ -1,0 +1,88 @@
+"""What the programs of a jitted function compute, as written and as compiled."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+
+from ipyjaxbench.adapters.jax.compilation import JaxWatch
+from ipyjaxbench.adapters.jax.graphs.flops import Tally, TooLargeError
+from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
+from ipyjaxbench.device import microbenchmarks
+from ipyjaxbench.device.ceilings import BUSY
+from ipyjaxbench.frameworks.compilation import Work
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host.conditions import Meter
+
+_CLOCK = Clock.elapsed()
+_SECONDS = 0.05  # for the products that show what a device can do in one dtype
+
+
+class Works:
+    """Counts what calls compute, and measures once what each device can do."""
+
+    def __init__(self) -> None:
+        self._peaks: dict[tuple[Any, str], float] = {}
+        self._disturbed: dict[tuple[Any, str], float] = {}  # of a machine that had more to do
+
+    def of_call(
+        self, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Work | None:
+        """The work of one call, from the programs that earlier calls made; None if not told."""
+        program = _known_program(function, args, kwargs)
+        if program is None:
+            return None
+        jaxpr, compiled = program
+        places = [s.device_set for s in jax.tree.leaves(compiled.output_shardings)]
+        devices = set().union(*places)
+        cost = compiled.cost_analysis() or {}
+        cost = cost[0] if isinstance(cost, list) else cost  # a list before 0.5
+        if len(devices) != 1 or not cost:  # a program without operations has bytes alone
+            return None
+        try:
+            tally = Tally().program(jaxpr)
+        except TooLargeError:
+            return None
+        (device,) = devices
+        return Work(
+            flops=tally.flops,
+            written=tally.written,
+            unused=tally.unused,
+            constant=tally.constant,
+            compiled=cost.get("flops", 0.0) + cost.get("transcendentals", 0.0),
+            constant_bytes=sum(getattr(c, "nbytes", 0) for c in tally.constants.values()),
+            peak=lambda: self._peak(device, tally.products),
+        )
+
+    def _peak(self, device: Any, products: Mapping[str, float]) -> float | None:
+        """FLOP/s of the fastest matrix product in any of the dtypes that matter; None if busy."""
+        least = 0.01 * sum(products.values())
+        dtypes = {dtype for dtype, flops in products.items() if flops > least} or {"float32"}
+        for dtype in dtypes:
+            if (device, dtype) not in self._peaks:
+                self._measure(device, dtype)
+        known = [self._peaks.get((device, dtype)) for dtype in dtypes]
+        return None if None in known else max(filter(None, known))
+
+    def _measure(self, device: Any, dtype: str) -> None:
+        """What was measured while other programs had the CPUs is no peak of the host's."""
+        probe, key, meter = JaxProbe(device), (device, dtype), Meter(_CLOCK)
+        with probe.usual():
+            rate, _ = microbenchmarks.of_products(partial(probe.product, dtype), _CLOCK, _SECONDS)
+        rate = max(rate, self._disturbed.get(key, 0.0))
+        is_busy = meter.read().taken > BUSY and device.platform == "cpu"
+        (self._disturbed if is_busy else self._peaks)[key] = rate
+
+
+def _known_program(
+    function: Any, args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[Any, Any] | None:
+    """The jaxpr and the executable that earlier calls made; None where asking would make them."""
+    with JaxWatch() as watch, jax.transfer_guard("allow"):
+        traced = function.trace(*args, **kwargs)
+        lowered = traced.lower()
+        # A trace may be told where only its look-up was timed; what is lowered anew is new.
+        if "lower" in watch.phases():
+            return None
+        return traced.jaxpr, lowered.compile()

@@ -1,0 +1,130 @@
+"""What a jaxpr holds that its author may not expect."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+
+from ipyjaxbench import units
+from ipyjaxbench.adapters.jax.graphs import lint_keys, program
+from ipyjaxbench.adapters.jax.graphs.lint_promotions import promotions
+from ipyjaxbench.adapters.jax.graphs.tracing import Traced
+from ipyjaxbench.adapters.jax.origin import is_users
+from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs.components import line_of
+from ipyjaxbench.reports.note import Note
+
+#: What is looked for, in words.
+LOOKED_FOR = (
+    *("large captured arrays", "unrolled loops", "promoted types", "weakly typed results"),
+    *("callbacks", "products of narrow numbers", "donated arguments that are not used again"),
+    *("parts that are computed again", "resharded results", "random keys used twice"),
+)
+_LARGE = 2**20  # bytes
+_OFTEN = 8  # times that a line is traced
+_OUTSIDE = ("callback", "debug_print", "infeed", "outfeed", "device_put")
+_NARROW = ("bfloat16", "float16", "float8_e4m3fn", "float8_e5m2")
+_REMAT = ("checkpoint", "remat", "remat2")
+
+
+def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
+    """Look through a program.
+
+    Args:
+        traced: the program.
+        compiled: gives what XLA makes of it; only asked where arguments lie on several devices.
+
+    Yields:
+        A Note for each thing that is worth knowing.
+    """
+    everything = [*program.equations_of(traced.closed.jaxpr)]
+    for value in program.constants_of(traced.closed):
+        if value.nbytes >= _LARGE:
+            yield notes.baked_in(units.array(value.dtype, value.shape), value.nbytes)
+    yield from _unrolled(traced.closed.jaxpr)
+    weak = [
+        units.array(str(aval.dtype), aval.shape)
+        for aval in traced.closed.out_avals
+        if getattr(aval, "weak_type", False)
+    ]
+    if weak:
+        yield notes.weak_output(weak)
+    names = [each.primitive.name for each in everything]
+    outside = [name for name in dict.fromkeys(names) if any(word in name for word in _OUTSIDE)]
+    if outside:
+        yield notes.called_back(outside)
+    yield from _narrow(everything)
+    yield from promotions(traced.closed.jaxpr)
+    yield from _donated(everything)
+    again = sum(name in _REMAT for name in names)
+    if again:
+        yield notes.recomputed(again)
+    yield from _resharded(traced, compiled)
+    reused = lint_keys.reused(traced.closed)
+    if reused is not None:
+        yield notes.key_reused(reused)
+
+
+def _unrolled(jaxpr: Any) -> Iterator[Note]:
+    """Lines on which each primitive stands as often, and often."""
+    places: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for equation, place in program.placed(jaxpr):
+        # A library's own loop, as one over the leaves of a tree, is not the user's to roll up.
+        if place[1] and is_users(program.nearest_of(equation.source_info)[0]):
+            places[place][equation.primitive.name] += 1
+    for place, counted in places.items():
+        times = min(counted.values())
+        if times >= _OFTEN:
+            yield notes.unrolled(place[1], line_of(*place), times, counted.total())
+
+
+def _narrow(equations: list[Any]) -> Iterator[Note]:
+    dtypes: Counter[str] = Counter()
+    for equation in equations:
+        if equation.primitive.name in ("dot_general", "conv_general_dilated"):
+            given = str(equation.invars[0].aval.dtype)
+            if given in _NARROW and str(equation.outvars[0].aval.dtype) in _NARROW:
+                dtypes[given] += 1
+    if dtypes:
+        yield notes.low_precision([*dtypes], dtypes.total())
+
+
+def _donated(equations: list[Any]) -> Iterator[Note]:
+    for equation in equations:
+        given = equation.params.get("donated_invars", ())
+        room = Counter(_kind(v) for v in equation.outvars)
+        unused = []
+        for variable, donated in zip(equation.invars, given, strict=False):
+            if donated and room[_kind(variable)] < 1:
+                unused.append(units.array(str(variable.aval.dtype), variable.aval.shape))
+            elif donated:
+                room[_kind(variable)] -= 1
+        if unused:
+            yield notes.donated_unused(unused)
+
+
+def _kind(variable: Any) -> tuple[object, object]:
+    return getattr(variable.aval, "shape", None), getattr(variable.aval, "dtype", None)
+
+
+def _resharded(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
+    """Results that look like an argument and lie on devices in another way."""
+    cut = [
+        (name, value)
+        for name, value in zip(traced.names, traced.values, strict=True)
+        if isinstance(value, jax.Array) and len(value.sharding.device_set) > 1
+    ]
+    if not cut:
+        return
+    placed = jax.tree.leaves(compiled().output_shardings)
+    for aval, sharding in zip(traced.closed.out_avals, placed, strict=False):
+        alike = [(n, v) for n, v in cut if (v.shape, v.dtype) == (aval.shape, aval.dtype)]
+        if alike and not any(sharding.is_equivalent_to(v.sharding, v.ndim) for _, v in alike):
+            name, value = alike[0]
+            yield notes.resharded(name, _spec(value.sharding), _spec(sharding))
+
+
+def _spec(sharding: Any) -> str:
+    """How arrays are cut, in JAX's own words."""
+    return str(getattr(sharding, "spec", sharding)).replace("PartitionSpec", "P")

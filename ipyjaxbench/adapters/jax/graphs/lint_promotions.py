@@ -1,0 +1,123 @@
+"""Arrays that become wider though no line says so."""
+
+import ast
+import functools
+import linecache
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from ipyjaxbench.adapters.jax.graphs import program
+from ipyjaxbench.adapters.jax.graphs.program import Place
+from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs.components import line_of
+from ipyjaxbench.reports.note import Note
+
+_PRODUCTS = ("dot_general", "conv_general_dilated")
+#: What makes an array of nothing: the dtype is that of the new one.
+_MAKERS = {"ones", "zeros", "full", "empty", "eye", "arange", "linspace", "normal", "uniform"}
+_TYPES = ("dtype", "preferred_element_type")
+
+
+def promotions(jaxpr: Any) -> Iterator[Note]:
+    """A note for each line on which an array is computed with as a wider one.
+
+    What a sum is collected in is not meant: JAX takes a wider dtype for that, and goes back.
+    """
+    places: dict[Place, tuple[str, str, int]] = {}
+    for equation, (file, line), given, new in _widened(jaxpr, None):
+        is_product = equation.primitive.name in _PRODUCTS
+        if line and (is_product or not _is_asked_for(_statement(file, line), str(new))):
+            nbytes = new.itemsize * math.prod(given.shape)
+            places.setdefault((file, line), (str(given.dtype), str(new), nbytes))
+    for (file, line), (old_name, new_name, nbytes) in places.items():
+        yield notes.promoted(line, line_of(file, line), old_name, new_name, nbytes)
+
+
+def _is_asked_for(statement: ast.AST | None, dtype: str) -> bool:
+    """Whether code converts something to a dtype, and does not only name it."""
+    calls = (
+        (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement else ()
+    )
+    return any(_converts(call, dtype) for call in calls)
+
+
+def _statement(file: str, line: int) -> ast.AST | None:
+    """The smallest statement, or lambda, that a line is part of; None where its source is gone."""
+    found: ast.AST | None = None
+    for node in ast.walk(_tree("".join(linecache.getlines(file)))):
+        if not isinstance(node, ast.stmt | ast.Lambda):
+            continue
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
+            found = node  # the outer ones come first
+    return found
+
+
+@functools.lru_cache(maxsize=32)
+def _tree(source: str) -> ast.AST:
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _converts(call: ast.Call, dtype: str) -> bool:
+    function = call.func
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    is_of_data = any(not _is_constant(arg) for arg in call.args[:1])
+    if name in ("astype", "convert_element_type"):
+        return True
+    if name in _MAKERS:
+        return False
+    if any(keyword.arg in _TYPES for keyword in call.keywords):
+        return is_of_data or (isinstance(function, ast.Attribute) and not call.args)
+    return is_of_data and (name == dtype or (name in ("array", "asarray") and len(call.args) > 1))
+
+
+def _is_constant(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
+
+
+def _widened(jaxpr: Any, place: Place | None) -> Iterator[tuple[Any, Place, Any, Any]]:
+    """Equations that take an array as a wider one: where, its type, and the wider dtype."""
+    reduced = _only_reduced(jaxpr)
+    for equation in jaxpr.eqns:
+        given = [variable.aval for variable in equation.invars]
+        here = place or program.place_of(equation.source_info)
+        if equation.primitive.name == "convert_element_type":
+            new = equation.outvars[0]
+            if given[0].shape and new not in reduced and _is_wider(given[0].dtype, new.aval.dtype):
+                yield equation, here, given[0], new.aval.dtype
+        elif equation.primitive.name in _PRODUCTS:
+            one, other = given[:2]
+            for narrow, wide in ((one, other), (other, one)):
+                if _is_wider(narrow.dtype, wide.dtype):
+                    yield equation, here, narrow, wide.dtype
+        for inner in program.programs_in(equation):
+            yield from _widened(inner, here if program.is_of_library(equation) else place)
+
+
+def _only_reduced(jaxpr: Any) -> set[Any]:
+    """What is used by sums and the like alone."""
+    used: dict[Any, list[str]] = {}
+    for equation in jaxpr.eqns:
+        for variable in _variables(equation.invars):
+            used.setdefault(variable, []).append(equation.primitive.name)
+    for variable in _variables(jaxpr.outvars):
+        used.setdefault(variable, []).append("")
+    return {v for v, names in used.items() if all(n.startswith("reduce_") for n in names)}
+
+
+def _variables(variables: Sequence[Any]) -> list[Any]:
+    return [variable for variable in variables if not hasattr(variable, "val")]
+
+
+def _is_wider(old: Any, new: Any) -> bool:
+    both = jnp.issubdtype(old, jnp.floating) and jnp.issubdtype(new, jnp.floating)
+    return bool(both and new.itemsize > old.itemsize)

@@ -1,0 +1,62 @@
+"""A copy of a user's function in which NumPy's names stand for jax.numpy's."""
+
+from types import CellType, FunctionType, MethodType
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ipyjaxbench.usercode import objects
+
+
+def with_jax_numpy(function: Any) -> Any:
+    """Copy a function and those that it uses; the originals stay as they are.
+
+    Args:
+        function: a plain Python function or a method; anything else is returned as it is.
+
+    Returns:
+        The copy. ``np`` in it is jax.numpy, and what was imported from NumPy by name is the
+        function of jax.numpy with that name, where there is one.
+    """
+    return _Copies().of(function)
+
+
+class _Copies:
+    """Each function is copied once, so that those that call each other still do."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, Any] = {}
+        self._names: dict[int, dict[str, Any]] = {}
+
+    def of(self, value: Any) -> Any:
+        if value is np:
+            return jnp
+        if objects.is_of(value, MethodType):
+            return MethodType(self.of(value.__func__), value.__self__)
+        if objects.is_of(value, FunctionType) and not _is_of_library(value):
+            return self._of_function(value)
+        if callable(value) and objects.package_of(value) == "numpy":
+            return getattr(jnp, objects.name_of(value), value)
+        return value
+
+    def _of_function(self, function: FunctionType) -> Any:
+        if id(function) in self._made:
+            return self._made[id(function)]
+        known = self._names.get(id(function.__globals__))
+        names = self._names[id(function.__globals__)] = {} if known is None else known
+        cells = tuple(CellType() for _ in function.__closure__ or ())
+        made = FunctionType(
+            function.__code__, names, function.__name__, function.__defaults__, cells or None
+        )
+        made.__kwdefaults__ = function.__kwdefaults__
+        self._made[id(function)] = made
+        if known is None:
+            names |= {name: self.of(value) for name, value in function.__globals__.items()}
+        for cell, old in zip(cells, function.__closure__ or (), strict=True):
+            cell.cell_contents = self.of(old.cell_contents)
+        return made
+
+
+def _is_of_library(function: FunctionType) -> bool:
+    return (function.__module__ or "").partition(".")[0] in ("numpy", "jax")

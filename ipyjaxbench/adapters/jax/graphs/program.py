@@ -1,0 +1,340 @@
+"""What a jaxpr computes, counted equation by equation, and its text, folded where it is long."""
+
+import itertools
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import jax
+
+from ipyjaxbench.adapters.jax.graphs.flops import combines, operations_of, real_operations
+from ipyjaxbench.adapters.jax.origin import is_users
+from ipyjaxbench.graphs.components import Count, Value, by_line
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.origin import PACKAGE
+
+#: File and line.
+Place: TypeAlias = tuple[str, int]
+
+_WIDTH = 78
+_JITTED = ("jit", "pjit")
+_OF_JAX = re.compile(r"[/\\]jax[/\\]")
+_PARAMETER = 40  # characters of a parameter that are shown where a program is folded
+_FIRST, _LAST = 40, 10  # equations that are shown at each level
+_UNCOUNTED = {
+    "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",
+    "triangular_solve", "custom_call", "top_k", "pallas_call", "ffi_call", "geqrf", "hessenberg",
+}  # fmt: skip
+_UNKNOWN_TURNS = "the turns of a while loop are not known: one was counted"
+_ONE_BRANCH = "one branch of a cond was counted, the costliest"
+
+
+def values_of(avals: Any, names: Any = (), values: Any = ()) -> tuple[Value, ...]:
+    """Arrays by their types.
+
+    Args:
+        avals: the types.
+        names: of the first ones.
+        values: the first ones themselves; types of libraries have shapes in their values alone.
+    """
+    rows = itertools.zip_longest(avals, names, values)
+    return tuple(_value(name or "", aval, value) for aval, name, value in rows)
+
+
+def constants_of(closed: Any) -> tuple[Value, ...]:
+    """Arrays that are part of the program and of the programs in it, the largest first."""
+    every = [c for each in _closed_in(closed) for c in each.consts]
+    # What computes shapes alone, as `jax.eval_shape`, leaves shapes here.
+    found = {id(c): c for c in every if not isinstance(c, jax.ShapeDtypeStruct)}
+    values = [_value("", jax.typeof(c) if hasattr(jax, "typeof") else jax.core.get_aval(c))
+              for c in found.values()]  # fmt: skip
+    return tuple(sorted(values, key=lambda each: -each.nbytes))
+
+
+class Counted:
+    """How much a program computes.
+
+    Args:
+        jaxpr: the program, without its constants.
+
+    Attributes:
+        operations: equations, those of inner programs among them.
+        flops: floating-point operations, with every turn of each `scan`.
+        of_complex: those that there are because numbers are complex.
+        uncounted: what is not known, in words.
+    """
+
+    def __init__(self, jaxpr: Any) -> None:
+        self.operations = 0
+        self.of_complex = 0.0
+        self.uncounted: dict[str, None] = {}
+        self._times: Counter[str] = Counter()
+        self._flops: defaultdict[str, float] = defaultdict(float)
+        self._steps: list[tuple[str, int, str, float]] = []
+        self._places: dict[int, Place] = {}
+        self.flops = self._program(jaxpr, 1.0, None)
+
+    def primitives(self) -> tuple[Count, ...]:
+        """How often each primitive is computed, the costliest first."""
+        ranked = sorted(self._times, key=lambda n: (-self._flops[n], -self._times[n], n))
+        return tuple(Count(n, self._times[n], self._flops[n]) for n in ranked)
+
+    def lines(self) -> tuple[Count, ...]:
+        """How much each line of code computes, file by file and in order."""
+        return by_line(self._steps)
+
+    def _program(self, jaxpr: Any, turns: float, place: Place | None) -> float:
+        return math.fsum(self._equation(equation, turns, place) for equation in jaxpr.eqns)
+
+    def _equation(self, equation: Any, turns: float, place: Place | None) -> float:
+        name, inner = equation.primitive.name, [*programs_in(equation)]
+        if name in _UNCOUNTED:
+            self.uncounted[f"{name} is not counted"] = None
+        self.operations += 1
+        self._times[name] += 1
+        if not inner:
+            once = turns * operations_of(equation)
+            flops = once * real_operations(equation)
+            self.of_complex += flops - once
+            self._flops[name] += flops
+            self._steps.append((*(place or self._place(equation)), name, flops))
+            return flops
+        if place is None and is_of_library(equation):
+            place = self._place(equation)
+        if name == "scan":
+            return self._program(inner[0], turns * equation.params["length"], place)
+        if name == "while":
+            self.uncounted[_UNKNOWN_TURNS] = None
+            return math.fsum(self._program(program, turns, place) for program in inner)
+        # A function with its own derivative holds that too: what runs comes first.
+        runs = inner[0]
+        if name == "cond":
+            self.uncounted[_ONE_BRANCH] = None
+            runs = max(inner, key=lambda branch: Counted(branch).flops)
+        if name == "custom_linear_solve":
+            solve = getattr(equation.params.get("jaxprs"), "solve", None)
+            runs = getattr(solve, "jaxpr", runs)
+        # What does not run is listed, and costs nothing.
+        return math.fsum(
+            self._program(each, turns if each is runs else 0.0, place) for each in inner
+        )
+
+    def _place(self, equation: Any) -> Place:
+        key = id(equation.source_info.traceback)
+        if key not in self._places:
+            self._places[key] = place_of(equation.source_info)
+        return self._places[key]
+
+
+def placed(jaxpr: Any, place: Place | None = None) -> Iterator[tuple[Any, Place]]:
+    """Each equation with file and line of the user's code, those of inner programs among them.
+
+    JAX keeps traces of its own jitted functions, with the lines of the first call: what is in
+    them is at the line that calls them.
+    """
+    for equation in jaxpr.eqns:
+        here = place or place_of(equation.source_info)
+        yield equation, here
+        for inner in programs_in(equation):
+            yield from placed(inner, here if is_of_library(equation) else place)
+
+
+def place_of(info: Any) -> Place:
+    """File and line of the user's code that an equation comes from; 0 where there is none.
+
+    That is the innermost line that is in no library: where a library computes, the line that
+    calls it.
+    """
+    frames = getattr(info.traceback, "frames", None)
+    if frames is None:
+        return nearest_of(info)
+    for frame in frames:
+        if frame.file_name.startswith(PACKAGE):  # what is further out is the cell that looks
+            break
+        if is_users(frame.file_name):
+            return frame.file_name, frame.line_num
+    return "", 0
+
+
+def nearest_of(info: Any) -> Place:
+    """File and line of the innermost code that is not JAX's; a library's is among them."""
+    from jax.extend import source_info_util
+
+    parts = source_info_util.summarize(info).partition(" (")[0].split(":")
+    while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
+        parts.pop()  # the column
+    return (":".join(parts[:-1]), int(parts[-1])) if parts[-1].isdigit() else ("", 0)
+
+
+def is_of_library(equation: Any) -> bool:
+    """Whether an equation calls a jitted function that is not the user's."""
+    if equation.primitive.name not in _JITTED:
+        return False
+    file = _source_of(equation)
+    return not file or not is_users(file)
+
+
+def jitted(equation: Any) -> Any | None:
+    """The program of the jitted function that an equation calls; None where it calls none."""
+    return equation.params["jaxpr"].jaxpr if equation.primitive.name in _JITTED else None
+
+
+def jitted_by_user(closed: Any) -> tuple[str, ...]:
+    """Names of jitted functions in a program that are not JAX's own."""
+    found = []
+    for equation in closed.jaxpr.eqns:
+        if equation.primitive.name not in _JITTED:
+            continue
+        inner = equation.params["jaxpr"]
+        source = _source_of(equation)
+        if source and not _OF_JAX.search(source):
+            found.append(str(equation.params["name"]))
+        found += jitted_by_user(inner)
+    return tuple(dict.fromkeys(found))
+
+
+def _source_of(equation: Any) -> str:
+    """The file of a jitted function, and more; empty where it is not told."""
+    info = getattr(equation.params["jaxpr"].jaxpr, "debug_info", None)
+    told = getattr(info, "func_src_info", None) or ""
+    return str(told).rpartition(" at ")[2]
+
+
+def text_of(closed: Any, depth: int | None) -> str:
+    """The program as JAX prints it; where that is long, in our own shorter form.
+
+    Args:
+        closed: the jaxpr.
+        depth: levels of inner programs to show; None shows all, in JAX's own form.
+    """
+    if depth is None:
+        return str(closed.pretty_print(width=_WIDTH, use_color=False))
+    return "\n".join(_Listing(depth).lines(closed.jaxpr, 0))
+
+
+class _Listing:
+    """A line for each equation, inner programs folded below a depth."""
+
+    def __init__(self, depth: int) -> None:
+        self._depth = depth
+        self._names: dict[Any, str] = {}
+
+    def lines(self, jaxpr: Any, level: int) -> Iterator[str]:
+        pad = "  " * level
+        captured, given = (
+            " ".join(map(self._typed, variables)) for variables in (jaxpr.constvars, jaxpr.invars)
+        )
+        yield f"{pad}{{ lambda {captured}; {given}. let"
+        equations = jaxpr.eqns
+        hidden = range(_FIRST, len(equations) - _LAST)
+        for number, equation in enumerate(equations):
+            if number not in hidden:
+                yield from self._equation(equation, level, pad)
+                continue
+            if number == _FIRST:
+                yield f"{pad}    ... {len(hidden):,} more equations ..."
+            for variable in equation.outvars:  # names are those of the whole program
+                self._name(variable)
+        yield f"{pad}  in ({', '.join(map(self._name, jaxpr.outvars))}) }}"
+
+    def _equation(self, equation: Any, level: int, pad: str) -> Iterator[str]:
+        inner = [*_jaxprs_in(equation)]
+        given = " ".join(map(self._name, equation.invars))
+        gives = " ".join(map(self._typed, equation.outvars))
+        called = equation.primitive.name + _shown_parameters(equation)
+        if inner and level + 1 > self._depth:
+            count = sum(_count(program) for program in inner)
+            called += f" (... {count:,} equations)"
+        yield f"{pad}    {gives} = {called} {given}"[: 4 * _WIDTH]
+        if inner and level + 1 <= self._depth:
+            for program in inner:
+                yield from self.lines(program, level + 2)
+
+    def _name(self, variable: Any) -> str:
+        if not hasattr(variable, "count") and hasattr(variable, "val"):
+            return str(variable.val)
+        if type(variable).__name__ == "DropVar":
+            return "_"
+        if variable not in self._names:
+            self._names[variable] = _letters(len(self._names))
+        return self._names[variable]
+
+    def _typed(self, variable: Any) -> str:
+        return f"{self._name(variable)}:{variable.aval.str_short(short_dtypes=True)}"
+
+
+def equations_of(jaxpr: Any) -> Iterator[Any]:
+    """Equations of a program, each followed by those of the programs in it."""
+    for equation in jaxpr.eqns:
+        yield equation
+        for inner in programs_in(equation):
+            yield from equations_of(inner)
+
+
+def programs_in(equation: Any) -> Iterator[Any]:
+    """The jaxprs that an equation runs, without their constants.
+
+    How a reduction or a scatter combines two numbers is a part of that one equation.
+    """
+    if not combines(equation):
+        yield from _jaxprs_in(equation)
+
+
+def _jaxprs_in(equation: Any) -> Iterator[Any]:
+    """The jaxprs among an equation's parameters, without their constants."""
+    for parameter in equation.params.values():
+        for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
+            opened = getattr(each, "jaxpr", each)
+            if hasattr(opened, "eqns"):
+                yield opened
+
+
+def _count(jaxpr: Any) -> int:
+    return sum(1 + sum(map(_count, _jaxprs_in(equation))) for equation in jaxpr.eqns)
+
+
+def _closed_in(closed: Any) -> Iterator[Any]:
+    yield closed
+    for equation in closed.jaxpr.eqns:
+        for parameter in equation.params.values():
+            for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
+                if hasattr(each, "consts") and hasattr(each, "jaxpr"):
+                    yield from _closed_in(each)
+
+
+def _shown_parameters(equation: Any) -> str:
+    name = equation.params.get("name")
+    shown = [str(name)] if isinstance(name, str) and name else []
+    for key, value in equation.params.items():
+        if key in ("name", "jaxpr") or value is None or hasattr(value, "eqns"):
+            continue
+        plain = isinstance(value, int | float | str | tuple) and not isinstance(value, bool)
+        if plain and value != () and len(str(value)) <= _PARAMETER and not [*programs_in(equation)]:
+            shown.append(f"{key}={value}")
+    return f"[{' '.join(shown)}]" if shown else ""
+
+
+def _value(name: str, aval: Any, value: Any = None) -> Value:
+    found: Any = next((each for each in (aval, value) if objects.asked(_has_shape, each)), None)
+    if found is None:
+        return Value(name, str(aval).removesuffix("()"), None, 0, sized=False)
+    shape = tuple(int(n) if isinstance(n, int) else -1 for n in found.shape)
+    size = getattr(found.dtype, "itemsize", 0) * math.prod(shape)
+    weak = bool(getattr(found, "weak_type", False))
+    return Value(name, str(found.dtype), shape, max(size, 0), weak)
+
+
+def _has_shape(value: Any) -> bool:
+    return isinstance(value.shape, tuple) and value.dtype is not None
+
+
+def _letters(number: int) -> str:
+    """a, b, ... z, aa, ab, ..."""
+    found = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        found = chr(ord("a") + rest) + found
+    return found

@@ -1,0 +1,153 @@
+"""What JAX can still tell of a program that was traced: its stages, what XLA makes of it."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import jax
+
+from ipyjaxbench.adapters.jax.graphs import collectives, lint, program, tracing
+from ipyjaxbench.adapters.jax.graphs.workload import load_of
+from ipyjaxbench.adapters.jax.graphs.xla_costs import difference
+from ipyjaxbench.adapters.shared import hlo as _hlo
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
+from ipyjaxbench.options import STAGES
+from ipyjaxbench.reports.note import Note
+
+_PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
+
+
+class LiveProgram(Live):
+    """A program in memory.
+
+    Args:
+        traced: the program.
+    """
+
+    program: Any
+
+    def __init__(self, traced: tracing.Traced) -> None:
+        self.program = traced.closed
+        self._traced = traced
+
+    def text(self, stage: str) -> str:
+        """The whole text of a stage; "optimized" compiles it."""
+        if stage == "jaxpr":
+            return program.text_of(self.program, None)
+        if stage not in STAGES["jax"]:
+            raise OptionError(f"stage {stage!r}: JAX's are {', '.join(STAGES['jax'])}")
+        if stage == "optimized":
+            return _hlo.readable(str(self._compiled.as_text()))
+        return _hlo.readable(tracing.lowered(self._traced, stage, None))
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Inputs, equations and outputs; those of jitted functions are among them."""
+        return tuple(self._nodes())
+
+    def compiled(self) -> Compiled | None:
+        """What XLA makes of it on the default device."""
+        told = self._compiled.cost_analysis() or {}
+        cost = told[0] if isinstance(told, list) else told
+        memory = self._compiled.memory_analysis()
+        if memory is None:
+            return None
+        flops, text = _flops(cost), str(self._compiled.as_text())
+        return Compiled(
+            flops=flops,
+            why="" if flops is None else difference(self.program, flops, _devices(text)),
+            moved=known(cost, "bytes accessed"),
+            memory=needed(memory),
+            temporary=memory.temp_size_in_bytes,
+            collectives=collectives.found_in(text),
+        )
+
+    def load(self, nbytes: int) -> Load | None:
+        """From the jaxpr, with every turn of each `scan`."""
+        return load_of(self.program, nbytes)
+
+    def checks(self) -> tuple[Note, ...]:
+        """What it holds that may not be expected."""
+        return tuple(lint.checks(self._traced, lambda: self._compiled))
+
+    @cached_property
+    def _compiled(self) -> Any:
+        wrapper, args, kwargs = self._traced.call
+        return jax.jit(wrapper).lower(*args, **kwargs).compile()
+
+    def _nodes(self) -> Iterator[Node]:
+        names: dict[Any, str] = {}
+        jaxpr = self.program.jaxpr
+        for variable, name in zip(jaxpr.invars, self._traced.names, strict=True):
+            names[variable] = f"in{len(names)}"
+            yield Node(names[variable], f"{name} {_typed(variable)}")
+        yield from _drawn(jaxpr, names, itertools.count())
+        yield Node("out", "result", _sources(names, jaxpr.outvars))
+
+
+def _drawn(jaxpr: Any, names: dict[Any, str], numbers: Iterator[int]) -> Iterator[Node]:
+    """The equations of a program; those of jitted functions stand in the place of the call.
+
+    Args:
+        jaxpr: the program.
+        names: of the nodes that variables come from; those of the equations are added.
+        numbers: for the names of nodes.
+
+    Yields:
+        A node for each equation.
+    """
+    for equation in jaxpr.eqns:
+        jitted = program.jitted(equation)
+        if jitted is None:
+            node = f"n{next(numbers)}"
+            inner = equation.params.get("name")
+            label = equation.primitive.name + (f" {inner}" if isinstance(inner, str) else "")
+            shown = f"{label} {' '.join(map(_typed, equation.outvars))}"
+            yield Node(node, shown, _sources(names, equation.invars))
+            names |= dict.fromkeys(equation.outvars, node)
+        else:
+            inside = _handed_over(names, equation.invars, jitted.invars)
+            yield from _drawn(jitted, inside, numbers)
+            names |= _handed_over(inside, jitted.outvars, equation.outvars)
+
+
+def _handed_over(names: dict[Any, str], given: Any, taken: Any) -> dict[Any, str]:
+    """The nodes of variables under the names that they have on the other side of a call."""
+    pairs = zip(given, taken, strict=True)
+    return {to: names[v] for v, to in pairs if not hasattr(v, "val") and v in names}
+
+
+def _devices(hlo: str) -> int:
+    """Among how many the work of a compiled program is shared."""
+    found = _PARTITIONS.search(hlo)
+    return int(found[1]) if found else 1
+
+
+def _flops(cost: dict[str, float]) -> float | None:
+    """XLA counts exp, tanh and the like apart; where it has no figure it may say -1."""
+    told = [known(cost, name) for name in ("flops", "transcendentals")]
+    counted = [count for count in told if count is not None]
+    return sum(counted) if counted else None
+
+
+def needed(memory: Any) -> int:
+    """Bytes that a compiled program needs at once."""
+    parts = (memory.temp_size_in_bytes, memory.argument_size_in_bytes, memory.output_size_in_bytes)
+    return int(sum(parts) - memory.alias_size_in_bytes)
+
+
+def known(cost: Any, name: str) -> float | None:
+    """What XLA counts; it says -1 where it cannot."""
+    found = cost.get(name)
+    return None if found is None or found < 0 else float(found)
+
+
+def _typed(variable: Any) -> str:
+    return str(variable.aval.str_short(short_dtypes=True))
+
+
+def _sources(names: dict[Any, str], variables: Any) -> tuple[str, ...]:
+    known = (names.get(v) for v in variables if not hasattr(v, "val"))
+    return tuple(dict.fromkeys(name for name in known if name is not None))

@@ -1,0 +1,175 @@
+"""Which arguments may have to be static, in the order in which that is tried."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ipyjaxbench.adapters.jax import origin, trees
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.error_words import text_of
+
+_MOST_TRIES = 32
+_LARGE = 1000
+_CLOCK = Clock.elapsed()
+#: JAX's words where it knows which arguments a failing value comes from, and of which function.
+_BLAMED = re.compile(r"depends on the values? of the arguments? (.+?)\.\s", re.DOTALL)
+_TRACED = re.compile(r"while tracing the function (\S+)(?: at (.+?):(\d+))? for ")
+_BETWEEN = re.compile(r", and |, | and ")
+#: Values that are more often a choice than data, the likeliest first.
+_CHOICES: tuple[type, ...] = (bool, str, type(None), int, tuple, float)
+
+
+class Choices:
+    """Sets of static arguments, the fewest first, and what became of them.
+
+    Args:
+        call: whose arguments they are.
+
+    Attributes:
+        tries: how many sets were given out.
+        stopped: whether sets were left when the time was over.
+        is_named: whether JAX named what is in the set that was given out last.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.tries = 0
+        self.stopped = False
+        self.is_named = False
+        self._call = call
+        self._end = 0.0
+        self._failures: dict[frozenset[str], Exception] = {}
+        self._next: list[frozenset[str]] = []
+        self._first: frozenset[str] = frozenset()
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return (self._end - _CLOCK.now()) * 1e-9
+
+    def upto(self, seconds: float) -> Iterator[frozenset[str]]:
+        """Each set, the empty one first; what failed is to be told by `failed` in between."""
+        self.tries += 1
+        yield frozenset()
+        self._end = _CLOCK.now() + seconds * 1e9
+        for static, is_named in self._ordered(self._candidates()):
+            self.is_named = is_named
+            self.stopped = self.left <= 0 and not self.is_named
+            if self.tries >= _MOST_TRIES or self.stopped:
+                return
+            self.tries += 1
+            yield static
+
+    def failed(self, static: frozenset[str], error: Exception) -> None:
+        """Keep what a set led to; what JAX says of it may lead on."""
+        self._failures[static] = error
+        more = static.union(self._named(error))
+        if static and more != static and more not in self._failures:
+            self._next.append(more)
+
+    def has_large(self, static: frozenset[str]) -> bool:
+        """Whether a number that is static could be that of very many turns."""
+        values = (value for name, value in _given(self._call).items() if name in static)
+        return any(objects.is_of(value, int, float) and value > _LARGE for value in values)
+
+    def told(self) -> tuple[tuple[str, ...], Exception]:
+        """The fault that is left when arguments that only stand in its way are static.
+
+        A flag that Python asks for first hides what comes after it, and is no fault: it can be
+        static. So where a static argument leads on to another line, that is the one to tell.
+        """
+        static: frozenset[str] = frozenset()
+        while True:
+            here = _where(self._failures[static])
+            larger = (each for each in self._failures if each > static)
+            further = [each for each in larger if _where(self._failures[each]) != here]
+            if not further:
+                names = tuple(n for n in _given(self._call) if n in static)
+                return names, self._failures[static]
+            static = min(further, key=len)
+
+    def _ordered(self, candidates: Sequence[str]) -> Iterator[tuple[frozenset[str], bool]]:
+        """Each set, and whether JAX named what is in it."""
+        for size in range(1, len(candidates) + 1):
+            for names in itertools.combinations(candidates, size):
+                while self._next:
+                    more = self._next.pop(0)
+                    if more not in self._failures:
+                        yield more, True
+                static = frozenset(names)
+                if static not in self._failures:
+                    yield static, static <= self._first
+
+    def _candidates(self) -> list[str]:
+        """Arguments that may be static: those that JAX names first, then the likely ones."""
+        given = {n: v for n, v in _given(self._call).items() if _can_be_static(v)}
+        kinds = {n: next((i for i, k in enumerate(_CHOICES) if objects.is_a(v, k)), None)
+                 for n, v in given.items()}  # fmt: skip
+        likely = sorted((n for n in given if kinds[n] is not None), key=lambda n: kinds[n] or 0)
+        first = self._failures.get(frozenset())
+        named = [n for n in self._named(first) if n in likely] if first else []
+        self._first = frozenset(named)
+        return list(dict.fromkeys([*named, *likely]))
+
+    def _named(self, error: Exception) -> list[str]:
+        given = _given(self._call)
+        names = [name.partition("[")[0].partition(".")[0] for name in blamed(error, self._call)]
+        return [name for name in names if name in given and _can_be_static(given[name])]
+
+
+def blamed(error: Exception, call: Call) -> list[str]:
+    """The arguments of a call that JAX's words make responsible.
+
+    Within a scan or another jit these are the arguments of that function: they are left out.
+    """
+    traced = _TRACED.search(text_of(error))
+    return named_in(error, call) if not traced or _is_function(traced, call) else []
+
+
+def named_in(error: Exception, call: Call) -> list[str]:
+    """The arguments of a call that JAX's words name, whichever function it speaks of."""
+    return [name for name in words_of_function(error) if _base(name) in _given(call)]
+
+
+def words_of_function(error: Exception) -> list[str]:
+    """The arguments that JAX's words name, of whichever function."""
+    found = _BLAMED.search(text_of(error))
+    return _BETWEEN.split(found[1]) if found else []
+
+
+def _is_function(traced: re.Match[str], call: Call) -> bool:
+    """Whether JAX speaks of the called function, and not of one in it."""
+    plain = objects.unwrapped(call.function)
+    code = getattr(plain, "__code__", None)
+    name, file, line = traced.groups()
+    if code is not None and file is not None:
+        return bool((file, int(line)) == (code.co_filename, code.co_firstlineno))
+    return bool(name == getattr(call.function, "__name__", type(call.function).__name__))
+
+
+def _where(error: Exception) -> tuple[str, object]:
+    found = origin.places(error)
+    place = (found[0].file, found[0].line) if found else text_of(error).partition("\n")[0]
+    return type(error).__name__, place
+
+
+def _given(call: Call) -> Mapping[str, Any]:
+    return {**dict(zip(call.labels, call.args, strict=True)), **call.kwargs}
+
+
+def _base(name: str) -> str:
+    return name.partition("[")[0].partition(".")[0]
+
+
+def _can_be_static(value: Any) -> bool:
+    """Whether `jax.jit` would take it: what cannot be hashed, or holds arrays, it refuses."""
+    try:
+        hash(value)
+    except Exception:  # noqa: BLE001  the object may raise anything
+        return False
+    return not any(objects.is_a(leaf, jax.Array, np.ndarray) for leaf in trees.leaves(value))

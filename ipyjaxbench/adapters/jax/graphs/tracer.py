@@ -1,0 +1,225 @@
+"""The graph of a call in JAX: its jaxpr, and what is counted in it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+import jax
+import numpy as np
+
+from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.diagnosis import diagnose, return_types
+from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
+from ipyjaxbench.adapters.jax.graphs import program, tracing
+from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
+from ipyjaxbench.adapters.jax.graphs.isolation import Left
+from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
+from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import with_jax_numpy
+from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
+from ipyjaxbench.adapters.jax.tpu import estimate
+from ipyjaxbench.adapters.shared import hlo
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.graphs import program_notes
+from ipyjaxbench.graphs.diagnosis import UntraceableError
+from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.validity import setting_notes
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call, Shape
+
+_SHORT = 100  # equations up to which JAX's own text is shown
+_LINES = 120  # of a later stage
+_CLOCK = Clock.elapsed()
+
+
+def graph(call: Call, options: GraphOptions) -> Graph | None:
+    """Trace a call and tell what its program is.
+
+    Args:
+        call: it is not made.
+        options: which form of the program, and how much of it.
+
+    Returns:
+        The graph; None where the result is another framework's.
+
+    Raises:
+        UntraceableError: no choice of static arguments helps; it holds the diagnosis.
+    """
+    __tracebackhide__ = True
+    stage = options.stage_of("jax")
+    _refuse_cycles(call)
+    _refuse_deleted(call)
+    call = replace(call, args=tuple(map(_without_data, call.args)))
+    if options.numpy:
+        call = replace(call, function=with_jax_numpy(call.function))
+    call = _transformed(call, options)
+    start = _CLOCK.now()
+    try:
+        traced = tracing.trace(call)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{call.text} was being traced; nothing is left of it") from None
+    except tracing.NoChoiceError as failed:
+        if return_types.is_of_another_framework(failed.error):
+            return None
+        if said := return_types.said_in_a_line(call.text, failed.error):
+            raise SnippetError(said) from None
+        try:
+            diagnosis = diagnose.diagnose(call, failed)
+        except Exception as error:  # noqa: BLE001  an object may answer as it likes
+            why = f"{call.text} does not trace, and raises when asked why: {type(error).__name__}"
+            raise SnippetError(why) from failed.error
+        raise UntraceableError(diagnosis, failed.error) from failed.error
+    seconds = (_CLOCK.now() - start) * 1e-9
+    counted = program.Counted(traced.closed.jaxpr)
+    live = LiveProgram(traced)
+    checked = live.checks() if options.check else ()
+    expected, of_chips = (
+        estimate.estimates(live, traced, options.on, options.shard) if options.on else ((), ())
+    )
+    wants_compiler = options.stats or stage == "optimized"
+    found = Graph(
+        code=call.text,
+        framework="jax",
+        frameworks={"jax": jax.__version__},
+        form=stage,
+        program=_only(_text(live, traced, options, counted.operations), options.find),
+        inputs=program.values_of(traced.closed.in_avals, traced.names, traced.values),
+        outputs=program.values_of(traced.closed.out_avals),
+        constants=program.constants_of(traced.closed),
+        operations=counted.operations,
+        flops=counted.flops,
+        uncounted=tuple(counted.uncounted),
+        stats=counted.primitives(),
+        lines=counted.lines(),
+        static_argnames=traced.static,
+        fixed=(*traced.untraceable, *traced.within),
+        tries=traced.tries,
+        seconds=seconds,
+        printed=traced.printed,
+        notes=(
+            *_narrowed(traced),
+            *_refused_by_jit(call, traced),
+            *_left_behind(traced.left),
+            *of_chips,
+            *checked,
+        ),
+        estimates=expected,
+        compiled=live.compiled() if wants_compiler else None,
+        details=options.details,
+        clear=LOOKED_FOR if options.check and not checked else (),
+        warm=program.jitted_by_user(traced.closed),
+    )
+    return found.alive(live)
+
+
+def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, operations: int) -> str:
+    stage = options.stage_of("jax")
+    if stage == "jaxpr":
+        return _jaxpr_text(traced.closed, operations, options.depth)
+    if options.platform:
+        text = hlo.readable(tracing.lowered(traced, stage, options.platform))
+    else:
+        text = live.text(stage)
+    lines = text.splitlines()
+    if options.depth is not None and len(lines) > _LINES:
+        lines[_LINES // 2 : -_LINES // 2] = [f"... {len(lines) - _LINES:,} more lines ..."]
+    return "\n".join(lines)
+
+
+def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
+    """In JAX's own form where that is short; it takes several lines for some equations."""
+    if operations <= _SHORT or depth is None:
+        text = program.text_of(closed, None)
+        if depth is None or text.count("\n") < _LINES:
+            return text
+    return program.text_of(closed, depth)
+
+
+def _refuse_cycles(call: Call) -> None:
+    for name, value in values(call).items():
+        try:
+            is_cycle = holds_itself(value)
+        except RecursionError:
+            is_cycle = True
+        if is_cycle:
+            raise SnippetError(
+                f"{name} holds itself, or is nested without an end: give it without that part"
+            )
+
+
+def _refuse_deleted(call: Call) -> None:
+    """Tracing asks for shapes, which deleted arrays still have: the call itself would fail."""
+    for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
+        leaves = (leaf for leaf in trees.leaves(value) if objects.is_a(leaf, jax.Array))
+        if any(not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted() for leaf in leaves):
+            raise SnippetError(
+                f"the memory of {name} was given away by an earlier call (donate_argnums): use what"
+                " that call returned, or copy it before: jnp.copy(x)"
+            )
+
+
+def _transformed(call: Call, options: GraphOptions) -> Call:
+    """The gradient of a call, or the call for each row of its arrays, or both."""
+    if options.vmap:
+        rows = tuple(0 if getattr(arg, "ndim", 0) else None for arg in call.args)
+        call = replace(call, function=jax.vmap(call.function, in_axes=rows))
+    if options.grad:
+        call = replace(call, function=jax.grad(call.function))
+    return call
+
+
+def _without_data(value: Any) -> object:
+    if objects.is_of(value, Shape):
+        return jax.ShapeDtypeStruct(value.shape, value.dtype)
+    return value
+
+
+def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
+    """NumPy's numbers of 64 bits, of which JAX takes half."""
+    by_kind: dict[tuple[str, str], list[str]] = {}
+    pairs = zip(traced.names, traced.values, traced.closed.in_avals, strict=True)
+    for name, value, aval in pairs:
+        if objects.is_of(value, np.ndarray, np.generic) and value.dtype != aval.dtype:
+            by_kind.setdefault((str(value.dtype), str(aval.dtype)), []).append(name)
+    yield from (setting_notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
+
+
+def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
+    """What a jitted function would not take as it is, or would be compiled for at each call."""
+    # Other libraries' ways to jit, and methods, take trees that `jax.jit` refuses.
+    if (
+        traced.within
+        and objects.is_of(call.function, FunctionType)
+        and call.labels[:1] != ("self",)
+    ):
+        yield program_notes.mixed_tree(traced.within)
+    fixed = {*traced.static, *traced.untraceable}
+    # A number that is no number differs from itself.
+    numbers = {n: v for n, v in values(call).items() if n in fixed and objects.is_of(v, float)}
+    unequal = [n for n, v in numbers.items() if v != v]
+    if unequal:
+        yield program_notes.static_nan(unequal)
+
+
+def _left_behind(left: Left) -> Iterator[Note]:
+    """What the user's code changes outside of itself while it is traced."""
+    if left.kept:
+        yield program_notes.tracer_kept(left.kept, put_back=True)
+    if left.lost:
+        yield program_notes.tracer_kept(left.lost, put_back=False)
+    if left.changed:
+        yield program_notes.changed_while_traced(left.changed, put_back=True)
+    if left.stays:
+        yield program_notes.changed_while_traced(left.stays, put_back=False)
+    if left.drawn:
+        yield program_notes.drawn_once(left.drawn)
+
+
+def _only(text: str, wanted: str | None) -> str:
+    if wanted is None:
+        return text
+    lines = [line.strip() for line in text.splitlines() if wanted in line]
+    return "\n".join(lines) or f"no line has {wanted!r}"

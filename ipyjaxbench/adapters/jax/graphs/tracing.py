@@ -1,0 +1,338 @@
+"""Traces any call into a jaxpr: what cannot be traced is static, and found by trying."""
+
+import contextlib
+import functools
+import io
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+
+from ipyjaxbench.adapters.jax.diagnosis import return_types
+from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_filtered, is_jitted, is_of_jax
+from ipyjaxbench.adapters.jax.diagnosis.provenance import asked_for
+from ipyjaxbench.adapters.jax.graphs import deadline, program
+from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, with_self
+from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
+from ipyjaxbench.adapters.jax.graphs.isolation import Kept, Left
+from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed
+from ipyjaxbench.frameworks import keras
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.error_words import text_of
+
+#: Seconds after which no other choice of static arguments is tried.
+_LONGEST = 4.0
+#: Turns of a loop up to which a choice that JAX names may take longer.
+_TURNS = 10_000
+#: Longer programs are not compiled only to see what they give.
+_MOST_EQUATIONS = 2_000
+#: Errors after which none is tried either: no choice of static arguments mends them.
+_FINAL = (jax.errors.UnexpectedTracerError, return_types.NoDataError, RecursionError)
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A call as a program.
+
+    Attributes:
+        closed: its jaxpr, with the constants that it captured.
+        names: of the inputs, a name for each array, as in ``params['w']``.
+        values: of the inputs, in the same order.
+        static: arguments that have to be made static, beside those that cannot be traced anyway;
+            empty where the called function already has all of them static.
+        untraceable: arguments that are no data, such as strings and functions, and those that the
+            called function has static.
+        within: what is no data in arguments that hold data too.
+        call: of one argument for each input's tree, ready to be lowered.
+        tries: how often the user's code was traced.
+        printed: what it printed meanwhile.
+        left: what it changed outside of itself, and what became of that.
+    """
+
+    closed: Any
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    static: tuple[str, ...]
+    untraceable: tuple[str, ...]
+    call: tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]
+    within: tuple[str, ...] = ()
+    tries: int = 1
+    printed: str = ""
+    left: Left = field(default_factory=Left)
+
+
+class NoChoiceError(Exception):
+    """No choice of static arguments makes a call traceable.
+
+    Attributes:
+        error: what tracing raised, with those arguments static that it needs at least.
+        static: these arguments.
+        blamed: the arguments that are responsible for the error, as far as JAX names them.
+        tries: how often the user's code was traced.
+        stopped: whether choices were left, and no time for them.
+    """
+
+    def __init__(
+        self,
+        error: Exception,
+        blamed: Sequence[str],
+        tries: int,
+        static: Collection[str] = (),
+        *,
+        stopped: bool = False,
+    ) -> None:
+        super().__init__(text_of(error))
+        self.error, self.blamed, self.tries = error, tuple(blamed), tries
+        self.static, self.stopped = tuple(static), stopped
+
+
+def trace(call: Call) -> Traced:
+    """Trace a call; arguments on whose values it depends are made static, as few as will do.
+
+    Args:
+        call: it is not made: only shapes are followed.
+
+    Returns:
+        The program.
+
+    Raises:
+        NoChoiceError: none of the choices that were tried helps.
+    """
+    __tracebackhide__ = True
+    return _of_choices(call)
+
+
+def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
+    """What a call raises when it is traced, with these arguments as fixed values; None if nothing.
+
+    What the user's code prints is dropped, and what it changes is put back.
+    """
+    try:
+        with silent(), contextlib.redirect_stdout(io.StringIO()), within(_LONGEST):
+            _traced(with_self(call), frozenset(fixed))
+    except OutOfTimeError:
+        return TimeoutError("tracing took too long")
+    except Exception as error:  # noqa: BLE001  the user's code may raise anything
+        return error
+    return None
+
+
+def traces(call: Call, fixed: Collection[str]) -> bool:
+    """Whether a call traces, with some arguments as fixed values and no other made static."""
+    return error_of(call, fixed) is None
+
+
+def run(call: Call, fixed: Collection[str]) -> Any:
+    """What a call gives under jit, with these arguments as fixed values.
+
+    Raises:
+        Exception: it does not trace, or fails when it runs.
+        OutOfTimeError: its program is too long to be compiled soon.
+    """
+    traced = _traced(with_self(call), frozenset(fixed))
+    if sum(1 for _ in program.equations_of(traced.closed.jaxpr)) > _MOST_EQUATIONS:
+        raise OutOfTimeError
+    wrapper, args, kwargs = traced.call
+    # Ahead of time: what listens to calls of jitted functions takes it for none of the user's.
+    return jax.jit(wrapper).trace(*args, **kwargs).lower().compile()(*args, **kwargs)
+
+
+def lowered(traced: Traced, stage: str, platform: str | None) -> str:
+    """The text of a program at a later stage; only "optimized" compiles it.
+
+    Args:
+        traced: the program.
+        stage: "stablehlo", "hlo" or "optimized".
+        platform: for which it is lowered; None takes that of the default device.
+    """
+    wrapper, args, kwargs = traced.call
+    stages = jax.jit(wrapper).trace(*args, **kwargs)
+    low = stages.lower(lowering_platforms=(platform,)) if platform else stages.lower()
+    return str(low.compile().as_text() if stage == "optimized" else low.as_text(dialect=stage))
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """What is only tried warns of nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _of_choices(call: Call) -> Traced:
+    """The first choice of static arguments with which a call traces."""
+    __tracebackhide__ = True
+    whole = with_self(call)
+    written = io.StringIO()
+    choices = Choices(whole)
+    with contextlib.redirect_stdout(written):
+        for static in choices.upto(_LONGEST):
+            written.seek(0)
+            written.truncate()
+            try:
+                with silent() if static else contextlib.nullcontext(), _in_time(choices, static):
+                    traced = _traced(whole, static)
+            except OutOfTimeError:
+                choices.stopped = True
+                break
+            except Exception as error:  # noqa: BLE001  the user's code may raise anything
+                choices.failed(static, error)
+                if isinstance(error, _FINAL):
+                    break
+                continue
+            traced = _without_declared(call, _as_evaluated(whole, traced, choices))
+            return replace(traced, printed=written.getvalue())
+    needed, fault = choices.told()
+    named = blamed(fault, whole)
+    raise NoChoiceError(fault, named, choices.tries, needed, stopped=choices.stopped) from fault
+
+
+def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractContextManager[None]:
+    """What jit would trace takes the time that it takes, unless it is a loop of many turns.
+
+    Only a large number among what is static makes one. To follow the code costs as much time as
+    tracing it, and so is left out where there is none.
+    """
+    if not choices.has_large(static):
+        return contextlib.nullcontext()
+    return within(choices.left, _TURNS if choices.is_named else 0)
+
+
+def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
+    """The program with whole numbers fixed, where a function of JAX's makes another one of them.
+
+    Without jit, ``jnp.power(x, 2)`` is a square, and ``fori_loop(0, 10, ...)`` a loop of ten turns.
+    In the user's own functions a number is an input, as it is for `jax.jit`.
+    """
+    traced = replace(traced, tries=choices.tries)
+    numbers = [name for name in _whole_numbers(call) if name not in traced.static]
+    if not numbers or not is_of_jax(call.function):
+        return traced
+    fixed = frozenset((*traced.static, *numbers))
+    try:
+        with silent(), _in_time(choices, fixed):
+            other = _traced(call, fixed)
+    except (Exception, OutOfTimeError):  # noqa: BLE001  then they are inputs
+        return replace(traced, tries=traced.tries + 1)
+    same = _primitives(other) == _primitives(traced)
+    told = replace(other, static=traced.static, untraceable=(*numbers, *traced.untraceable))
+    return replace(traced if same else told, tries=traced.tries + 1)
+
+
+def _whole_numbers(call: Call) -> Iterator[str]:
+    for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
+        if objects.is_of(value, int):
+            yield name
+
+
+def _primitives(traced: Traced) -> set[str]:
+    """What is computed; that a number takes an array's dtype is no other program."""
+    names = {each.primitive.name for each in program.equations_of(traced.closed.jaxpr)}
+    return names - {"convert_element_type"}
+
+
+def _without_declared(call: Call, traced: Traced) -> Traced:
+    """Arguments that the called function has static already need not be told again."""
+    if not is_jitted(call.function) or not traced.static:
+        return traced
+    if not all(is_declared(call, name) for name in traced.static):
+        return traced
+    return replace(traced, static=(), untraceable=(*traced.static, *traced.untraceable))
+
+
+def is_declared(call: Call, name: str) -> bool:
+    """Whether `jax.jit` hashes this argument: it refuses one that cannot be, and traces nothing."""
+    args = tuple(
+        _NoHash() if label == name else arg
+        for label, arg in zip(call.labels, call.args, strict=True)
+    )
+    kwargs = {n: _NoHash() if n == name else value for n, value in call.kwargs.items()}
+    try:
+        call.function.trace(*args, **kwargs)  # type: ignore[attr-defined]
+    except ValueError as error:
+        return "on-hashable static arguments" in text_of(error)
+    except Exception:  # noqa: BLE001  it is data then, and JAX refuses what is none
+        return False
+    return False
+
+
+class _NoHash:
+    __hash__ = None  # type: ignore[assignment]
+
+
+@functools.cache
+def _exclude_ours() -> None:
+    """Have JAX take no line of ours for the user's; the first trace loads what that needs."""
+    from jax.extend import source_info_util
+
+    for file in (__file__, deadline.__file__):
+        source_info_util.register_exclusion(file)
+
+
+def _traced(call: Call, static: frozenset[str]) -> Traced:
+    __tracebackhide__ = True
+    _exclude_ours()
+    parts = [Part(n, v, n in static) for n, v in zip(call.labels, call.args, strict=True)]
+    # Sorted, as JAX flattens them: names are held against its inputs one by one.
+    named = {n: Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}
+    returned: list[Any] = []
+    left = Left()
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        nonlocal left
+        whole = [part.whole(arg) for part, arg in zip(parts, args, strict=True)]
+        before = Kept(call)
+        try:
+            with keras.stateless("jax"):
+                found = call.function(*whole, **{n: named[n].whole(v) for n, v in kwargs.items()})
+        except Exception as error:
+            vars(error)["asked"] = asked_for(error, call)
+            raise
+        finally:
+            left = before.put_back()  # the next time begins as this one did
+        if is_filtered(call):
+            found = return_types.data_alone(found)
+        returned[:] = [found]
+        return found
+
+    dress(wrapper, call.function)
+    args, kwargs = [part.data for part in parts], {n: part.data for n, part in named.items()}
+    return_types.refuse_generator(call.function)
+    try:
+        closed = jax.make_jaxpr(wrapper)(*args, **kwargs)
+        return_types.refuse_shapes(call.function, returned)
+    except TypeError:
+        return_types.refuse_other_than_data(call.function, returned)
+        raise
+    finally:
+        returned.clear()
+    _refuse_leaks(closed)
+    everything = [*parts, *named.values()]
+    leaves = [leaf for part in everything for leaf in part.leaves()]
+    return Traced(
+        closed=closed,
+        names=tuple(name for name, _ in leaves),
+        values=tuple(value for _, value in leaves),
+        static=tuple(n for n in (*call.labels, *call.kwargs) if n in static),
+        untraceable=tuple(p.name for p in everything if p.name not in static and p.no_data),
+        within=tuple(name for part in everything for name in part.fixed_leaves()),
+        call=(wrapper, args, kwargs),
+        left=left,
+    )
+
+
+def _refuse_leaks(closed: Any) -> None:
+    """Raise where a value of an earlier trace is used: `jax.make_jaxpr` takes it for a constant."""
+    from jax.extend.core import Var
+
+    variables = zip(closed.jaxpr.constvars, closed.consts, strict=True)
+    leaked = {variable for variable, value in variables if isinstance(value, jax.core.Tracer)}
+    for equation in closed.jaxpr.eqns:
+        if leaked.intersection(v for v in equation.invars if isinstance(v, Var)):
+            error = jax.errors.UnexpectedTracerError("a value of an earlier trace is used")
+            error.place = program.place_of(equation.source_info)
+            raise error

@@ -1,0 +1,89 @@
+"""The work with which the ceilings of JAX's devices are measured."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.microbenchmarks import Run
+
+
+class JaxProbe(Probe):
+    """JAX on one device; programs are compiled ahead of time, so that no cache of jit's grows.
+
+    Args:
+        device: of JAX's.
+    """
+
+    def __init__(self, device: Any) -> None:
+        self.device = f"{device.platform}:{device.id}"
+        self.on_host = device.platform == "cpu"
+        narrow = ("float32", "bfloat16", "float16")
+        self.dtypes = (*narrow, *(("float64",) if jax.config.jax_enable_x64 else ()), "int8")
+        self._device = device
+
+    @contextmanager
+    def usual(self) -> Iterator[None]:
+        """Jit is on, and copies are allowed."""
+        with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
+            yield
+
+    def product(self, dtype: str, n: int) -> Run:
+        """At the precision that is fastest here, which is JAX's default."""
+        exact = {"preferred_element_type": np.int32} if dtype == "int8" else {}
+
+        def product(x: Any, y: Any) -> Any:
+            return lax.dot(x, y, precision=lax.Precision.DEFAULT, **exact)
+
+        x = self._ones((n, n), dtype)
+        return _run(jax.jit(product).lower(x, x).compile(), x, x)
+
+    def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
+        """In place, since what is given is given away, and a sum."""
+        held = [self._ones((nbytes // 4,), "float32")]
+        turned = jax.jit(lambda x: -x, donate_argnums=0).lower(held[0]).compile()
+        summed = jax.jit(lambda x: x.sum()).lower(held[0]).compile()
+
+        def in_place() -> object:
+            held[0] = turned(held[0]).block_until_ready()
+            return held[0]
+
+        def read() -> object:
+            return summed(held[0]).block_until_ready()
+
+        return (in_place, 2 * nbytes), (read, nbytes)
+
+    def upload(self, nbytes: int) -> Run:
+        """A new array each time."""
+        here = np.ones(nbytes, np.uint8)
+        return lambda: jax.device_put(here, self._device).block_until_ready()
+
+    def download(self, nbytes: int) -> Run:
+        """Of a new array each time, since an array keeps its copy on the host."""
+        there = self._ones((nbytes,), "uint8")
+
+        def copied() -> object:
+            # What is made of the same buffer anew has no copy yet.
+            again = jax.make_array_from_single_device_arrays(
+                there.shape, there.sharding, [there.addressable_data(0)]
+            )
+            return np.asarray(again)
+
+        return copied
+
+    def nothing(self) -> Run:
+        """A sign is changed."""
+        x = self._ones((), "float32")
+        return _run(jax.jit(lambda x: -x).lower(x).compile(), x)
+
+    def _ones(self, shape: tuple[int, ...], dtype: str) -> Any:
+        host = np.ones(shape, jax.numpy.dtype(dtype))
+        return jax.device_put(host, self._device).block_until_ready()
+
+
+def _run(program: Callable[..., Any], *args: Any) -> Run:
+    return lambda: program(*args).block_until_ready()

@@ -1,0 +1,91 @@
+"""A pass under JAX's profiler, read back from the file that it writes."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import jax
+import jax.profiler
+
+from ipyjaxbench.adapters.shared import xplane
+from ipyjaxbench.host.system import TAKEN, in_words
+from ipyjaxbench.timing.device_time import Profile
+
+
+def profile(run: Callable[[], object]) -> Profile:
+    """Trace with `jax.profiler` into a folder that is removed again."""
+    if getattr(jax.profiler, "ProfileData", None) is None:
+        return Profile(reason="this version does not read profiles (jax 0.10 does)")
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        try:
+            jax.profiler.start_trace(folder, profiler_options=_of_devices_only())
+        except Exception as error:  # noqa: BLE001  another trace, or whatever a plugin raises
+            return Profile(reason=_why(error))
+        failed = ""
+        try:
+            run()
+        finally:
+            failed = _stopped()
+        return Profile(reason=failed) if failed else _read(Path(folder))
+
+
+def _of_devices_only() -> Any:
+    options = jax.profiler.ProfileOptions()
+    options.python_tracer_level = 0
+    options.enable_hlo_proto = False
+    return options
+
+
+def _why(error: Exception) -> str:
+    taken = "already been started" in str(error) or "nother profiling session" in str(error)
+    return TAKEN if taken else in_words(error)
+
+
+def _stopped() -> str:
+    """End the trace; why that failed, in words."""
+    try:
+        jax.profiler.stop_trace()
+    except Exception as error:  # noqa: BLE001  the file cannot be written, or a server has the profiler
+        _forget_trace()
+        return _why(error)
+    return ""
+
+
+def _forget_trace() -> None:
+    """JAX would go on to say that a trace is running, and the user could start none.
+
+    Private, since nothing public ends a trace whose file cannot be written.
+    """
+    try:
+        from jax._src import profiler
+
+        profiler._profile_state.reset()
+    except (ImportError, AttributeError):  # it moved
+        return
+
+
+def _read(folder: Path) -> Profile:
+    try:
+        # jaxlib makes its types when they are first used; from Python 3.13 on that warns, and
+        # where warnings are errors its C++ code ends the process (jaxlib 0.12.0.1).
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            return _told(folder)
+    except Exception as error:  # noqa: BLE001  a format that moved
+        return Profile(reason=in_words(error))
+
+
+def _told(folder: Path) -> Profile:
+    lines = [line for path in folder.rglob("*.xplane.pb") for line in _lines(path)]
+    return Profile(xplane.operations(lines, xplane.hlo_operation, unseen="jit__canary"))
+
+
+def _lines(path: Path) -> Iterator[xplane.Line]:
+    for plane in jax.profiler.ProfileData.from_file(str(path)).planes:
+        for line in plane.lines if xplane.told(plane.name) else ():
+            events = [
+                xplane.Event(e.name, e.start_ns, e.start_ns + e.duration_ns, dict(e.stats))
+                for e in line.events
+            ]
+            yield xplane.Line(plane.name, line.name, events)

@@ -1,0 +1,1 @@
+"""Traced or cached, in JAX."""

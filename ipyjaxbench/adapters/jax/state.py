@@ -1,0 +1,68 @@
+"""What calls change of JAX's: references, which can be written to, and arrays given away."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from ipyjaxbench.frameworks.state.undo import Given, Room, State
+from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.usercode import objects
+
+_REF: Any = getattr(jax, "Ref", None)  # since 0.8
+
+
+class Ref(State):
+    """The numbers behind a reference.
+
+    Args:
+        ref: it.
+        room: for a copy.
+    """
+
+    def __init__(self, ref: Any, room: Room) -> None:
+        self._ref, self._room = ref, room
+        self.nbytes = ref.size * ref.dtype.itemsize
+        self.can_restore = room.take("host", self.nbytes, host_memory)
+        self._before = ref[...] if self.can_restore else None
+
+    def changed(self) -> bool:
+        """Whether a bit differs."""
+        if not self.can_restore:
+            return False
+        return np.asarray(self._ref[...]).tobytes() != np.asarray(self._before).tobytes()
+
+    def restore(self) -> None:
+        """Write the old ones."""
+        self._ref[...] = self._before
+
+    def again(self) -> "Ref":
+        """The numbers now."""
+        return Ref(self._ref, self._room)
+
+
+def states(value: Any, room: Room) -> list[State] | None:
+    """What calls can change of a reference.
+
+    Args:
+        value: anything.
+        room: for copies.
+
+    Returns:
+        Nothing for what never changes, as arrays do not; None for what is none of JAX's.
+    """
+    kind = type(value)
+    if objects.extends(kind, jax.Array) and not objects.extends(kind, jax.core.Tracer):
+        return _of_array(value, room)
+    if _REF is not None and issubclass(kind, _REF) and not issubclass(kind, jax.core.Tracer):
+        return [Ref(value, room)]
+    return [] if objects.module_of(kind).partition(".")[0] in ("jax", "jaxlib") else None
+
+
+def _of_array(array: Any, room: Room) -> list[State]:
+    """A copy of an array that a call may give away."""
+    if not room.gives_away or array.is_deleted():
+        return []
+    if not room.take("host", int(array.nbytes), host_memory):
+        return []
+    return [Given(array, array.copy(), array.is_deleted)]

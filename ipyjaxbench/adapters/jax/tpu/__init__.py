@@ -1,0 +1,1 @@
+"""Estimates of chips that are not here, by their compilers."""

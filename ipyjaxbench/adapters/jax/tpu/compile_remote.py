@@ -1,0 +1,86 @@
+"""Has programs compiled by compilers of chips that are not there, in a process of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+_WORKER = (sys.executable, "-P", "-m", "ipyjaxbench.adapters.jax.tpu.worker")
+_SETTINGS = {
+    "JAX_PLATFORMS": "cpu",  # a GPU would be taken from the user
+    "JAX_ENABLE_COMPILATION_CACHE": "false",  # it is the user's
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",  # no lock on chips that are not there
+    "TPU_SKIP_MDS_QUERY": "1",  # no question to a server that only Google's machines have
+    "TPU_ACCELERATOR_TYPE": "v5litepod-4",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+    "TPU_LOG_DIR": "disabled",
+    "TPU_STDERR_LOG_LEVEL": "3",
+    "TPU_MIN_LOG_LEVEL": "3",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+_LONGEST = 120  # characters of what a compiler said last
+
+
+def answers(programs: Sequence[str], asked: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What compilers say, one after the other; one that ends its process costs its answer alone.
+
+    Args:
+        programs: as the worker reads them.
+        asked: which of them is compiled for what.
+
+    Returns:
+        For each what the worker tells, or an "error".
+    """
+    told: list[dict[str, Any]] = []
+    while len(told) < len(asked):
+        rest = {"programs": list(programs), "asked": list(asked[len(told) :])}
+        code, written, logged = _run(json.dumps(rest))
+        told += [json.loads(line) for line in written.splitlines() if line.startswith("{")]
+        if len(told) < len(asked):
+            told.append({"error": _why(code, logged)})
+    return told
+
+
+def in_a_line(error: Exception | str) -> str:
+    """What went wrong, for a report."""
+    text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())[:_LONGEST]
+
+
+def _run(asked: str) -> tuple[int, str, str]:
+    """How the worker ended, and what it wrote; an interrupt ends it too."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        _WORKER, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=_environment()
+    ) as worker:
+        try:
+            written, logged = worker.communicate(asked)
+        finally:
+            worker.kill()
+            worker.wait()
+    return worker.returncode, written, logged
+
+
+def _environment() -> dict[str, str]:
+    """The user's, without what would have the worker write files, or read it another way."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("JAX_") and name != "XLA_FLAGS"
+    }
+    path = os.pathsep.join(each or os.getcwd() for each in sys.path)
+    precision = {"JAX_ENABLE_X64": str(bool(jax.config.jax_enable_x64)), "PYTHONPATH": path}
+    return kept | _SETTINGS | precision
+
+
+def _why(code: int, written: str) -> str:
+    if code == -signal.SIGALRM:
+        return "its compiler took longer than 10 minutes"
+    last = next((line for line in reversed(written.splitlines()) if line.strip()), "")
+    ended = signal.Signals(-code).name if code < 0 else str(code)
+    return f"its compiler ended with {ended}{f': {in_a_line(last)}' if last else ''}"

@@ -1,0 +1,209 @@
+"""What TPUs would make of a program, as their own compiler estimates it on any machine."""
+
+import base64
+import importlib.util
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+
+from ipyjaxbench.adapters.jax.graphs import program
+from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
+from ipyjaxbench.adapters.jax.graphs.tracing import Traced
+from ipyjaxbench.adapters.jax.tpu import compile_remote
+from ipyjaxbench.adapters.jax.tpu.input_sharding import Layout, is_named, layout, own_layout
+from ipyjaxbench.adapters.jax.tpu.topology import Topology
+from ipyjaxbench.errors import MissingLibraryError, OptionError
+from ipyjaxbench.graphs import chip_notes as notes
+from ipyjaxbench.graphs.components import Collective, Estimate
+from ipyjaxbench.reports.note import Note
+
+_TOO_LARGE = re.compile(r"RESOURCE_EXHAUSTED|[Rr]an out of memory")
+_USED = re.compile(r"(?:Used |\()([\d.]+)([KMGT])\)? (?:of|exceeds)")
+_LIMIT = re.compile(r"(?:HBM \(| of )([\d.]+)([KMGT])")
+_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_PADDED, _PART = 2**20, 0.1  # bytes, and part of the data, from which padding is worth a Note
+
+
+def estimates(
+    live: LiveProgram, traced: Traced, on: Sequence[str], shard: Sequence[tuple[str, int]]
+) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
+    """What the compiler of each chip says of a program; nothing is computed anywhere.
+
+    Args:
+        live: the program, for what the compiler of this machine says.
+        traced: the same.
+        on: such as "tpu:v5e", or "tpu:v5e:2x2" for several side by side.
+        shard: inputs with the axis that is cut into a part for each of several chips.
+
+    Returns:
+        An Estimate for each, that of this machine last, and what to know of them.
+
+    Raises:
+        OptionError: a chip is not known, or what is to be cut cannot be.
+        MissingLibraryError: libtpu is not installed.
+    """
+    asked = [Topology.of(name) for name in on]
+    if shard and all(topology.devices == 1 for topology in asked):
+        raise OptionError(f"--shard goes with several chips, as in --on {_several(asked[0])}")
+    own = own_layout(traced) if not shard else None
+    layouts = [layout(traced, shard, topology, own) for topology in asked]
+    if importlib.util.find_spec("libtpu") is None:
+        raise MissingLibraryError("libtpu", "tpu")
+    told = _told(traced, asked, layouts)
+    found = tuple(_estimate(t, one) for t, one in zip(asked, told, strict=True))
+    return (*found, here(live)), (*_notes(asked, layouts, told),)
+
+
+def here(live: LiveProgram) -> Estimate:
+    """What XLA says of a program on this machine, where time can be measured.
+
+    Args:
+        live: the program.
+
+    Example:
+        >>> # here(live).chip
+        >>> # 'here (cpu)'
+    """
+    default = jax.config.jax_default_device
+    device = default if isinstance(default, jax.Device) else jax.local_devices(backend=default)[0]
+    chip, limit = f"here ({device.platform})", _memory_of(device)
+    try:
+        told = live.compiled()
+    except Exception as error:  # noqa: BLE001  such as a kernel that is written for TPUs
+        return Estimate(chip, None, None, None, 0, limit, compile_remote.in_a_line(error))
+    if told is None:
+        return Estimate(chip, None, None, None, 0, limit, "its compiler does not tell")
+    return Estimate(
+        chip, None, told.flops, told.moved, told.memory, limit, collectives=told.collectives
+    )
+
+
+def _several(topology: Topology) -> str:
+    return f"{topology.name}:{'x'.join(map(str, topology.generation.smallest))}"
+
+
+def _memory_of(device: Any) -> int:
+    if device.platform != "cpu":
+        return int((device.memory_stats() or {}).get("bytes_limit", 0))
+    import psutil
+
+    return int(psutil.virtual_memory().total)
+
+
+def _told(
+    traced: Traced, asked: Sequence[Topology], layouts: Sequence[Layout]
+) -> list[dict[str, Any]]:
+    """What the worker says of each, or why it was not asked."""
+    exported = {given: _exported(traced, given=given) for given in {each.given for each in layouts}}
+    told = [_refused(exported[each.given], t) for each, t in zip(layouts, asked, strict=True)]
+    open_ones = [i for i, refused in enumerate(told) if not refused]
+    kept = [given for given, one in exported.items() if not isinstance(one, str)]
+    requests = [
+        {
+            "program": kept.index(layouts[i].given),
+            "topology": asked[i].compiler,
+            "arguments": asked[i].arguments,
+            "mesh": layouts[i].mesh,
+            "specs": layouts[i].specs,
+        }
+        for i in open_ones
+    ]
+    texts = [base64.b64encode(exported[given].serialize()).decode() for given in kept]
+    for i, answer in zip(open_ones, compile_remote.answers(texts, requests), strict=True):
+        told[i] = answer | {"placed": exported[layouts[i].given].nr_devices > 1}
+    return told
+
+
+def _exported(traced: Traced, *, given: bool) -> Any:
+    """The program for TPUs, or why there is none.
+
+    It is one of arrays alone: trees would have to be known on the other side.
+    """
+    inside = {each.primitive.name for each in program.equations_of(traced.closed.jaxpr)}
+    called_back = sorted(name for name in inside if "callback" in name or name == "debug_print")
+    if called_back:
+        return f"the program calls Python while it runs ({', '.join(called_back)}): leave that out"
+    wrapper, args, kwargs = traced.call
+    tree = jax.tree.structure((tuple(args), dict(kwargs)))
+
+    def flat(*arrays: Any) -> Any:
+        positional, named = jax.tree.unflatten(tree, arrays)
+        return jax.tree.leaves(wrapper(*positional, **named))
+
+    places = [getattr(value, "sharding", None) for value in traced.values]
+    places = [place if given and is_named(place) else None for place in places]
+    leaves = [
+        jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type, sharding=place)
+        for a, place in zip(traced.closed.in_avals, places, strict=True)
+    ]
+    try:
+        from jax import export  # old versions ask for absl here, which they do not install
+
+        return export.export(jax.jit(flat), platforms=["tpu"])(*leaves)
+    except Exception as error:  # noqa: BLE001  not all that can be traced can be taken elsewhere
+        return compile_remote.in_a_line(error)
+
+
+def _refused(exported: Any, topology: Topology) -> dict[str, Any]:
+    if isinstance(exported, str):
+        return {"error": exported}
+    if exported.nr_devices in (1, topology.devices):
+        return {}
+    return {
+        "error": f"a sharding in the program is of {exported.nr_devices} devices; ask for chips"
+        f" that have so many, {topology.name} has {topology.devices}"
+    }
+
+
+def _estimate(topology: Topology, told: dict[str, Any]) -> Estimate:
+    limit, error = topology.generation.memory, told.get("error", "")
+    if error:
+        words = "" if _TOO_LARGE.search(error) else compile_remote.in_a_line(error)
+        needed, available = _bytes(_USED.search(error)), _bytes(_LIMIT.search(error))
+        return Estimate(topology.name, None, None, None, needed, available or limit, words)
+    return Estimate(
+        topology.name,
+        told["seconds"],
+        told["flops"],
+        told["moved"],
+        int(told["memory"]),
+        limit,
+        padding=_padding(told),
+        collectives=tuple(Collective(*each) for each in told["collectives"]),
+    )
+
+
+def _bytes(match: re.Match[str] | None) -> int:
+    return int(float(match[1]) * _UNITS[match[2]]) if match else 0
+
+
+def _padding(told: dict[str, Any]) -> int:
+    return max(int(told["held"] - told["real"]), 0)
+
+
+def _notes(
+    asked: Sequence[Topology], layouts: Sequence[Layout], told: Sequence[dict[str, Any]]
+) -> Iterator[Note]:
+    """What to know of the estimates, each thing once."""
+    found = list(zip(asked, layouts, told, strict=True))
+    known = [each for each in found if "error" not in each[-1]]
+    idle = [t for t, each, one in known if t.devices > 1 and not (each.is_cut or one["placed"])]
+    if idle:
+        yield notes.nothing_cut(idle[0].name, idle[0].devices)
+    whole = [(each.whole, t.devices) for t, each, _ in known if each.whole]
+    if whole:
+        yield notes.stays_whole(*whole[0])
+    if any(one["loops"] for *_, one in known):
+        yield notes.loops_once()
+    unknown = sorted({name for *_, one in known for name in one["unknown"]})
+    if unknown:
+        yield notes.no_estimate(unknown)
+    wasted = [(_padding(one), one["held"], t.name) for t, _, one in known]
+    large = [each for each in wasted if each[0] > max(_PADDED, _PART * each[1])]
+    if large:
+        yield notes.padded(*max(large))
+    halves = [t.name for t in asked if t.generation.devices > 1]
+    if halves:
+        yield notes.half_chips(halves)

@@ -1,0 +1,112 @@
+"""A process of its own that compiles programs for chips that this machine does not have.
+
+The compiler is the TPU's own (libtpu). It reads variables of the environment, logs, and can end
+the process: none of that is to happen where the user works. It reads one JSON object from standard
+input, and writes one line for each chip.
+"""
+
+import base64
+import json
+import math
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+from jax import export
+from jax.experimental import mesh_utils, topologies
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from ipyjaxbench.adapters.jax.graphs import collectives
+from ipyjaxbench.adapters.jax.graphs.stages import known, needed
+
+_SECONDS = 600  # for each chip
+_FUSED = re.compile(r" fusion\(.*?calls=%([\w.\-]+)")
+_PART = re.compile(r"(?:ENTRY )?%?([\w.\-]+) \(.*\{$")
+_CUSTOM = re.compile(r' custom-call\(.*custom_call_target="([^"]*)"')
+#: They move nothing and compute nothing.
+_FREE = {"ConcatBitcast", "AllocateBuffer", "PrepareAsyncCallStart", "PrepareAsyncCallDone"}
+
+
+def main() -> None:
+    """Compile for each chip that is asked for."""
+    asked = json.load(sys.stdin)
+    programs = [export.deserialize(base64.b64decode(each)) for each in asked["programs"]]
+    for each in asked["asked"]:
+        signal.alarm(_SECONDS)  # ends the process, also inside of the compiler
+        try:
+            told = _compiled(programs[each["program"]], each)
+        except Exception as error:  # noqa: BLE001  the next chip may be larger
+            told = {"error": f"{type(error).__name__}: {error}"}
+        sys.stdout.write(f"{json.dumps(told)}\n")
+        sys.stdout.flush()
+
+
+def _compiled(exported: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    whole, *places = _places(asked)
+    given = [
+        jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=place)
+        for aval, place in zip(exported.in_avals, places, strict=True)
+    ]
+    # What takes nothing would be compiled for this machine.
+    place = {} if given else {"out_shardings": whole}
+    compiled = jax.jit(exported.call, **place).lower(*given).compile()
+    cost = compiled.cost_analysis() or {}
+    cost = cost[0] if isinstance(cost, list) else cost
+    memory = compiled.memory_analysis()
+    outputs = zip(exported.out_avals, jax.tree.leaves(compiled.output_shardings), strict=True)
+    real = sum(_nbytes(a, a.sharding) for a in given) + sum(_nbytes(a, s) for a, s in outputs)
+    text = compiled.as_text()
+    seconds = cost.get("optimal_seconds")
+    # XLA adds -1 for what it cannot estimate; above a second that could not be told from the rest.
+    unknown = [] if seconds is None or 0 <= seconds < 1 else sorted(set(_unknown(text)))
+    if seconds is not None and seconds < 0:
+        seconds = seconds + math.ceil(-seconds) or None
+    return {
+        "seconds": seconds,
+        "flops": known(cost, "flops"),
+        "moved": known(cost, "bytes accessed"),
+        "memory": needed(memory),
+        "real": real,
+        "held": memory.argument_size_in_bytes + memory.output_size_in_bytes,
+        "loops": " while(" in text,
+        "unknown": unknown,
+        "collectives": [(c.name, c.times, c.nbytes) for c in collectives.found_in(text)],
+    }
+
+
+def _places(asked: dict[str, Any]) -> Iterator[Any]:
+    """Where an array lies that is whole on each device, and where each of the inputs does."""
+    topology = topologies.get_topology_desc(
+        platform="tpu", topology_name=asked["topology"], **asked["arguments"]
+    )
+    names, sizes = zip(*asked["mesh"], strict=True)
+    devices = topology.devices[: math.prod(sizes)]
+    if len(devices) < math.prod(sizes):
+        raise ValueError(f"the compiler knows {len(devices)} devices of {math.prod(sizes)}")
+    grid = mesh_utils.create_device_mesh(sizes, devices, allow_split_physical_axes=True)
+    mesh = Mesh(grid, names)
+    for spec in ([], *asked["specs"]):
+        yield NamedSharding(mesh, PartitionSpec(*(tuple(axes) or None for axes in spec)))
+
+
+def _nbytes(aval: Any, sharding: Any) -> int:
+    """Of the part that one device holds, without what fills its tiles."""
+    shape = sharding.shard_shape(aval.shape)
+    return int(math.prod(shape) * getattr(aval.dtype, "itemsize", 0))
+
+
+def _unknown(text: str) -> Iterator[str]:
+    """Operations of which the compiler knows no time: calls of programs that are not XLA's."""
+    fused, part = set(_FUSED.findall(text)), ""
+    for line in text.splitlines():
+        header, call = _PART.match(line), _CUSTOM.search(line)
+        part = header[1] if header else part
+        if call and part not in fused and call[1] not in _FREE:
+            yield call[1]
+
+
+if __name__ == "__main__":
+    main()

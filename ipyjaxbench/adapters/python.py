@@ -1,0 +1,51 @@
+"""Plain Python: no arrays and nothing to wait for; its random state is global too."""
+
+import platform
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ipyjaxbench.frameworks.framework import Restore
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks.synchronous import Synchronous
+from ipyjaxbench.host.system import of_kind
+from ipyjaxbench.usercode.objects import asked
+
+
+class Python(Synchronous):
+    """The language itself."""
+
+    name = "python"
+    module = "builtins"
+
+    def version(self) -> str:
+        """The interpreter's version."""
+        return platform.python_version()
+
+    def owns(self, kind: type) -> bool:  # noqa: ARG002
+        """Python has no arrays that a report would name."""
+        return False
+
+    def placement(self, array: Any) -> Placement:
+        """Never asked, since it owns no arrays."""
+        raise NotImplementedError(type(array))
+
+    def described(self, value: object) -> str:
+        """What gives its values one after the other, and each of them once."""
+        return "looking into it would use it up" if asked(_is_iterator, value) else ""
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
+        """The state of `random`, and of `random.Random` objects among the values."""
+        own = of_kind(values, random.Random)
+        shared, states = random.getstate(), [generator.getstate() for generator in own]
+
+        def restore() -> None:
+            random.setstate(shared)
+            for generator, state in zip(own, states, strict=True):
+                generator.setstate(state)
+
+        return restore
+
+
+def _is_iterator(value: object) -> bool:
+    return issubclass(type(value), Iterator)

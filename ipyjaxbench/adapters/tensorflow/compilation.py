@@ -1,0 +1,127 @@
+"""What TensorFlow tells of its traces, and functions that have none yet."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from threading import get_ident
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager.polymorphic_function import tracing_compilation
+
+from ipyjaxbench.frameworks.compilation import Fresh, Watch
+from ipyjaxbench.timing.first_call import UNNAMED, Program
+
+
+class TraceWatch(Watch):
+    """Counts traces, and TensorFlow's own clock over them; XLA's compilations are not told."""
+
+    def __init__(self, functions: Sequence[Any]) -> None:
+        self._functions = functions
+        self._begun = self._seconds = tracing_seconds()
+        self._before = self._told_traces()
+        self._traces = sum(self._before)
+        self._count = 0
+
+    def _told_traces(self) -> list[int]:
+        return [function.experimental_get_tracing_count() for function in self._functions]
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was registered."""
+
+    def compilations(self) -> int:
+        """As many as there were traces."""
+        traces, seconds = sum(self._told_traces()), tracing_seconds()
+        # A function made inside of the code is not among those that can be asked.
+        unasked = seconds is not None and self._seconds is not None and seconds > self._seconds
+        self._count += max(traces - self._traces, int(unasked))
+        self._traces, self._seconds = traces, seconds
+        return self._count
+
+    def _traced(self) -> list[Any]:
+        now = zip(self._functions, self._told_traces(), self._before, strict=True)
+        return [function for function, after, before in now for _ in range(after - before)]
+
+    def programs(self) -> list[Program]:
+        """Each trace by its function; the time of one is told where it is the only one."""
+        traced, count = self._traced(), self.compilations()
+        names = [_name(function) for function in traced] + [UNNAMED] * (count - len(traced))
+        spent = self.phases().get("trace") if count == 1 else None
+        return [Program(name, spent, "traced", "tensorflow") for name in names]
+
+    def phases(self) -> dict[str, float | None]:
+        """What TensorFlow's clock shows of tracing."""
+        if not self.compilations():
+            return {}
+        told = self._begun is not None and self._seconds is not None
+        phases = {"trace": self._seconds - self._begun if told else None}  # type: ignore[operator]
+        # XLA compiles when a traced function is first run; Python is not told how long it takes.
+        if any(vars(function).get("_jit_compile") for function in self._traced()):
+            phases["compile"] = None
+        return phases
+
+
+def tracing_seconds() -> float | None:
+    """What TensorFlow has spent on building graphs in this process; None where it hides it."""
+    clock = _tracing_clock()
+    return None if clock is None else clock.value() * 1e-6
+
+
+@cache
+def _tracing_clock() -> Any:
+    counter = getattr(tracing_compilation, "_graph_building_time_counter", None)
+    return None if counter is None else counter.get_cell()
+
+
+@contextmanager
+def clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[Fresh]:
+    """Functions with the same options and no traces yet; nothing public makes one."""
+    stand_ins: dict[str, object] = {}
+    kept = [_name(function) for function in unnamed]
+    for name, function in named.items():
+        clone = getattr(function, "_clone", None)
+        try:
+            stand_ins[name] = clone(None)  # type: ignore[misc]
+        except Exception:  # noqa: BLE001  another version takes other arguments
+            kept.append(name)
+    told = [f"{name} kept its traces" for name in dict.fromkeys(kept)]
+    yield Fresh(stand_ins, told)
+
+
+def _name(function: object) -> str:
+    original = getattr(function, "python_function", None)
+    return str(getattr(original, "__name__", UNNAMED))
+
+
+@contextmanager
+def apart() -> Iterator[list[str]]:
+    """Give each `tf.function` that this thread calls traces of its own, thrown away after.
+
+    Tracing one that calls others would leave traces in those. The class is changed for so long:
+    no public way tells TensorFlow to trace elsewhere.
+
+    Yields:
+        Names of functions for which that could not be done.
+    """
+    kind: Any = type(tf.function(abs))
+    original, thread = kind.__call__, get_ident()
+    stand_ins: dict[int, tuple[Any, Any]] = {}  # with the function, so that no other gets its id
+    kept: list[str] = []
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if get_ident() != thread:
+            return original(self, *args, **kwargs)
+        if id(self) not in stand_ins:
+            try:
+                stand_ins[id(self)] = self, self._clone(None)
+            except Exception:  # noqa: BLE001  another version has it elsewhere
+                kept.append(_name(self))
+                return original(self, *args, **kwargs)
+        return original(stand_ins[id(self)][1], *args, **kwargs)
+
+    kind.__call__ = call
+    try:
+        yield kept
+    finally:
+        kind.__call__ = original

@@ -1,0 +1,136 @@
+"""What TensorFlow traces, as it happens."""
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import FrameType
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+from tensorflow.python.eager.polymorphic_function import tracing_compilation
+
+from ipyjaxbench.adapters.tensorflow.graphs import references
+from ipyjaxbench.adapters.tensorflow.retracing import cache_key
+
+#: Gets each new concrete function.
+Listener = Callable[[Any], None]
+_INITIALIZERS = "_initialize_uninitialized_variables"
+
+
+class Tracing(NamedTuple):
+    """A `tf.function` that is being traced, with what.
+
+    Attributes:
+        function: the object that `tf.function` gave.
+        args: its positional arguments.
+        kwargs: its named ones.
+    """
+
+    function: Any
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+
+
+class Event(NamedTuple):
+    """One trace, heard of when it ends.
+
+    Attributes:
+        name: of the function.
+        origin: who wrote it: "user", "library", or "tensorflow" itself.
+        depth: how many traces were going on around it.
+        thread: in which it happened.
+    """
+
+    name: str
+    origin: str
+    depth: int
+    thread: int
+
+
+class Events(AbstractContextManager["Events"]):
+    """Listens while the context is open.
+
+    Attributes:
+        heard: the traces so far; an inner one ends before the one around it.
+        hears: whether this version tells of traces, and all that it told was understood.
+    """
+
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+        self.hears = _listeners() is not None
+
+    def __enter__(self) -> "Events":
+        listen(self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        told = _listeners()
+        if told is not None and self._hear in told:
+            told.remove(self._hear)
+
+    def _hear(self, concrete: Any) -> None:
+        try:
+            going_on = [*tracings(sys._getframe(1))]
+            if going_on:
+                function = going_on[0].function
+                origin = _origin(cache_key.file_of(function))
+                name = cache_key.name(function) if origin != "tensorflow" else concrete.graph.name
+                self.heard.append(Event(name, origin, len(going_on) - 1, threading.get_ident()))
+        except Exception:  # noqa: BLE001  the user's call goes on whatever becomes of ours
+            self.hears = False
+
+
+def listen(listener: Listener) -> bool:
+    """Have each trace told from now on; a call that finds its trace pays nothing for it.
+
+    Returns:
+        Whether this version can.
+    """
+    told = _listeners()
+    if told is not None:
+        told.append(listener)
+    return told is not None
+
+
+def tracings(frame: FrameType | None) -> Iterator[Tracing]:
+    """The traces that are going on, the innermost first.
+
+    Args:
+        frame: of what is called when a concrete function is made. TensorFlow hands on that alone;
+            the arguments stand in the frames of those that called it.
+
+    Raises:
+        LookupError: none of these frames is one that traces.
+    """
+    known = False
+    trace = tracing_compilation.trace_function.__code__
+    call = tracing_compilation.call_function.__code__
+    while frame is not None:
+        if frame.f_code is trace:
+            known = True
+            caller = frame.f_back
+            while caller is not None and caller.f_code is call:
+                caller = caller.f_back
+            if caller is not None and caller.f_code.co_name != _INITIALIZERS:
+                function = caller.f_locals.get("self")
+                if isinstance(function, tf.types.experimental.PolymorphicFunction):
+                    args, kwargs = frame.f_locals["args"], frame.f_locals["kwargs"]
+                    yield Tracing(function, args, kwargs)
+        frame = frame.f_back
+    if not known:
+        raise LookupError("this version traces elsewhere")
+
+
+def _origin(file: str) -> str:
+    if references.is_users(file):
+        return "user"
+    return "tensorflow" if file.startswith(os.path.dirname(tf.__file__) + os.sep) else "library"
+
+
+def _listeners() -> list[Listener] | None:
+    """TensorFlow's own list of those that want to know (private); None where there is none."""
+    name = "tensorflow.python.eager.polymorphic_function.transform"
+    found = getattr(sys.modules.get(name), "CONCRETE_FUNCTION_CALLBACKS", None)
+    return found if isinstance(found, list) else None

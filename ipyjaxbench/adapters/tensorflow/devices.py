@@ -1,0 +1,149 @@
+"""TensorFlow's devices, what it takes of their memory, and which is the default."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager import context as tf_context
+
+from ipyjaxbench import units
+from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.host import nvml
+from ipyjaxbench.host.system import in_words
+
+_GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"
+_SET = "tf.config.experimental.set_memory_growth(gpu, True)"
+
+
+def home(version: str, *, started: bool) -> Home:
+    """The devices that there are; asking for them would start TensorFlow and its GPUs."""
+    if not started:
+        return Home("tensorflow", version, started=False, words=tuple(_before()))
+    logical = tf.config.list_logical_devices()
+    physical = tf.config.get_visible_devices()
+    found = [_device(each, physical) for each in logical]
+    words = [told for _, told in found if told]
+    words += [*_virtual(logical, physical), *_growth(physical), *_strategy()]
+    default, why = _default(logical)
+    return Home(
+        framework="tensorflow",
+        version=version,
+        started=True,
+        devices=tuple(device for device, _ in found),
+        default=default,
+        why=why,
+        words=tuple(words),
+    )
+
+
+def name_of(device: str) -> str:
+    """The last parts of a name such as "/job:localhost/replica:0/task:0/device:CPU:1".
+
+    Example:
+        >>> name_of("/device:GPU:1")
+        'gpu:1'
+    """
+    kind, _, index = device.rpartition("device:")[2].lower().partition(":")
+    return f"{kind or 'cpu'}:{index or 0}"
+
+
+def _device(logical: Any, physical: Sequence[Any]) -> tuple[Device, str]:
+    """One device, and why it tells nothing where it should."""
+    name = name_of(logical.name)
+    if logical.device_type == "CPU":
+        return Device(name), ""
+    try:
+        memory = tf.config.experimental.get_memory_info(logical.name.rpartition("device:")[2])
+        details = [tf.config.experimental.get_device_details(p) for p in _those(physical, logical)]
+    # A device that is lost, or that was plugged in by others, has many ways to say so.
+    except Exception as error:  # noqa: BLE001
+        is_lost = logical.device_type == "GPU"  # others need not know of memory
+        return Device(name), f"{name} does not answer: {in_words(error)}" if is_lost else ""
+    kinds = {_kind(each) for each in details}
+    return Device(
+        name=name,
+        kind=kinds.pop() if len(kinds) == 1 else "",
+        used=memory.get("current"),
+        peak=memory.get("peak"),
+        limit=_limit(_those(physical, logical)),
+    ), ""
+
+
+def _those(physical: Sequence[Any], logical: Any) -> list[Any]:
+    """What a device may be made of: the one with its number, unless some are cut into several."""
+    mine = [each for each in physical if each.device_type == logical.device_type]
+    if any(tf.config.get_logical_device_configuration(each) for each in mine):
+        return mine
+    number = logical.name.rpartition(":")[2]
+    return [each for i, each in enumerate(mine) if str(i) == number]
+
+
+def _kind(details: dict[str, Any]) -> str:
+    name = str(details.get("device_name", ""))
+    capability = details.get("compute_capability")
+    if not capability:
+        return name
+    return f"{name}, compute capability {'.'.join(map(str, capability))}"
+
+
+def _limit(physical: Sequence[Any]) -> int | None:
+    """Bytes that it was given, where it was given any and all are given as much."""
+    cuts = [tf.config.get_logical_device_configuration(each) or () for each in physical]
+    limits = {cut.memory_limit for each in cuts for cut in each}
+    megabytes = limits.pop() if len(limits) == 1 else None
+    return int(megabytes) * 2**20 if megabytes else None
+
+
+def _virtual(logical: Sequence[Any], physical: Sequence[Any]) -> Iterator[str]:
+    for kind in dict.fromkeys(each.device_type for each in physical):
+        cut = sum(each.device_type == kind for each in logical)
+        whole = sum(each.device_type == kind for each in physical)
+        if cut > whole:
+            made = units.count(cut, f"virtual {kind}")
+            yield f"{made} on {whole}, by tf.config.set_logical_device_configuration"
+
+
+def _growth(physical: Sequence[Any]) -> Iterator[str]:
+    """What was taken of each GPU's memory at the start."""
+    gpus = [each for each in physical if each.device_type == "GPU"]
+    if not gpus:
+        return
+    if _is_forced() or all(tf.config.experimental.get_memory_growth(gpu) for gpu in gpus):
+        yield "TensorFlow takes a GPU's memory as it needs it, and keeps what it took"
+    elif not any(_limit([gpu]) for gpu in gpus):
+        yield (
+            "TensorFlow took most of each GPU's memory when it started. "
+            f"{_SET} before the first use has it take what it needs: too late in this process"
+        )
+
+
+def _before() -> Iterator[str]:
+    """What it will take of each GPU's memory; its own list of GPUs would load their driver."""
+    gpus = nvml.gpus() if tf.test.is_built_with_cuda() else ()
+    chosen = getattr(tf_context._context, "_memory_growth_map", None) or {}
+    if not gpus or _is_forced() or any(chosen.values()):
+        return
+    yield (
+        f"TensorFlow will take most of the memory of {units.count(len(gpus), 'GPU')} at its first "
+        f"use. {_SET} before has it take what it needs: still possible in this process"
+    )
+
+
+def _is_forced() -> bool:
+    return os.environ.get(_GROWS, "").lower() in ("true", "1")
+
+
+def _strategy() -> Iterator[str]:
+    if tf.distribute.has_strategy():
+        strategy = tf.distribute.get_strategy()
+        replicas = units.count(strategy.num_replicas_in_sync, "replica")
+        yield f"{type(strategy).__name__} with {replicas} is in scope"
+
+
+def _default(logical: Sequence[Any]) -> tuple[str, str]:
+    scope = tf_context.context().device_name
+    if scope:
+        return name_of(scope), "tf.device"
+    gpus = [each for each in logical if each.device_type == "GPU"]
+    return (name_of(gpus[0].name), "the first GPU") if gpus else ("cpu:0", "there is no GPU")

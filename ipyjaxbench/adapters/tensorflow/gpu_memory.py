@@ -1,0 +1,79 @@
+"""Sets what TensorFlow may take of each GPU's memory, before it has started them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from ipyjaxbench import units
+from ipyjaxbench.device.memory_environment import too_late
+from ipyjaxbench.device.memory_settings import MemorySetting
+from ipyjaxbench.host import nvml
+
+_NAME = "tensorflow"
+
+
+def set_memory(*, started: bool, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+    """Growth where memory is to be taken as it is needed, a limit where a share is asked for.
+
+    Args:
+        started: whether it has started its devices: they cannot be changed then.
+        prealloc: False for growth.
+        fraction: that it may take; None for no limit.
+    """
+    gpus = tf.config.get_visible_devices("GPU")
+    if not gpus:
+        yield MemorySetting(_NAME, "sees no GPU here: nothing was set")
+    elif started:
+        yield too_late(_NAME, prealloc=prealloc, fraction=fraction)
+    elif fraction is not None:
+        yield from (_limited(gpu, fraction) for gpu in gpus)
+        if not prealloc:
+            yield MemorySetting(_NAME, "takes a share at its start: a limit that grows is none")
+    else:
+        yield from (_growing(gpu) for gpu in gpus)
+
+
+def _growing(gpu: Any) -> MemorySetting:
+    if tf.config.get_logical_device_configuration(gpu):
+        return MemorySetting(_NAME, f"{_short(gpu)} was cut into devices before, which do not grow")
+    tf.config.experimental.set_memory_growth(gpu, enable=True)
+    return MemorySetting(
+        _NAME,
+        f"takes memory of {_short(gpu)} as it needs it",
+        f"tf.config.experimental.set_memory_growth({_typed(gpu)}, False), before its first use",
+    )
+
+
+def _limited(gpu: Any, fraction: float) -> MemorySetting:
+    """A limit in bytes, for which TensorFlow does not tell the whole, and NVIDIA's driver does."""
+    if tf.config.get_logical_device_configuration(gpu):
+        return MemorySetting(_NAME, f"{_short(gpu)} was cut into devices before, and stays so")
+    sizes = {each.memory for each in nvml.gpus()}
+    whole = sizes.pop() if len(sizes) == 1 else None
+    if whole is None:  # the driver may number GPUs otherwise
+        return MemorySetting(
+            _NAME,
+            f"it is not told how much memory {_short(gpu)} has. In MiB, type"
+            f" tf.config.set_logical_device_configuration({_typed(gpu)},"
+            " [tf.config.LogicalDeviceConfiguration(memory_limit=...)])",
+        )
+    limit = int(whole * fraction)
+    tf.config.set_logical_device_configuration(
+        gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=limit / 2**20)]
+    )
+    return MemorySetting(
+        _NAME,
+        f"may take {units.size(limit)} of {_short(gpu)}",
+        f"tf.config.set_logical_device_configuration({_typed(gpu)},"
+        " [tf.config.LogicalDeviceConfiguration()]), before its first use",
+    )
+
+
+def _short(gpu: Any) -> str:
+    return str(gpu.name).removeprefix("/physical_device:")
+
+
+def _typed(gpu: Any) -> str:
+    """As a person would type it."""
+    return f"tf.config.list_physical_devices('GPU')[{_short(gpu).rpartition(':')[2]}]"

@@ -1,0 +1,88 @@
+"""Keras builds a layer when it is first called: looking is not to build what is the user's."""
+
+import copy
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from ipyjaxbench.adapters.tensorflow.graphs import references
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.frameworks import keras
+from ipyjaxbench.usercode import call as expression
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call
+
+
+def labels(call: Call) -> tuple[str, ...]:
+    """Names of the positional arguments; a layer's are those of its `call`."""
+    module = references.keras()
+    function: Any = call.function
+    if module is None or not objects.is_of(function, module.layers.Layer):
+        return call.labels
+    return expression.labels(function.call, call.args, call.kwargs)
+
+
+def ready(call: Call) -> tuple[Call, bool]:
+    """A call that builds nothing of the user's.
+
+    Args:
+        call: it is not made.
+
+    Returns:
+        The call, and whether it is of a copy, which tracing may build.
+
+    Raises:
+        SnippetError: it would build something of the user's that is not copied.
+    """
+    module = references.keras()
+    if module is None:
+        return call, False
+    owner, name = _owner(call.function)
+    keras.refuse_loop(call)
+    if objects.is_of(owner, module.layers.Layer) and not keras.is_built(owner):
+        return replace(call, function=_copied(owner, name)), True
+    if name in ("train_step", "test_step") and objects.is_of(owner, module.Model):
+        _refuse(module, [("the model's optimizer", getattr(owner, "optimizer", None))])
+    _refuse(
+        module,
+        [*_given(call), (f"the object of {name}", owner), *references.used_by(call.function)],
+    )
+    return call, False
+
+
+def _owner(function: Any) -> tuple[Any, str]:
+    """The object that is called, or whose method it is, and the method's name."""
+    owner = references.owner_of(function)
+    return (function, "__call__") if owner is None else (owner, objects.name_of(function))
+
+
+def _copied(layer: Any, name: str) -> Any:
+    """The same method of a copy of a layer that has no variables yet."""
+    state = random.getstate()  # Keras draws seeds for layers that it makes anew
+    try:
+        copied = copy.deepcopy(layer)
+    except Exception as error:
+        raise SnippetError(
+            f"{layer.name!r} is not built yet, and looking would build it: call it once first"
+        ) from error
+    finally:
+        random.setstate(state)
+    return copied if name == "__call__" else getattr(copied, name)
+
+
+def _given(call: Call) -> Iterator[tuple[str, Any]]:
+    yield from zip(call.labels, call.args, strict=True)
+    yield from call.kwargs.items()
+
+
+def _refuse(module: Any, named: Iterable[tuple[str, Any]]) -> None:
+    """Raise for a layer or an optimizer that the call would build."""
+    for name, value in named:
+        if objects.is_of(value, module.layers.Layer) and not keras.is_built(value):
+            how = f"call it once first, as in  {name}(x)"
+        elif objects.is_of(value, module.optimizers.Optimizer) and not value.built:
+            how = "first write  optimizer.build(model.trainable_variables)"
+        else:
+            continue
+        raise SnippetError(f"{name} is not built yet, and looking would build it: {how}")

@@ -1,0 +1,86 @@
+"""What XLA makes of a graph: its text at each stage."""
+
+import re
+import warnings
+from typing import Any
+
+import tensorflow as tf
+
+from ipyjaxbench.adapters.shared import hlo
+from ipyjaxbench.adapters.tensorflow.compilation import apart
+from ipyjaxbench.adapters.tensorflow.graphs import isolation
+from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced, quiet
+from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.options import STAGES
+
+#: What TensorFlow calls our stages.
+_THEIRS = {"stablehlo": "stablehlo", "hlo": "hlo_no_metadata", "optimized": "optimized_hlo"}
+_MISSING = re.compile(r"(\w+) \(No registered")
+_FAILED = re.compile(r"(?:HLO text: ')?(.+)")
+
+
+def text(traced: Traced, stage: str) -> str:
+    """The text of a stage; only "optimized" compiles it.
+
+    Args:
+        traced: the graph; a function of its own is made for XLA, so that nothing else changes.
+        stage: "stablehlo", "hlo" or "optimized".
+
+    Returns:
+        The whole text, without what it says of this machine.
+
+    Raises:
+        OptionError: there is no such stage.
+        SnippetError: XLA cannot compile it.
+    """
+    if stage not in _THEIRS:
+        stages = ", ".join(STAGES["tensorflow"])
+        raise OptionError(f"stage {stage!r}: TensorFlow's are {stages}")
+    twin, specs = traced.twin()
+    other = [each.name for each in traced.inputs if not _is_dense(each.spec)]
+    if other:
+        raise SnippetError(
+            f"--stage {stage}: XLA computes with dense numbers alone, and {', '.join(other)} has"
+            " others; --stage tf shows it"
+        )
+    unknown = [each.name for each in traced.inputs if not _is_known(each.spec)]
+    if unknown:
+        raise SnippetError(
+            f"--stage {stage}: XLA needs the whole shape of {', '.join(unknown)}: give a tensor, or"
+            " --shapes without None"
+        )
+    try:
+        # The device is named: to find out, TensorFlow would draw a random number of the user's.
+        before = isolation.put_back(traced.call, is_copy=traced.is_copy)
+        with before, quiet(), apart(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = twin.experimental_get_compiler_ir(*specs)
+            found: Any = made(stage=_THEIRS[stage], device_name=_device())
+    except Exception as error:
+        raise SnippetError(f"--stage {stage}: {_why(error)}; --stage tf shows it") from error
+    return hlo.readable(str(found))
+
+
+def _is_dense(spec: Any) -> bool:
+    return spec is None or (isinstance(spec, tf.TensorSpec) and spec.dtype != tf.string)
+
+
+def _is_known(spec: Any) -> bool:
+    return spec is None or bool(spec.shape.is_fully_defined())
+
+
+def _device() -> str:
+    """The first of those on which TensorFlow computes where nobody says otherwise."""
+    devices = tf.config.list_logical_devices()
+    chosen = next((d for d in devices if d.device_type == "GPU"), devices[0])
+    is_short = chosen.name.startswith("/device:")
+    return f"/job:localhost/replica:0/task:0{chosen.name}" if is_short else str(chosen.name)
+
+
+def _why(error: Exception) -> str:
+    missing = list(dict.fromkeys(_MISSING.findall(str(error))))
+    if missing:
+        return f"XLA has no {', '.join(missing)}, and so cannot compile it"
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    found = _FAILED.search(first.removeprefix("Failed getting HLO text: '"))
+    return f"XLA cannot compile it: {found[1][:160] if found else type(error).__name__}"

@@ -1,0 +1,288 @@
+"""What a graph computes, with the functions in it: counted, listed, by line."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from ipyjaxbench import units
+from ipyjaxbench.adapters.tensorflow.graphs import references
+from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
+from ipyjaxbench.graphs.components import Count, Value, by_line, line_of
+
+_FIRST, _LAST = 60, 15  # operations that a long text shows at each level
+_HIDDEN = ("Placeholder", "NoOp", "Identity")
+_LOOPS, _BRANCHES = ("While", "StatelessWhile"), ("If", "StatelessIf", "Case", "StatelessCase")
+_LARGE = 1024  # bytes of a constant that is no axis and no shape
+_FEW = 4  # numbers of a constant that are shown
+_UNKNOWN_TURNS = "the turns of a while loop are not known: one was counted"
+_MOST_TURNS = "a while loop was counted with the most turns that it may take, {:,}"
+_ONE_BRANCH = "one branch of an if was counted, the costliest"
+_CLOSED = "what {} calls is not shown by this version, and not counted"
+_MADE_NAME = re.compile(r"^__(inference|forward|backward)_|_\d+$")
+_KINDS = ("bool", "int", "string", "list(int)")  # of attributes that are shown
+
+
+class Counted:
+    """How much a graph computes.
+
+    Attributes:
+        operations: how many there are, those of inner functions among them.
+        flops: floating-point operations.
+        uncounted: what is not known, in words.
+    """
+
+    def __init__(self, graph: Any) -> None:
+        self.operations = 0
+        self.uncounted: dict[str, None] = {}
+        self._times: Counter[str] = Counter()
+        self._flops: defaultdict[str, float] = defaultdict(float)
+        self._steps: list[tuple[str, int, str, float]] = []
+        self.flops = self._graph(graph, 1.0)
+
+    def kinds(self) -> tuple[Count, ...]:
+        """How often each operation is computed, the costliest first."""
+        ranked = sorted(self._times, key=lambda n: (-self._flops[n], -self._times[n], n))
+        return tuple(Count(n, self._times[n], self._flops[n]) for n in ranked)
+
+    def lines(self, call: str) -> tuple[Count, ...]:
+        """How much each line of code computes, file by file and in order.
+
+        Args:
+            call: what was typed; it stands for what no other line of the user's computes, as where
+                a layer of Keras is called.
+        """
+        rest = [(name, flops) for file, line, name, flops in self._steps if not line_of(file, line)]
+        if not rest:
+            return by_line(self._steps)
+        whole = Count(
+            name=call.strip().splitlines()[-1],
+            times=len(rest),
+            flops=math.fsum(flops for _, flops in rest),
+            parts=tuple(dict.fromkeys(name for name, _ in rest)),
+        )
+        return (*by_line(self._steps), whole)
+
+    def _graph(self, graph: Any, turns: float) -> float:
+        return math.fsum(self._operation(op, turns) for op in operations_of(graph))
+
+    def _operation(self, op: Any, turns: float) -> float:
+        inner = dict(functions_in(op))
+        self.operations += 1
+        self._times[op.type] += 1
+        if inner:
+            return self._inner(op, [graph for graph in inner.values() if graph is not None], turns)
+        if calls(op):
+            self.uncounted[_CLOSED.format(op.type)] = None
+        flops = flops_of(op)
+        if flops is None:
+            self.uncounted[f"{op.type}{_of_unknown(op)} is not counted"] = None
+        flops = turns * (flops or 0.0)
+        self._flops[op.type] += flops
+        self._steps.append((*references.place_of(op), op.type, flops))
+        return flops
+
+    def _inner(self, op: Any, graphs: Sequence[Any], turns: float) -> float:
+        if op.type in _LOOPS:
+            most = _most_turns(op)
+            told = _UNKNOWN_TURNS if most is None else _MOST_TURNS.format(most)
+            self.uncounted[told] = None
+            turns *= 1 if most is None else most
+        costs = [self._graph(graph, turns) for graph in graphs]
+        if op.type in _BRANCHES:
+            self.uncounted[_ONE_BRANCH] = None
+            return max(costs, default=0.0)
+        return math.fsum(costs)
+
+
+def _of_unknown(op: Any) -> str:
+    is_known = all(t.shape.is_fully_defined() for t in (*op.inputs, *op.outputs))
+    return "" if is_known else ", of a shape that is not known,"
+
+
+def operations_of(graph: Any) -> list[Any]:
+    """The operations of a graph that compute something."""
+    return [op for op in graph.get_operations() if op.type not in _HIDDEN]
+
+
+def calls(op: Any) -> list[tuple[str, str]]:
+    """Names of the attributes of an operation that are functions, and of those functions."""
+    found = []
+    for key, value in sorted(op.node_def.attr.items()):
+        if key.startswith("_"):  # the gradient, which is another program
+            continue
+        each = [value.func, *value.list.func]
+        found += [(key, func.name) for func in each if func.name]
+    return found
+
+
+def functions_in(op: Any) -> Iterator[tuple[str, Any]]:
+    """The graphs of the functions that an operation calls, by their names."""
+    for _, name in calls(op):
+        graph = _graph_of(op.graph, name)
+        if graph is not None:
+            yield name, graph
+
+
+def _graph_of(graph: Any, name: str) -> Any | None:
+    while graph is not None:
+        known = getattr(graph, "_functions", {}).get(name)
+        found = getattr(known, "graph", None)
+        if found is not None:
+            return found
+        graph = getattr(graph, "outer_graph", None)
+    return None
+
+
+def _most_turns(op: Any) -> int | None:
+    """The second input of a loop, where it has a value and is a limit."""
+    try:
+        most = tf.get_static_value(op.inputs[1])
+    except Exception:  # noqa: BLE001  another version has it elsewhere
+        return None
+    return int(most) if most is not None and most.shape == () and most >= 0 else None
+
+
+def text_of(graph: Any, depth: int | None) -> str:
+    """A line for each operation, with the functions in it.
+
+    Args:
+        graph: of TensorFlow's.
+        depth: levels of inner functions to show, long ones folded; None shows all.
+    """
+    return "\n".join(_lines(graph, 0, depth))
+
+
+def _lines(graph: Any, level: int, depth: int | None) -> Iterator[str]:
+    nodes, pad = operations_of(graph), "  " * level
+    hidden = range(_FIRST, len(nodes) - _LAST) if depth is not None else range(0)
+    for number, op in enumerate(nodes):
+        if number not in hidden:
+            yield pad + _line(op)
+            yield from _functions(op, level, depth)
+        elif number == _FIRST:
+            yield f"{pad}... {len(hidden):,} more operations ..."
+
+
+def _functions(op: Any, level: int, depth: int | None) -> Iterator[str]:
+    graphs = dict(functions_in(op))
+    for key, name in calls(op):
+        pad = "  " * (level + 1)
+        if name not in graphs:
+            yield f"{pad}{key}: {name}"
+            continue
+        inner = graphs[name]
+        head = f"{pad}{_named(name) if key == 'f' else key}"
+        given = ", ".join(f"{_source(t)}: {kind(t)}" for t in inner.inputs)
+        if depth is not None and level >= depth:
+            yield f"{head}({given}): {_count(inner):,} operations"
+        else:
+            yield f"{head}({given}):"
+            yield from _lines(inner, level + 2, depth)
+            yield f"{pad}  return {', '.join(map(_source, inner.outputs))}"
+
+
+def _named(name: str) -> str:
+    """What the user called a function, of which TensorFlow makes "__inference_f_12"."""
+    return _MADE_NAME.sub("", name)
+
+
+def _count(graph: Any) -> int:
+    nodes = operations_of(graph)
+    return len(nodes) + sum(_count(inner) for op in nodes for _, inner in functions_in(op))
+
+
+def _line(op: Any) -> str:
+    kinds = ", ".join(map(kind, op.outputs))
+    given = [_constant(op)] if op.type == "Const" else [_source(t) for t in op.inputs]
+    return f"{op.name}: {kinds} = {op.type}({', '.join(filter(None, [*given, *_attributes(op)]))})"
+
+
+def _source(tensor: Any) -> str:
+    """What a tensor is called; an Identity is what it is of."""
+    tensor = behind(tensor)
+    index = f":{tensor.value_index}" if len(tensor.op.outputs) > 1 else ""
+    return f"{tensor.op.name}{index}"
+
+
+def behind(tensor: Any) -> Any:
+    """The tensor that an Identity is of."""
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _constant(op: Any) -> str:
+    value = tf.get_static_value(op.outputs[0])
+    is_small = value is not None and value.size <= _FEW and value.dtype.kind in "biuf"
+    return str(value.tolist()) if is_small else ""
+
+
+def _attributes(op: Any) -> Iterator[str]:
+    """Attributes with another value than the default."""
+    for each in op.op_def.attr:
+        if each.type not in _KINDS or each.name.startswith("_") or "shape" in each.name:
+            continue
+        value = op.node_def.attr[each.name]
+        if each.HasField("default_value") and value == each.default_value:
+            continue
+        told = op.get_attr(each.name)
+        shown = told.decode(errors="replace") if isinstance(told, bytes) else told
+        if len(str(shown)) <= _LAST * 2 and shown not in ("", []):
+            yield f"{each.name}={shown}"
+
+
+def kind(tensor: Any) -> str:
+    """The type of a tensor, as "f32[3,4]"."""
+    held = value_of("", tensor)
+    return units.array(held.dtype, held.shape)
+
+
+def value_of(name: str, tensor: Any) -> Value:
+    """A tensor, a variable, or its type."""
+    known, dtype = tf.TensorShape(tensor.shape), tf.as_dtype(tensor.dtype)
+    shape = None if known.rank is None else tuple(-1 if n is None else n for n in known.as_list())
+    # A string, and what a resource or a variant refers to, may have any size.
+    sized = known.is_fully_defined() and dtype not in (tf.string, tf.resource, tf.variant)
+    nbytes = math.prod(shape) * dtype.size if sized and shape is not None else 0
+    return Value(name, dtype.name.removesuffix("_ref"), shape, nbytes, sized=sized)
+
+
+def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> tuple[Value, ...]:
+    """Variables, tensors and large constants that are part of the program, the largest first.
+
+    Args:
+        concrete: TensorFlow's own object.
+        given: variables that go in, and so are no part of it.
+        names: of the user's tensors, by identity.
+    """
+    handles = {id(each.handle) for each in given}
+    variables = captured(concrete)
+    found = []
+    for outer, inner in concrete.graph.captures:
+        variable = variables.get(inner.op.name)
+        if id(outer) in handles:
+            continue
+        if variable is not None:
+            found.append(value_of(name_of(variable), variable))
+        elif outer.dtype not in (tf.resource, tf.variant):
+            found.append(value_of(names.get(id(outer), ""), outer))
+    written = (op for op in concrete.graph.get_operations() if op.type == "Const")
+    values = (value_of(op.name, op.outputs[0]) for op in written)
+    found += [value for value in values if value.nbytes >= _LARGE]
+    return tuple(sorted(found, key=lambda each: -each.nbytes))
+
+
+def captured(concrete: Any) -> dict[str, Any]:
+    """The variables that a graph captured, by the names of what stands for them in it."""
+    by_handle = {id(variable.handle): variable for variable in concrete.graph.variables}
+    pairs = [(inner.op.name, by_handle.get(id(outer))) for outer, inner in concrete.graph.captures]
+    return {name: variable for name, variable in pairs if variable is not None}
+
+
+def name_of(variable: Any) -> str:
+    """What a variable is called, without the number of an output."""
+    return str(variable.name.partition(":")[0])

@@ -1,0 +1,155 @@
+"""What a function of the user's is and uses: variables, Keras layers, places in files."""
+
+import inspect
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import tensorflow as tf
+
+from ipyjaxbench.adapters.tensorflow.graphs import autograph_source
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.introspection import named
+from ipyjaxbench.usercode.objects import package_of
+from ipyjaxbench.usercode.origin import PACKAGE
+
+COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
+_DEPTH = 4  # functions that call functions
+_WRAPPER = "of_tensors"
+_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
+
+
+def plain(function: Any) -> tuple[Any, bool]:
+    """What a `tf.function` was given, and whether AutoGraph reads it; other callables as they are.
+
+    A version that does not tell has it read, which is TensorFlow's own choice.
+    """
+    if objects.is_of(function, tf.types.experimental.PolymorphicFunction):
+        return function.python_function, bool(getattr(function, "_autograph", True))
+    return function, True
+
+
+def undecorated(value: Any) -> Any:
+    """What a `tf.function` or another decorator was given."""
+    value, _ = plain(value)
+    return objects.unwrapped(value) if objects.is_of(value, FunctionType, MethodType) else value
+
+
+def keras() -> Any | None:
+    """Keras, where it is loaded and computes with TensorFlow."""
+    module: Any = sys.modules.get("keras")
+    backend = getattr(module, "backend", None)
+    told = getattr(backend, "backend", None)
+    return module if told is not None and told() == "tensorflow" else None
+
+
+def is_variable(value: object) -> bool:
+    """Whether it is a variable, of TensorFlow's or of Keras's."""
+    module = keras()
+    return objects.is_of(value, tf.Variable) or (
+        module is not None and objects.is_of(value, module.Variable)
+    )
+
+
+def used_by(function: Any) -> Iterator[tuple[str, Any]]:
+    """Each global and closed-over value that a function and those that it uses name."""
+    seen: set[int] = set()
+    level = [function]
+    for _ in range(_DEPTH):
+        following: list[Any] = []
+        for each in level:
+            code = _function_of(each)
+            if code is None or id(code) in seen or _is_theirs(code.__code__.co_filename):
+                continue
+            seen.add(id(code))
+            found = [*named(code)]
+            yield from found
+            following += [value for _, value in found]
+        level = following
+
+
+def functions_of(function: Any) -> Iterator[FunctionType]:
+    """The plain functions that are called: this one, and those that it uses by name."""
+    for each in (function, *(value for _, value in used_by(function))):
+        found = _function_of(each)
+        if found is not None and not _is_theirs(found.__code__.co_filename):
+            yield found
+
+
+def is_tensorflows(call: Call) -> bool:
+    """Whether a call without tensors is TensorFlow's all the same, by what it calls or uses."""
+    owner = owner_of(call.function)
+    if objects.is_of(call.function, tf.types.experimental.PolymorphicFunction):
+        return True
+    given = (*call.args, *call.kwargs.values())
+    if any(map(_is_of_tensorflow, (call.function, owner, type(owner), *given))):
+        return True
+    return any(_is_of_tensorflow(value) for _, value in used_by(call.function))
+
+
+def owner_of(function: Any) -> Any:
+    """The object whose method it is; None for what is none, or refuses to be asked."""
+    try:
+        return getattr(function, "__self__", None)
+    except Exception:  # noqa: BLE001  the object may raise anything
+        return None
+
+
+def place_of(op: Any) -> tuple[str, int]:
+    """File and line of the user's code that an operation comes from; 0 where it is not known."""
+    for frame in reversed(op.traceback or ()):
+        if frame.name == _WRAPPER and frame.filename.startswith(PACKAGE):
+            break
+        if not _is_theirs(frame.filename):
+            return autograph_source.cell_of(frame.filename), frame.lineno
+    return "", 0
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is the user's: neither installed nor part of Python."""
+    return not _is_theirs(file)
+
+
+def _is_of_tensorflow(value: Any) -> bool:
+    if objects.is_of(value, tf.Tensor, tf.Variable):
+        return True
+    root = package_of(value) if value is not None else ""
+    return root == "tensorflow" or (root == "keras" and keras() is not None) or _is_layer(value)
+
+
+def _is_layer(value: Any) -> bool:
+    module = keras()
+    return module is not None and objects.is_of(value, module.layers.Layer)
+
+
+def _function_of(value: Any) -> FunctionType | None:
+    """The code of a function, method, `tf.function`, or layer of the user's."""
+    value = undecorated(value)
+    if objects.is_of(value, MethodType):
+        value = value.__func__
+    if _is_layer(value):
+        value = objects.attribute(type(value), "call")
+    return value if objects.is_of(value, FunctionType) else None
+
+
+@cache
+def names_in(code: CodeType) -> frozenset[str]:
+    """Names of globals and attributes in a function, and in those that are written in it."""
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return frozenset(code.co_names).union(*map(names_in, inner))
+
+
+@cache
+def _is_theirs(file: str) -> bool:
+    """Whether code is installed, or part of Python or of this package."""
+    folders = [str(Path(inspect.__file__).parent) + os.sep, PACKAGE]
+    folders += [os.path.dirname(module.__file__ or "") + os.sep
+                for name in ("tensorflow", "keras", "numpy")
+                if (module := sys.modules.get(name)) is not None]  # fmt: skip
+    return file.startswith((*folders, "<frozen", "<__auto")) or bool(_INSTALLED.search(file))

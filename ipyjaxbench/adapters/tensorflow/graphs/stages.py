@@ -1,0 +1,71 @@
+"""What TensorFlow can still tell of a graph: its stages, its operations for a drawing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ipyjaxbench.adapters.tensorflow.graphs import lowering, program
+from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced
+from ipyjaxbench.adapters.tensorflow.graphs.workload import load_of
+from ipyjaxbench.graphs.components import Live, Load, Node
+from ipyjaxbench.reports.note import Note
+
+
+class LiveGraph(Live):
+    """A graph in memory.
+
+    Args:
+        traced: the graph.
+    """
+
+    program: Any
+
+    def __init__(self, traced: Traced) -> None:
+        self.program = traced.concrete
+        self._traced = traced
+        self._texts: dict[str, str] = {}
+
+    def text(self, stage: str) -> str:
+        """The whole text of a stage; "optimized" compiles it."""
+        if stage == "tf":
+            return program.text_of(self.program.graph, None)
+        if stage not in self._texts:
+            self._texts[stage] = lowering.text(self._traced, stage)
+        return self._texts[stage]
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Inputs, operations and outputs."""
+        return tuple(self._nodes())
+
+    def compiled(self) -> None:
+        """Nothing: TensorFlow gives the text that XLA makes, and not what it plans or counts."""
+        return
+
+    def load(self, nbytes: int) -> Load | None:
+        """From the graph and the functions in it."""
+        return load_of(self.program, nbytes)
+
+    def checks(self) -> tuple[Note, ...]:
+        """None are made."""
+        return ()
+
+    def _nodes(self) -> Iterator[Node]:
+        graph = self.program.graph
+        names: dict[str, str] = {}
+        given = [op for op in graph.get_operations() if op.type == "Placeholder"]
+        variables = program.captured(self.program)
+        for number, op in enumerate(given):
+            names[op.name] = f"in{number}"
+            variable = variables.get(op.name)
+            held = op.outputs[0] if variable is None else variable
+            name = op.name if variable is None else program.name_of(variable)
+            yield Node(f"in{number}", f"{name} {program.kind(held)}")
+        for number, op in enumerate(program.operations_of(graph)):
+            names[op.name] = f"n{number}"
+            shown = " ".join((op.type, *map(program.kind, op.outputs)))
+            yield Node(f"n{number}", shown, _sources(names, op.inputs))
+        yield Node("out", "result", _sources(names, self.program.outputs))
+
+
+def _sources(names: dict[str, str], tensors: Any) -> tuple[str, ...]:
+    known = (names.get(program.behind(tensor).op.name) for tensor in tensors)
+    return tuple(dict.fromkeys(name for name in known if name is not None))

@@ -1,0 +1,138 @@
+"""The graph of a call in TensorFlow: of a new tf.function, so that none of the user's grows."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import tensorflow as tf
+
+from ipyjaxbench.adapters.tensorflow import trees
+from ipyjaxbench.adapters.tensorflow.diagnosis import diagnose
+from ipyjaxbench.adapters.tensorflow.graphs import (
+    autograph_source,
+    keras_build,
+    program,
+    references,
+    tracing,
+)
+from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs.components import Value
+from ipyjaxbench.graphs.diagnosis import UntraceableError
+from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.usercode.call import Call, Shape
+from ipyjaxbench.usercode.objects import is_of
+
+_CLOCK = Clock.elapsed()
+_LINES = 120  # of a later stage
+
+
+def graph(call: Call, options: GraphOptions) -> Graph | None:
+    """Trace a call and tell which operations it is.
+
+    Args:
+        call: it is not made.
+        options: which form of the program, and how much of it.
+
+    Returns:
+        The graph; None where neither a tensor nor anything of TensorFlow's is in the call.
+
+    Raises:
+        UntraceableError: it cannot be traced; it holds the diagnosis.
+        SnippetError: it would build a layer of the user's, or XLA cannot compile it.
+    """
+    __tracebackhide__ = True
+    try:
+        given = trees.leaves((call.args, dict(call.kwargs)))
+        is_theirs = any(map(_is_tensor, given)) or references.is_tensorflows(call)
+    except Exception as error:
+        why = f"TensorFlow cannot look into what {call.text!r} is given: {type(error).__name__}"
+        raise SnippetError(why) from error
+    if not is_theirs:
+        return None
+    stage = options.stage_of("tensorflow")
+    call = replace(call, args=tuple(map(_without_data, call.args)), labels=keras_build.labels(call))
+    call, is_copy = keras_build.ready(call)
+    with autograph_source.readable(call) as call:
+        start = _CLOCK.now()
+        try:
+            traced = tracing.trace(call, makes_variables=is_copy)
+        except Exception as error:
+            raise UntraceableError(diagnose.diagnose(call, error), error) from error
+        seconds = (_CLOCK.now() - start) * 1e-9
+    concrete, live = traced.concrete, LiveGraph(traced)
+    counted = program.Counted(concrete.graph)
+    functions = [leaf for leaf in (call.function, *given) if callable(leaf)]
+    names = {id(value): name for each in functions for name, value in references.used_by(each)}
+    variables = [each.value for each in traced.inputs if each.spec is None]
+    found = Graph(
+        code=call.text,
+        framework="tensorflow",
+        frameworks={"tensorflow": tf.__version__},
+        form=stage,
+        program=_only(_text(live, stage, options), options.find),
+        inputs=tuple(value for each in traced.inputs for value in _values(each)),
+        outputs=tuple(program.value_of("", tensor) for tensor in concrete.outputs),
+        constants=program.constants_of(concrete, variables, names),
+        operations=counted.operations,
+        flops=counted.flops,
+        uncounted=tuple(counted.uncounted),
+        stats=counted.kinds(),
+        lines=counted.lines(call.text),
+        static_argnames=(),
+        fixed=traced.fixed,
+        tries=1,
+        seconds=seconds,
+        printed=traced.printed,
+        notes=tuple(_notes(traced, is_copy=is_copy)),
+        warm=traced.warm,
+        details=options.details,
+    )
+    return found.alive(live)
+
+
+def _notes(traced: tracing.Traced, *, is_copy: bool) -> Iterator[Note]:
+    if is_copy:
+        yield notes.copy_built()
+    for names, put_back in ((traced.left.back, True), (traced.left.lost, False)):
+        if names:
+            yield notes.tracer_kept(names, put_back=put_back, what="symbolic tensor")
+
+
+def _text(live: LiveGraph, stage: str, options: GraphOptions) -> str:
+    if stage == "tf":
+        return program.text_of(live.program.graph, options.depth)
+    lines = live.text(stage).splitlines()
+    if options.depth is not None and len(lines) > _LINES:
+        lines[_LINES // 2 : -_LINES // 2] = [f"... {len(lines) - _LINES:,} more lines ..."]
+    return "\n".join(lines)
+
+
+def _is_tensor(leaf: Any) -> bool:
+    kinds = (tf.Tensor, tf.TypeSpec, *references.COMPOSITES)
+    return is_of(leaf, *kinds) or references.is_variable(leaf)
+
+
+def _values(given: tracing.Input) -> list[Value]:
+    """An argument's tensors: those of a ragged or a sparse one are several."""
+    if given.spec is None:
+        return [program.value_of(given.name, given.value)]
+    parts = tf.nest.flatten(given.spec, expand_composites=True)
+    return [program.value_of(given.name, part) for part in parts]
+
+
+def _without_data(value: object) -> object:
+    if type(value) is Shape:
+        return tf.TensorSpec(value.shape, value.dtype)
+    return value
+
+
+def _only(text: str, wanted: str | None) -> str:
+    if wanted is None:
+        return text
+    lines = [line.strip() for line in text.splitlines() if wanted in line]
+    return "\n".join(lines) or f"no line has {wanted!r}"

@@ -1,0 +1,248 @@
+"""Traces any call into a graph of its own: what is no tensor is part of the program."""
+
+import contextlib
+import io
+import logging
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.util import nest
+
+from ipyjaxbench.adapters.tensorflow import trees
+from ipyjaxbench.adapters.tensorflow.compilation import apart
+from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, isolation, references
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.call import Call, Shape
+
+_NOT_KEPT = "AutoGraph could not transform"
+_AUTOGRAPH_LOGS = "tensorflow.python.autograph.utils.ag_logging"
+
+
+class VariableMadeError(Exception):
+    """The code makes a variable, and looking at it would make that too."""
+
+
+class OutOfScopeError(Exception):
+    """A symbolic tensor of an earlier trace is used.
+
+    Attributes:
+        place: file and line of the operation that uses it.
+    """
+
+    place: tuple[str, int] = ("", 0)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A tensor or variable that goes in.
+
+    Attributes:
+        name: of the argument, with the path to it.
+        value: what was given.
+        spec: its type; None for variables, which are captured.
+    """
+
+    name: str
+    value: Any
+    spec: Any
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A call as a graph.
+
+    Attributes:
+        concrete: TensorFlow's own object.
+        inputs: tensors and variables that go in.
+        fixed: arguments that are no data.
+        twin: a function of the same tensors, to be compiled by XLA.
+        warm: functions of the user's whose traces could not be kept apart.
+        printed: what the user's code printed meanwhile.
+        call: what was traced.
+        is_copy: whether what is called is a copy that nobody else uses.
+        left: where the user's code kept symbolic tensors.
+    """
+
+    concrete: Any
+    inputs: tuple[Input, ...]
+    fixed: tuple[str, ...]
+    twin: Any
+    warm: tuple[str, ...]
+    printed: str
+    call: Call
+    is_copy: bool
+    left: isolation.Left
+
+
+def is_data(leaf: Any) -> bool:
+    """Whether a leaf of an argument is a tensor, or stands for one, or is made one."""
+    if objects.is_of(leaf, tf.Tensor, tf.TypeSpec, Shape) or references.is_variable(leaf):
+        return True
+    if objects.is_of(leaf, np.ndarray, np.generic):
+        return leaf.dtype.kind in "biufcSU"
+    return objects.is_of(leaf, *references.COMPOSITES)
+
+
+def trace(call: Call, *, makes_variables: bool = False) -> Traced:
+    """Trace a call in a function of its own.
+
+    Args:
+        call: it is not made: only shapes are followed.
+        makes_variables: whether it may, since it is a copy that nobody else uses.
+
+    Returns:
+        The graph.
+
+    Raises:
+        VariableMadeError: it makes a variable, and may not.
+        OutOfScopeError: it uses a symbolic tensor of an earlier trace.
+        Exception: what tracing raised.
+    """
+    __tracebackhide__ = True
+    function, autograph = references.plain(call.function)
+    tree = trees.shielded((call.args, dict(call.kwargs)))
+    parts = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
+    inputs = tuple(each for name, value in parts for each in _inputs(name, value))
+    leaves = nest.flatten(tree)
+    where = [
+        i for i, leaf in enumerate(leaves) if is_data(leaf) and not references.is_variable(leaf)
+    ]
+
+    @tf.autograph.experimental.do_not_convert
+    def rebuilt(tensors: Sequence[Any]) -> Any:
+        whole = [leaf.value if type(leaf) is trees.Fixed else leaf for leaf in leaves]
+        for index, tensor in zip(where, tensors, strict=True):
+            whole[index] = tensor
+        return nest.pack_sequence_as(tree, whole)
+
+    wrapper = _of_tensors(function, rebuilt)
+    specs = [each.spec for each in inputs if each.spec is not None]
+    fresh = tf.function(wrapper, autograph=autograph)
+    refusing = contextlib.nullcontext() if makes_variables else _no_variables()
+    written = io.StringIO()
+    with (
+        isolation.put_back(call, is_copy=makes_variables) as left,
+        refusing,
+        quiet(),
+        dataset_guard.ended(),
+        apart() as warm,
+        contextlib.redirect_stdout(written),
+    ):
+        concrete = fresh.get_concrete_function(*specs)
+    _refuse_leaks(concrete)
+    return Traced(
+        concrete=concrete,
+        inputs=inputs,
+        fixed=tuple(name for name, value in parts if _is_no_data(value)),
+        twin=lambda: (tf.function(wrapper, autograph=autograph, jit_compile=True), specs),
+        warm=tuple(dict.fromkeys(warm)),
+        printed=written.getvalue(),
+        call=call,
+        is_copy=makes_variables,
+        left=left,
+    )
+
+
+def traces(call: Call) -> bool:
+    """Whether a call traces."""
+    try:
+        trace(call)
+    except Exception:  # noqa: BLE001  the user's code may raise anything
+        return False
+    return True
+
+
+def _of_tensors(function: Callable[..., Any], rebuilt: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors alone; AutoGraph reads it, and the user's function through it."""
+
+    def of_tensors(*tensors: Any) -> Any:
+        args, kwargs = rebuilt(tensors)
+        return _only_tensors(function(*args, **kwargs))
+
+    name = getattr(function, "__name__", None) or type(function).__name__
+    if name.isidentifier():  # AutoGraph takes what is called "<lambda>" for one
+        of_tensors.__name__ = name
+    return of_tensors
+
+
+@tf.autograph.experimental.do_not_convert
+def _only_tensors(result: Any) -> Any:
+    """What a call gives, without what a graph cannot give."""
+    kinds = (tf.Tensor, int, float, complex, tf.__internal__.CompositeTensor)
+
+    def kept(leaf: Any) -> Any:
+        if references.is_variable(leaf):
+            return tf.convert_to_tensor(leaf)
+        if objects.is_of(leaf, tf.TensorArray):  # one that is not of the graph cannot be returned
+            return leaf if tf.is_symbolic_tensor(leaf.flow) else None
+        return leaf if objects.is_of(leaf, *kinds) else None
+
+    return tf.nest.map_structure(isolation, trees.shielded(result))
+
+
+def _inputs(name: str, value: Any) -> Iterator[Input]:
+    for path, leaf in nest.flatten_with_tuple_paths(trees.shielded(value)):
+        if is_data(leaf):
+            spelled = name + "".join(f"[{key!r}]" for key in path)
+            yield Input(spelled, leaf, None if references.is_variable(leaf) else _spec(name, leaf))
+
+
+def _spec(name: str, leaf: Any) -> Any:
+    """The type of a tensor, with a name for its placeholder."""
+    if isinstance(leaf, tf.TypeSpec) and not isinstance(leaf, tf.TensorSpec):
+        return leaf
+    if isinstance(leaf, references.COMPOSITES):
+        return tf.type_spec_from_value(leaf)
+    known = name if name.isidentifier() else None
+    if isinstance(leaf, np.ndarray | np.generic) and leaf.dtype.kind in "SU":
+        return tf.TensorSpec(leaf.shape, tf.string, known)
+    return tf.TensorSpec(leaf.shape, leaf.dtype, known)
+
+
+def _is_no_data(value: Any) -> bool:
+    leaves = [leaf for leaf in trees.leaves(value) if leaf is not None]
+    return bool(leaves) and not any(map(is_data, leaves))
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep AutoGraph from telling what it cannot read: the same would be told at the call."""
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return _NOT_KEPT not in str(record.msg)
+
+    logger, module = tf.get_logger(), sys.modules.get(_AUTOGRAPH_LOGS)
+    prints = getattr(module, "echo_log_to_stdout", None)  # as it does in a notebook
+    logger.addFilter(is_other)
+    if module is not None and prints:
+        vars(module)["echo_log_to_stdout"] = False
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_other)
+        if module is not None and prints:
+            vars(module)["echo_log_to_stdout"] = prints
+
+
+@contextlib.contextmanager
+def _no_variables() -> Iterator[None]:
+    def refuse(_: object, **__: Any) -> Any:
+        raise VariableMadeError("a tf.Variable is made here, and looking would make it too")
+
+    with tf.variable_creator_scope(refuse):
+        yield
+
+
+def _refuse_leaks(concrete: Any) -> None:
+    """Raise where a value of an earlier trace is used: TensorFlow raises at the call alone."""
+    captures = {inner.op.name: outer for outer, inner in concrete.graph.captures}
+    for op in concrete.graph.get_operations():
+        for tensor in op.inputs:
+            if tf.is_symbolic_tensor(captures.get(tensor.op.name)):
+                error = OutOfScopeError("a symbolic tensor of an earlier trace is out of scope")
+                error.place = references.place_of(op)
+                raise error

@@ -1,0 +1,53 @@
+"""What a TensorFlow graph has to do, whichever way it is computed."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from ipyjaxbench.adapters.tensorflow.graphs import program
+from ipyjaxbench.adapters.tensorflow.graphs.flops import ELEMENTWISE, REDUCTIONS, flops_of
+from ipyjaxbench.graphs.components import Load
+
+_CONVOLUTIONS = re.compile(r"(DepthwiseConv|Conv)\d.*")
+_PRODUCTS = re.compile(r"(Sparse)?(Batch)?MatMul(V2|V3)?|Einsum")
+#: They read all that they are given, or only say how it is to be seen.
+_WHOLE = (
+    ELEMENTWISE
+    | REDUCTIONS
+    | {"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Const", "ReadVariableOp", "Cast",
+       "Reshape", "Transpose", "BiasAdd", "PartitionedCall", "StatefulPartitionedCall"}
+)  # fmt: skip
+
+
+def load_of(concrete: Any, nbytes: int) -> Load | None:
+    """The load of a graph; see `Live.load`."""
+    graph = concrete.graph
+    if program.Counted(graph).uncounted:
+        return None
+    products: defaultdict[str, float] = defaultdict(float)
+    operations = list(_operations(graph))
+    convolves = False
+    for op in operations:
+        is_convolution = _CONVOLUTIONS.fullmatch(op.type) is not None
+        convolves = convolves or is_convolution
+        if is_convolution or _PRODUCTS.fullmatch(op.type):
+            products[op.inputs[0].dtype.name] += flops_of(op) or 0.0
+    whole = {op.type for op in operations} <= _WHOLE and _uses_all(concrete)
+    return Load(dict(products), convolves, nbytes if whole else None)
+
+
+def _operations(graph: Any) -> Iterator[Any]:
+    for op in program.operations_of(graph):
+        yield op
+        for _, inner in program.functions_in(op):
+            yield from _operations(inner)
+
+
+def _uses_all(concrete: Any) -> bool:
+    """Whether what comes out is computed, and all that goes in is used."""
+    given = [op for op in concrete.graph.get_operations() if op.type == "Placeholder"]
+    behind = [program.behind(tensor).op for tensor in concrete.outputs]
+    return all(op.outputs[0].consumers() for op in given) and not any(
+        op.type == "Placeholder" for op in behind
+    )

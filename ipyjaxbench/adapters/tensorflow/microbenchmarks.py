@@ -1,0 +1,73 @@
+"""The work with which the ceilings of TensorFlow's devices are measured."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.microbenchmarks import Run
+
+
+class TensorFlowProbe(Probe):
+    """TensorFlow, eager, on one device.
+
+    Args:
+        device: its name, such as "gpu:0".
+        wait: returns when devices have nothing left to do; None where they never run ahead.
+    """
+
+    dtypes = ("float32", "bfloat16", "float16", "float64", "int8")
+
+    def __init__(self, device: str, wait: Callable[[], object] | None) -> None:
+        self.device = device
+        self.on_host = device.startswith("cpu")
+        rounds = tf.config.experimental.tensor_float_32_execution_enabled()
+        self.settings = "" if rounds or self.on_host else "TensorFloat-32 off"
+        self._wait = wait
+
+    def product(self, dtype: str, n: int) -> Run:
+        """Numbers of 8 bits are summed up in 32."""
+        x = self._ones((n, n), dtype)
+        if dtype == "int8":
+            return self._run(lambda: tf.matmul(x, x, output_type=tf.int32))
+        return self._run(lambda: tf.matmul(x, x))
+
+    def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
+        """In place, which reads two arrays and writes one, and a sum, which reads one."""
+        x = self._ones((nbytes // 4,))
+        with tf.device(self.device):
+            variable = tf.Variable(x, trainable=False)
+        added = self._run(lambda: variable.assign_add(x, read_value=False))
+        return (added, 3 * nbytes), (self._run(lambda: tf.reduce_sum(x)), nbytes)
+
+    def upload(self, nbytes: int) -> Run:
+        """A new tensor each time."""
+        here = np.ones(nbytes, np.uint8)
+        return self._run(lambda: tf.constant(here))
+
+    def download(self, nbytes: int) -> Run:
+        """A new array each time."""
+        return self._ones((nbytes,), "uint8").numpy  # type: ignore[no-any-return]
+
+    def nothing(self) -> Run:
+        """A sign is changed."""
+        x = self._ones(())
+        return self._run(lambda: tf.negative(x))
+
+    def _ones(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
+        with tf.device(self.device):
+            return tf.ones(shape, dtype)
+
+    def _run(self, work: Run) -> Run:
+        wait = self._wait
+
+        def run() -> object:
+            with tf.device(self.device):
+                result = work()
+            if wait is not None:
+                wait()
+            return result
+
+        return run

@@ -1,0 +1,56 @@
+"""Keeps the signatures with which functions are traced when nobody looks at the calls."""
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
+from ipyjaxbench.adapters.tensorflow.graphs import references
+from ipyjaxbench.adapters.tensorflow.retracing import cache_key
+from ipyjaxbench.graphs.components import line_of
+from ipyjaxbench.retracing.cache_key import Miss
+
+
+class Learner:
+    """Listens to traces for as long as the process lives; calls that find theirs are free.
+
+    Args:
+        learn: gets what was found.
+
+    Attributes:
+        listens: whether this version of TensorFlow tells of traces.
+    """
+
+    def __init__(self, learn: Callable[[Miss], None]) -> None:
+        self._learn = learn
+        self.listens = listen(self._hear)
+
+    def _hear(self, _: Any) -> None:
+        with suppress(Exception):  # the user's call goes on whatever becomes of ours
+            going_on = [*tracings(sys._getframe(1))]
+            if len(going_on) != 1:  # an inner one belongs to the outermost
+                return
+            function, args, kwargs = going_on[0]
+            if references.is_users(cache_key.file_of(function)):
+                file, line = _line_of_call(sys._getframe(1))
+                self._learn(
+                    Miss(
+                        name=cache_key.name(function),
+                        signature=cache_key.signature(function, args, kwargs),
+                        placed=False,
+                        line=line,
+                        text=line_of(file, line),
+                    )
+                )
+
+
+def _line_of_call(frame: FrameType | None) -> tuple[str, int]:
+    """File and line of the user's code that made the call."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if references.is_users(file):
+            return file, frame.f_lineno
+        frame = frame.f_back
+    return "", 0

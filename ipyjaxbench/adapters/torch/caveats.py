@@ -1,0 +1,138 @@
+"""Settings of PyTorch that change what a figure means."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from ipyjaxbench.adapters.shared import matmul_precision
+from ipyjaxbench.reports.note import GOOD_TO_KNOW, Note
+from ipyjaxbench.timing.validity import setting_notes as notes
+from ipyjaxbench.timing.validity.code_facts import Seen
+
+#: Where one of these is in the code, it makes a backward pass.
+_BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_and_grad"}
+_MIXED = "mixed"  # what PyTorch answers where old and new settings are used together
+
+
+class Cautions:
+    """Looks at PyTorch's settings; remembers what tiny products have shown."""
+
+    def __init__(self) -> None:
+        self._lost: dict[tuple[str, str], float | None] = {}
+
+    def about(self, seen: Seen) -> Iterator[Note]:
+        """All that there is to say."""
+        yield from _recorded(seen)
+        yield from self._rounded(seen)
+        yield from _modes(seen)
+        if _profiling():
+            yield notes.watched("torch.profiler")
+        yield from _processes()
+
+    def _rounded(self, seen: Seen) -> Iterator[Note]:
+        for device in seen.devices("torch", "float32"):
+            setting, advice = _precision(device.partition(":")[0])
+            if not setting or not (seen.multiplies or _has_modules(seen)):
+                continue
+            if (device, setting) not in self._lost:
+                self._lost[device, setting] = _tiny_product(device)
+            error = self._lost[device, setting]
+            if error is not None:
+                yield notes.reduced_precision(device, setting, error, advice)
+                return
+
+
+def _recorded(seen: Seen) -> Iterator[Note]:
+    if _is_recorded(seen) and not _goes_backward(seen):
+        yield notes.recorded("Autograd", "with torch.no_grad(): ... around it")
+
+
+def _is_recorded(seen: Seen) -> bool:
+    return any(p.recorded for p in seen.outputs)
+
+
+def _goes_backward(seen: Seen) -> bool:
+    return not seen.words.isdisjoint(_BACKWARD)
+
+
+def _precision(kind: str) -> tuple[str, str]:
+    """The setting that may round products on this kind of device, and what to write instead."""
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+        name = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
+        return f"torch.autocast computes them in {name}", "time it outside of torch.autocast"
+    advice = 'torch.set_float32_matmul_precision("highest")'
+    try:
+        setting = torch.get_float32_matmul_precision()
+    except RuntimeError:
+        setting = _MIXED
+    if setting not in ("highest", _MIXED):
+        return f'torch.get_float32_matmul_precision() is "{setting}"', advice
+    of_backend = _of_backend(kind)
+    if of_backend in ("tf32", "bf16"):
+        name = f"torch.backends.{'mkldnn' if kind == 'cpu' else 'cuda'}.matmul.fp32_precision"
+        return f'{name} is "{of_backend}"', f'{name} = "ieee"'
+    return "", ""
+
+
+def _of_backend(kind: str) -> str | None:
+    """The newer setting of each backend, from 2.9 on."""
+    backends: dict[str, Any] = {"cpu": torch.backends.mkldnn, "cuda": torch.backends.cuda}
+    matmul = getattr(backends.get(kind), "matmul", None)
+    try:
+        return getattr(matmul, "fp32_precision", None)
+    except Exception:  # noqa: BLE001  some refuse to answer, with errors of many kinds
+        return None
+
+
+def _has_modules(seen: Seen) -> bool:
+    return any(issubclass(type(f), torch.nn.Module) for f in seen.functions)
+
+
+def _profiling() -> bool:
+    enabled = getattr(torch.autograd, "_profiler_enabled", None)
+    return enabled is not None and bool(enabled())
+
+
+def _modes(seen: Seen) -> Iterator[Note]:
+    if torch.is_anomaly_enabled() and (_is_recorded(seen) or _goes_backward(seen)):
+        yield notes.setting_on(
+            "Anomaly detection",
+            "autograd notes where each operation was called, and checks each gradient",
+            "torch.autograd.set_detect_anomaly(False)",
+        )
+    if torch.are_deterministic_algorithms_enabled():
+        yield notes.setting_on(
+            "torch.use_deterministic_algorithms",
+            "some operations take a slower way",
+            "torch.use_deterministic_algorithms(False)",
+            mark=GOOD_TO_KNOW,
+        )
+    config: Any = sys.modules.get("torch._dynamo.config")
+    compiled = any(
+        "_torchdynamo_orig_callable" in getattr(f, "__dict__", {}) for f in seen.compiled
+    )
+    if compiled and getattr(config, "disable", False):
+        yield notes.setting_on(
+            "torch._dynamo.config.disable",
+            "torch.compile compiles nothing new",
+            "torch._dynamo.config.disable = False, or restart without TORCH_COMPILE_DISABLE",
+        )
+
+
+def _processes() -> Iterator[Note]:
+    group: Any = torch.distributed
+    if group.is_available() and group.is_initialized() and group.get_world_size() > 1:
+        yield notes.processes(group.get_world_size(), group.get_rank())
+
+
+def _tiny_product(name: str) -> float | None:
+    """Bits that a product loses on a device under the settings of this moment."""
+    left, right, _ = matmul_precision.example()
+    try:
+        with torch.no_grad():
+            a, b = (torch.from_numpy(each).to(name) for each in (left, right))
+            return matmul_precision.lost((a @ b).to("cpu", torch.float64).numpy())
+    except Exception:  # noqa: BLE001  the device cannot do it so: nothing is known
+        return None

@@ -1,0 +1,207 @@
+"""PyTorch's devices, what its allocator holds of their memory, and which is the default."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from ipyjaxbench import units
+from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES
+from ipyjaxbench.device.memory_settings import MemorySetting
+from ipyjaxbench.host import nvml
+from ipyjaxbench.host.system import in_words
+
+_SETTING = "PYTORCH_CUDA_ALLOC_CONF"
+_MUCH = 0.1  # of what is reserved
+
+
+def home(version: str) -> Home:
+    """The CPU, and accelerators that this process has used; no other one is asked."""
+    devices: list[Device] = [Device("cpu")]
+    words: list[str] = []
+    if torch.cuda.is_initialized():
+        gpus = nvml.gpus()
+        for index in range(torch.cuda.device_count()):
+            device, told = _cuda(index, gpus)
+            devices.append(device)
+            words += told
+        words += _versions()
+        if torch.version.cuda and all(device.users is None for device in devices):
+            words.append("who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say")
+    elif torch.version.cuda is not None and (gpus := nvml.gpus()):
+        words.append(f"{units.count(len(gpus), 'GPU')}, not used yet by PyTorch (--start to look)")
+    if torch.xpu.is_initialized():
+        devices += [_other(f"xpu:{i}", torch.xpu) for i in range(torch.xpu.device_count())]
+    if torch.backends.mps.is_available():
+        devices.append(Device("mps:0"))
+    default, why = _default()
+    return Home(
+        framework="torch",
+        version=version,
+        started=True,
+        devices=tuple(devices),
+        default=default,
+        why=why,
+        words=tuple(words),
+    )
+
+
+def start() -> bool:
+    """Have CUDA or XPU look for devices; the CPU is there anyway."""
+    for kind in (torch.cuda, torch.xpu):
+        if kind.is_available():
+            kind.init()
+    return True
+
+
+def in_use() -> Iterator[torch.device]:
+    """Accelerators with a context in this process: waiting for others would make one."""
+    for kind in (torch.cuda, torch.xpu):
+        if kind.is_initialized():
+            name = kind.__name__.rpartition(".")[2]
+            for index in range(kind.device_count()):
+                if index == kind.current_device() or kind.memory_reserved(index):
+                    yield torch.device(name, index)
+    if torch.backends.mps.is_available():
+        yield torch.device("mps", 0)
+    if "torch_xla" in sys.modules:
+        yield torch.device("xla", 0)
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait for all that was started on one accelerator."""
+    if device.type == "xla":
+        sys.modules["torch_xla"].sync(wait=True)
+    elif device.type == "mps":
+        torch.mps.synchronize()
+    else:
+        getattr(torch, device.type).synchronize(device)
+
+
+def is_busy(device: torch.device) -> bool:
+    """Whether work is left on the current stream of an accelerator; no, where it has no streams."""
+    kind = getattr(torch, device.type, None)
+    current = getattr(kind, "current_stream", None)
+    return current is not None and not current(device).query()
+
+
+def drain() -> None:
+    """Wait for all that was started on any of them."""
+    for device in in_use():
+        synchronize(device)
+
+
+def set_memory(*, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+    """What may be taken of each GPU, for as long as the process lives."""
+    if not prealloc:
+        yield from MEMORY_VARIABLES["torch"].set(prealloc=False, fraction=None)
+    if fraction is None:
+        return
+    if not torch.cuda.is_available():
+        yield MemorySetting("torch", "sees no GPU here: nothing was set")
+        return
+    ask: Callable[[int], float] | None = getattr(
+        torch.cuda, "get_per_process_memory_fraction", None
+    )
+    for index in range(torch.cuda.device_count()):
+        before = 1.0 if ask is None else ask(index)
+        torch.cuda.set_per_process_memory_fraction(fraction, index)
+        yield MemorySetting(
+            "torch",
+            f"may take {fraction:.0%} of cuda:{index} from now on; what it took before it keeps",
+            f"torch.cuda.set_per_process_memory_fraction({before:g}, {index})",
+        )
+
+
+def _cuda(index: int, gpus: Sequence[nvml.Gpu]) -> tuple[Device, list[str]]:
+    """One GPU, and words on its memory; a GPU that does not answer is told as such."""
+    name = f"cuda:{index}"
+    try:
+        known = torch.cuda.get_device_properties(index)
+        stats = torch.cuda.memory_stats(index)
+    # A device that is lost, or that an assertion failed on, has many ways to say so.
+    except Exception as error:  # noqa: BLE001
+        return Device(name), [f"{name} does not answer: {in_words(error)}"]
+    device = Device(
+        name=name,
+        kind=f"{known.name}, compute capability {known.major}.{known.minor}",
+        used=stats.get("allocated_bytes.all.current", 0),
+        peak=stats.get("allocated_bytes.all.peak", 0),
+        limit=known.total_memory,
+        users=_users(index, gpus),
+    )
+    return device, list(_allocator(name, stats))
+
+
+def _users(index: int, gpus: Sequence[nvml.Gpu]) -> int | None:
+    """Other processes on a GPU, which NVML may number otherwise than CUDA does."""
+    try:
+        number = int(torch.cuda._get_nvml_device_index(index))
+        return gpus[number].others
+    except Exception:  # noqa: BLE001  it is private, and asks the driver in its own way
+        return None
+
+
+def _allocator(name: str, stats: dict[str, Any]) -> Iterator[str]:
+    """What PyTorch keeps of the memory that tensors gave back."""
+    reserved = stats.get("reserved_bytes.all.current", 0)
+    used = stats.get("allocated_bytes.all.current", 0)
+    pieces = stats.get("inactive_split_bytes.all.current", 0)
+    if not reserved:
+        return
+    yield (
+        f"{name}: PyTorch reserved {units.size(reserved)}, of which tensors use "
+        f"{units.size(used)}; torch.cuda.empty_cache() gives back up to "
+        f"{units.size(max(reserved - used - pieces, 0))}"
+    )
+    if pieces > _MUCH * reserved and "expandable_segments:True" not in os.environ.get(_SETTING, ""):
+        yield (
+            f"{name}: {units.size(pieces)} lie in pieces between tensors (fragmentation). "
+            f"{_SETTING}=expandable_segments:True in the environment has fewer of them: "
+            "too late in this process"
+        )
+
+
+def _versions() -> Iterator[str]:
+    """The version that PyTorch was built for, and the latest that the driver takes."""
+    if torch.version.cuda is None:
+        yield f"built for ROCm {torch.version.hip}"
+        return
+    ask: Callable[[], int] | None = getattr(torch._C, "_cuda_getDriverVersion", None)
+    driver = ask() if ask is not None else 0  # such as 12080
+    upto = f", the driver takes up to {driver // 1000}.{driver % 1000 // 10}" if driver else ""
+    yield f"built for CUDA {torch.version.cuda}{upto}"
+
+
+def _other(name: str, kind: Any) -> Device:
+    """An accelerator with an allocator like that of CUDA."""
+    try:
+        stats = kind.memory_stats(name)
+        known = kind.get_device_properties(name)
+    except Exception:  # noqa: BLE001  as above
+        return Device(name)
+    return Device(
+        name=name,
+        kind=known.name,
+        used=stats.get("allocated_bytes.all.current", 0),
+        peak=stats.get("allocated_bytes.all.peak", 0),
+        limit=known.total_memory,
+    )
+
+
+def _default() -> tuple[str, str]:
+    """Read from the contexts: asking for "cuda" without a number would start CUDA."""
+    stack: Callable[[], list[Any]] | None = getattr(
+        torch.overrides, "_get_current_function_mode_stack", None
+    )
+    if stack is None:
+        return "", ""
+    contexts = [mode for mode in stack() if isinstance(mode, torch.utils._device.DeviceContext)]
+    if not contexts:
+        return "cpu", "no other was set"
+    everywhere = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    why = "torch.set_default_device" if contexts[-1] is everywhere else "with torch.device"
+    return str(contexts[-1].device), why

@@ -1,0 +1,1 @@
+"""Why a call does not trace, in PyTorch."""

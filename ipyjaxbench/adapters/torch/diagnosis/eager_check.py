@@ -1,0 +1,126 @@
+"""What a call gives as Python runs it: what is to be written instead has to give it traced."""
+
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from ipyjaxbench.adapters.torch import tensors, trees
+from ipyjaxbench.adapters.torch.graphs import arguments, aten, dynamo_state, module_state
+from ipyjaxbench.adapters.torch.graphs.isolation import as_before
+from ipyjaxbench.adapters.torch.graphs.program import is_users
+from ipyjaxbench.adapters.torch.graphs.reachable import Reach
+from ipyjaxbench.frameworks import find_reach
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.deadline import OutOfTimeError, within
+from ipyjaxbench.usercode.objects import package_of
+from ipyjaxbench.usercode.side_effects import acts
+
+_LARGEST = 2**20  # numbers that the call can reach
+_LONGEST = 2.0  # seconds
+_CLOSE = 3e-4
+
+
+class Eager:
+    """A call that is made without the tracer when its result is first asked for.
+
+    It is made on copies, within two seconds, and what it changes is put back.
+
+    Args:
+        call: a plain one; it is not made where it reaches much, acts on the world, or draws.
+        has_values: whether its tensors have any.
+    """
+
+    def __init__(self, call: Call, *, has_values: bool) -> None:
+        self._call, self._has_values = call, has_values
+
+    @cached_property
+    def result(self) -> list[Any] | None:
+        """The numbers that it gives; None where that cannot be told."""
+        return _made(self._call) if self._has_values and _may_be_made(self._call) else None
+
+    def again(self) -> "Eager":
+        """The same call, to be made anew: its code is another one by now."""
+        return Eager(self._call, has_values=self._has_values)
+
+    def differs(self) -> bool:
+        """Whether the call, traced now, gives something else; no where that cannot be told."""
+        mine = self.result
+        theirs = _traced(self._call) if mine is not None else None
+        return mine is not None and theirs is not None and not _same(mine, theirs)
+
+
+def _may_be_made(call: Call) -> bool:
+    if sum(tensor.numel() for tensor in Reach(call).tensors) > _LARGEST:
+        return False
+    used = find_reach([call.function], ()).functions
+    codes = [each.__code__ for each in used if type(each) is FunctionType]
+    return not acts(code for code in codes if is_users(code.co_filename))
+
+
+def _made(call: Call) -> list[Any] | None:
+    copied = tensors.on_copies(call)
+    try:
+        with as_before(), _alone(), module_state.put_back(copied, is_made=True):
+            generator = torch.get_rng_state()
+            found = _numbers(copied.function(*copied.args, **copied.kwargs))
+            return found if torch.equal(generator, torch.get_rng_state()) else None
+    except (Exception, OutOfTimeError):  # noqa: BLE001  the user's code may raise anything
+        return None
+
+
+def _traced(call: Call) -> list[Any] | None:
+    """What the program of a call gives, with Python's numbers in it as they are traced."""
+
+    def of_tensors(*args: Any, **kwargs: Any) -> Any:
+        found = call.function(*args, **kwargs)
+        return trees.mapped(lambda leaf: torch.as_tensor(leaf) if _is_data(leaf) else leaf, found)
+
+    vars(of_tensors)["__wrapped__"] = call.function  # what it changes is found through that
+    try:
+        with as_before(), _alone():
+            graph: Any = aten.trace(replace(call, function=of_tensors)).program
+            copied = tensors.on_copies(call)
+            with torch.no_grad(), module_state.put_back(call, is_made=True):
+                return _numbers(graph(*arguments.of(copied).tensors))
+    except (Exception, OutOfTimeError):  # noqa: BLE001  dynamo may trace what this cannot
+        return None
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        dynamo_state.put_back(),
+        within(_LONGEST, is_users),
+    ):
+        yield
+
+
+def _numbers(result: Any) -> list[Any]:
+    """Copies of the tensors and numbers in a result, in their order."""
+    leaves = trees.leaves(result)
+    return [torch.as_tensor(leaf).detach().clone() for leaf in leaves if _is_data(leaf)]
+
+
+def _is_data(leaf: Any) -> bool:
+    """Whether a leaf is a tensor, an array or a number."""
+    kinds = (torch.Tensor, bool, int, float, complex)
+    return isinstance(leaf, kinds) or package_of(type(leaf)) == "numpy"
+
+
+def _same(mine: Sequence[Any], theirs: Sequence[Any]) -> bool:
+    return len(mine) == len(theirs) and all(map(_is_same, mine, theirs))
+
+
+def _is_same(mine: Any, theirs: Any) -> bool:
+    """Whether two tensors hold the same numbers; what was a Python number has a wider type."""
+    if mine.shape != theirs.shape:
+        return False
+    a, b = (each.to("cpu", torch.complex128) for each in (mine, theirs))
+    return bool(torch.allclose(a, b, rtol=_CLOSE, atol=_CLOSE, equal_nan=True))

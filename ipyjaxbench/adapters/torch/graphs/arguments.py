@@ -1,0 +1,107 @@
+"""What a call is given: its tensors, their names, and a function of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ipyjaxbench.adapters.torch import trees
+from ipyjaxbench.adapters.torch.compilation import original
+from ipyjaxbench.usercode.call import Call, Shape, labels
+from ipyjaxbench.usercode.objects import is_of
+
+
+@dataclass(frozen=True)
+class Given:
+    """A call whose tensors are known.
+
+    Attributes:
+        function: takes what `args` and `kwargs` are; of a module also its state.
+        args: its positional arguments.
+        kwargs: its keyword arguments.
+        leaves: what all arguments hold, in their order.
+        where: which of them are tensors.
+        labels: what all of them are called.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    leaves: Sequence[Any]
+    where: Sequence[int]
+    labels: Sequence[str]
+
+    @property
+    def tensors(self) -> list[Any]:
+        """The tensors among what is given."""
+        return [self.leaves[index] for index in self.where]
+
+    @property
+    def names(self) -> list[str]:
+        """What the tensors are called."""
+        return [self.labels[index] for index in self.where]
+
+    def with_tensors(self, tensors: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with other tensors in their places."""
+        leaves = list(self.leaves)
+        for index, tensor in zip(self.where, tensors, strict=True):
+            leaves[index] = tensor
+        tree = trees.structure((self.args, dict(self.kwargs)))
+        args, kwargs = pytree.tree_unflatten(leaves, tree)
+        return args, kwargs
+
+
+def plain(call: Call) -> Call:
+    """The call of what `torch.compile` was given; shapes become tensors that nobody reads."""
+    function: Any = call.function
+    while (inner := original(function)) is not None:
+        function = inner
+    args = tuple(map(_without_data, call.args))
+    named = call.labels
+    if is_of(function, torch.nn.Module):  # its call takes all, and tells no names
+        named = labels(function.forward, args, call.kwargs)
+    return replace(call, function=function, args=args, labels=named)
+
+
+def of(call: Call) -> Given:
+    """What a plain call is given."""
+    args, kwargs, named = call.args, dict(call.kwargs), tuple(call.labels)
+    leaves = trees.leaves((args, kwargs))
+    where = [index for index, leaf in enumerate(leaves) if is_of(leaf, torch.Tensor)]
+    return Given(call.function, args, kwargs, leaves, where, _names_of(args, kwargs, named))
+
+
+def with_state(call: Call) -> Given:
+    """What a plain call is given, with the state of a module among it."""
+    module: Any = call.function
+    if not is_of(module, torch.nn.Module):
+        return of(call)
+    state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+
+    def with_state(state: Any, *args: Any, **kwargs: Any) -> Any:
+        return torch.func.functional_call(module, state, args, kwargs)
+
+    named = ("", *call.labels)
+    return of(replace(call, function=with_state, args=(state, *call.args), labels=named))
+
+
+def _without_data(value: object) -> object:
+    if type(value) is Shape:
+        # Memory that nobody writes to is only promised: it costs nothing.
+        return torch.empty(value.shape, dtype=getattr(torch, value.dtype))
+    return value
+
+
+def _names_of(args: Sequence[Any], kwargs: Mapping[str, Any], named: Sequence[str]) -> list[str]:
+    return [
+        _spelled(label, path)
+        for label, value in [*zip(named, args, strict=True), *kwargs.items()]
+        for path, _ in trees.with_paths(value)
+    ]
+
+
+def _spelled(label: str, path: Any) -> str:
+    """``weight`` of a module's own state, and ``batch['x']`` of an argument."""
+    return label + pytree.keystr(path) if label else ".".join(str(key.key) for key in path)

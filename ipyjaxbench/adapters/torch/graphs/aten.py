@@ -1,0 +1,100 @@
+"""A call as ATen operations: traced with tensors that have no data."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from ipyjaxbench.adapters.torch import trees
+from ipyjaxbench.adapters.torch.graphs import arguments as given
+from ipyjaxbench.adapters.torch.graphs import module_state, source_lines
+from ipyjaxbench.adapters.torch.graphs.arguments import Given
+from ipyjaxbench.adapters.torch.graphs.captured import Found
+from ipyjaxbench.adapters.torch.graphs.fake_tensors import StandIns
+from ipyjaxbench.adapters.torch.graphs.module_state import Kept
+from ipyjaxbench.adapters.torch.graphs.program import Program
+from ipyjaxbench.usercode.call import Call
+
+
+def trace(call: Call) -> Found:
+    """The ATen operations of a call.
+
+    Args:
+        call: a plain one; it is not made.
+
+    Returns:
+        The program; a module's parameters are inputs of their own.
+    """
+    inputs = given.with_state(call)
+    with source_lines.kept(), module_state.put_back(call, is_made=False) as kept:
+        traced = _traced(inputs, kept)
+    found = Found.whole(traced, Program(traced, _names(traced.graph, inputs)))
+    return replace(found, notes=tuple(kept.notes))
+
+
+def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
+    """How tracing a call fails, and the arguments of which the last operation before is made."""
+    inputs = given.with_state(call)
+    with source_lines.kept() as nodes, module_state.put_back(call, is_made=False) as kept:
+        try:
+            _traced(inputs, kept)
+        except Exception as error:  # noqa: BLE001  it is what is asked for
+            names = _made_of(nodes[-1], inputs) if nodes else ()
+            own = set(given.of(call).names)
+            return error, tuple(name for name in names if name in own)
+    return None, ()
+
+
+def _traced(inputs: Given, kept: Kept) -> Any:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    stand_ins = StandIns(mode := FakeTensorMode(allow_non_fake_inputs=True))
+    with mode, _compiled_ones_inlined():
+        fakes = [stand_ins.of(tensor) for tensor in inputs.tensors]
+        stand_ins.know(kept.tensors)
+        graph = make_fx(_of_tensors(inputs, stand_ins), tracing_mode="real")(*fakes)
+    for part in (m for m in graph.modules() if isinstance(m, torch.fx.GraphModule)):
+        for node in part.graph.nodes:
+            if node.op == "get_attr":  # tensors that are part of it have their data again
+                setattr(part, node.target, stand_ins.real(getattr(part, node.target)))
+    return graph
+
+
+def _names(graph: Any, inputs: Given) -> dict[Any, str]:
+    placeholders = (node for node in graph.nodes if node.op == "placeholder")
+    return dict(zip(placeholders, inputs.names, strict=False))
+
+
+def _made_of(node: Any, inputs: Given) -> tuple[str, ...]:
+    names, found, waiting = _names(node.graph, inputs), {node}, [node]
+    while waiting:
+        new = set(waiting.pop().all_input_nodes) - found
+        found |= new
+        waiting += new
+    return tuple(name for placeholder, name in names.items() if placeholder in found)
+
+
+def _of_tensors(inputs: Given, stand_ins: StandIns) -> Callable[..., Any]:
+    """The call as a function of its tensors alone."""
+
+    def of_tensors(*given: Any) -> Any:
+        args, kwargs = inputs.with_tensors(given)
+        with stand_ins.met():
+            result = inputs.function(*args, **kwargs)
+        leaves = trees.leaves(stand_ins.swapped(result))
+        return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+    return of_tensors
+
+
+@contextmanager
+def _compiled_ones_inlined() -> Iterator[None]:
+    """A compiled function inside is traced as the function that it was made of."""
+    from torch._dynamo import config
+
+    name = "error_on_nested_fx_trace"
+    with config.patch({name: False}) if name in config.get_config_copy() else nullcontext():
+        yield

@@ -1,0 +1,63 @@
+"""What a stage of PyTorch found: one graph, or several with breaks between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ipyjaxbench.adapters.torch.graphs.program import Program
+from ipyjaxbench.graphs.components import Break, Node, Value
+from ipyjaxbench.reports.note import Note
+
+
+@dataclass(frozen=True)
+class Found:
+    """The program of a call.
+
+    Attributes:
+        program: PyTorch's own object.
+        programs: its graphs, in the order in which they are met.
+        inputs: tensors that go in.
+        outputs: tensors that come out.
+        breaks: where a graph ends and Python goes on.
+        notes: what to know of it.
+        tries: how often the code was traced.
+    """
+
+    program: object
+    programs: Sequence[Program]
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    breaks: tuple[Break, ...] = ()
+    notes: tuple[Note, ...] = ()
+    tries: int = 1
+
+    @classmethod
+    def whole(cls, program: object, only: Program) -> "Found":
+        """One graph without a break."""
+        return cls(program, (only,), only.inputs, only.outputs)
+
+    @property
+    def constants(self) -> tuple[Value, ...]:
+        """Tensors that are part of it, the largest first."""
+        held = [value for program in self.programs for value in program.constants]
+        return tuple(sorted(held, key=lambda value: -value.nbytes))
+
+    def text(self, *, whole: bool) -> str:
+        """One line for each operation, graph by graph.
+
+        Args:
+            whole: a long text is folded where it is not.
+        """
+        texts = [program.text(whole=whole) for program in self.programs]
+        if len(texts) == 1 and not self.breaks:
+            return texts[0]
+        headed = (f"# graph {n} of {len(texts)}\n{text}" for n, text in enumerate(texts, 1))
+        return "\n".join(headed) or "# no graph: Python runs all of it"
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Inputs, operations and outputs, graph by graph."""
+        several = len(self.programs) > 1
+        return tuple(
+            node
+            for number, program in enumerate(self.programs, 1)
+            for node in program.nodes(f"g{number}_" if several else "")
+        )

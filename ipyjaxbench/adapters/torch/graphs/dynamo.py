@@ -1,0 +1,200 @@
+"""What torch.compile sees of a call: its FX graphs, and where they break."""
+
+import contextlib
+import dis
+import io
+import linecache
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import CodeType, FunctionType
+from typing import Any
+
+import torch
+
+from ipyjaxbench.adapters.torch import tensors, trees
+from ipyjaxbench.adapters.torch.graphs import arguments as given
+from ipyjaxbench.adapters.torch.graphs import dynamo_frames, dynamo_state, module_state
+from ipyjaxbench.adapters.torch.graphs.captured import Found
+from ipyjaxbench.adapters.torch.graphs.dynamo_frames import Seen
+from ipyjaxbench.adapters.torch.graphs.isolation import as_before
+from ipyjaxbench.adapters.torch.graphs.program import Place, Program, is_users, told
+from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs.components import Break
+from ipyjaxbench.usercode.call import Call
+
+_MOST_CALLS = 4  # each finds functions that ran behind a break of the one before
+_SOURCE = re.compile(r"[LG]\['(\w+)'\]")
+_PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+_EXPLAINED = re.compile(r"Explanation: (.+?)(?:\.(?= [A-Z]|$)|$)", re.MULTILINE)
+_BECAUSE = (
+    ("generic_jump", "if or while asks for a tensor's value"),
+    ("Data-dependent branching", "if or while asks for a tensor's value"),
+    ("Tensor.item()", "a Python number is made of a tensor's value"),
+    ("Dynamic shape operator", "the shape of a result depends on values"),
+)
+
+
+def trace(call: Call) -> Found:
+    """The graphs that torch.compile would make of a call.
+
+    Args:
+        call: a plain one. It is not made where all of it is one graph. Behind a break Python goes
+            on with values: then it is made, on copies of its tensors.
+
+    Returns:
+        The graphs, with the breaks between them.
+    """
+    return unbroken(call) or _made(call)
+
+
+def unbroken(call: Call) -> Found | None:
+    """The one graph of a call, which is not made; None where there are more."""
+    ready = _prepared(call)
+    with (
+        module_state.put_back(call, is_made=False),
+        dynamo_state.put_back(),
+        dynamo_frames.stand_ins([ready.first]) as codes,
+    ):
+        seen = dynamo_frames.watched(replace(call, function=ready.function), codes, stop=True)
+    if len(seen.graphs) != 1 or seen.breaks or seen.skipped:
+        return None
+    return Found.whole(seen.graphs[0], _program(seen.graphs[0], call, ready.root))
+
+
+def _made(call: Call) -> Found:
+    """The graphs of a call that is made, again until all functions in it were looked at."""
+    more: list[FunctionType] = []
+    times = 0
+    while True:
+        times += 1
+        copied = tensors.on_copies(call)
+        ready = _prepared(copied)
+        printed = io.StringIO()
+        with (
+            contextlib.redirect_stdout(printed),
+            as_before(),
+            dynamo_state.put_back(),
+            module_state.put_back(copied, is_made=True),
+            dynamo_frames.stand_ins([ready.first, *more]) as codes,
+        ):
+            seen = dynamo_frames.watched(
+                replace(copied, function=ready.function), codes, stop=False
+            )
+        new = dynamo_frames.owners(list(seen.strangers.values())) if seen.strangers else []
+        if not new or times == _MOST_CALLS:
+            break
+        more += new
+    sys.stdout.write(printed.getvalue())
+    inputs = given.with_state(call)
+    leaves = trees.leaves(seen.result)
+    return Found(
+        program=tuple(seen.graphs),
+        programs=[_program(graph, call, ready.root) for graph in seen.graphs],
+        inputs=tuple(told(*each) for each in zip(inputs.names, inputs.tensors, strict=True)),
+        outputs=tuple(told("", leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)),
+        breaks=tuple(dict.fromkeys([*_breaks(seen, ready.first.__code__), *_unseen(new)])),
+        notes=(notes.call_made(times),),
+        tries=times + 1,
+    )
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A call as dynamo is to meet it.
+
+    Attributes:
+        function: what to call.
+        first: the function that dynamo meets first.
+        root: what the object that is called has for a name in it; empty where there is none.
+    """
+
+    function: Callable[..., Any]
+    first: FunctionType
+    root: str = ""
+
+
+def _prepared(call: Call) -> _Prepared:
+    function: Any = call.function
+    is_module = isinstance(function, torch.nn.Module)
+    first = function.forward if is_module else function
+    if not dynamo_frames.is_looked_at(
+        first
+    ):  # PyTorch's own, or no Python at all: one around it is
+        around: Any = _around(function)
+        return _Prepared(around, around, "function")
+    plain: Any = getattr(first, "__func__", first)
+    return _Prepared(function, plain, plain.__code__.co_varnames[0] if is_module else "")
+
+
+def _around(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _program(graph: Any, call: Call, root: str) -> Program:
+    placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    names = {node: _name_of(node).removeprefix(f"{root}.") for node in placeholders}
+    if root == "function":
+        given = {f"args[{index}]": label for index, label in enumerate(call.labels)}
+        names = {node: given.get(name, name) for node, name in names.items()}
+    return Program(graph, names)
+
+
+def _name_of(node: Any) -> str:
+    """``self.first.weight`` of ``L['self']._modules['first']._parameters['weight']``."""
+    source = getattr(node, "_dynamo_source", None)
+    name = getattr(source, "name", None)
+    name = name() if callable(name) else name
+    if not isinstance(name, str):
+        return str(node.name)
+    return _PART.sub(r".\1", _SOURCE.sub(r"\1", name)).replace("___stack", "stack")
+
+
+def _breaks(seen: Seen, first: CodeType) -> Iterator[Break]:
+    for each in seen.breaks:
+        places = [(f.filename, f.lineno or 0) for f in each.user_stack if is_users(f.filename)]
+        yield _break(places[-1] if places else _asked_for(first), each.reason)
+    for code, reason in seen.skipped:
+        if not is_users(code.co_filename):  # what we put around PyTorch's own: told above
+            continue
+        places = [(f, int(n)) for f, n in _PLACE.findall(reason) if is_users(f)]
+        found = _break(places[-1] if places else _asked_for(code), reason)
+        resumed = dynamo_frames.RESUMED.fullmatch(code.co_name)
+        what = f"the rest of {resumed[1]}" if resumed else f"all of {code.co_name}"
+        because = f"{found.because}, and so Python runs {what}"
+        yield Break(found.line, found.source, because)
+
+
+def _asked_for(code: CodeType) -> Place:
+    """Where code asks for a break, as far as it says; else where it begins."""
+    if not is_users(code.co_filename):
+        return "", 0
+    named = (each for each in dis.get_instructions(code) if each.argval == "graph_break")
+    lines = (each.positions.lineno for each in named if each.positions)
+    return code.co_filename, next(filter(None, lines), code.co_firstlineno)
+
+
+def _unseen(functions: Sequence[FunctionType]) -> Iterator[Break]:
+    """Functions that were met in the last call that is made."""
+    for function in functions:
+        file, line = function.__code__.co_filename, function.__code__.co_firstlineno
+        source = linecache.getline(file, line).strip()
+        yield Break(line, source, "it ran behind a break, and was not looked at")
+
+
+def _break(place: Place, reason: str) -> Break:
+    return Break(place[1], linecache.getline(*place).strip(), in_words(reason))
+
+
+def in_words(reason: str) -> str:
+    """Dynamo's reason in one sentence."""
+    for known, because in _BECAUSE:
+        if known in reason.partition("\n")[0]:
+            return because
+    explained = _EXPLAINED.search(reason)
+    return explained[1] if explained else reason.strip().partition("\n")[0]

@@ -1,0 +1,186 @@
+"""Has dynamo look at functions whose code stands in for the user's, so that nothing of it stays."""
+
+import functools
+import gc
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+from typing import Any
+
+import torch
+
+from ipyjaxbench.adapters.torch.graphs.program import is_ours, is_users
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.usercode.call import Call
+
+#: What dynamo calls the rest of a function behind a break.
+RESUMED = re.compile(r"torch_dynamo_resume_in_(.+?)_at_.*")
+#: Names that dynamo leaves in the globals of functions that it compiles.
+_LEFT = re.compile(r"__[a-z_A-Z]+_(\d|[a-z]).*|.*_c\d+")
+
+
+class EnoughError(BaseException):
+    """Dynamo has looked at the first function; nothing of it was run. No user's code takes it."""
+
+
+@dataclass
+class Seen:
+    """What dynamo made of a call.
+
+    Attributes:
+        graphs: what it would have compiled.
+        breaks: why a graph ended, as dynamo keeps it.
+        skipped: functions that it left to Python as a whole, with the reason.
+        result: what the call gave.
+        strangers: code that ran behind a break and was not looked at, by identity: equal code
+            may be that of another function.
+    """
+
+    graphs: list[Any] = field(default_factory=list)
+    breaks: list[Any] = field(default_factory=list)
+    skipped: list[tuple[CodeType, str]] = field(default_factory=list)
+    result: Any = None
+    strangers: dict[int, CodeType] = field(default_factory=dict)
+
+
+def watched(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Seen:
+    """Make a call with dynamo's analysis switched on, and keep what it finds.
+
+    Args:
+        call: it is made.
+        codes: of functions that may be looked at: dynamo keeps what it finds with them.
+        stop: raise `EnoughError` once the first function was looked at, before it is run.
+
+    Returns:
+        What was seen; nothing is compiled beyond dynamo's own part.
+
+    Raises:
+        SnippetError: dynamo is switched off, or is another one than is known here.
+        Exception: what the call raised.
+    """
+    from torch._dynamo import utils
+    from torch._dynamo.eval_frame import set_eval_frame
+
+    seen, known = Seen(), {id(code) for code in codes}
+
+    def backend(module: Any, _: object) -> Any:
+        seen.graphs.append(module)
+        return module.forward
+
+    analyse = getattr(torch._dynamo.optimize(backend), "callback", None)
+    if not callable(analyse):
+        raise SnippetError(
+            "torch.compile is switched off here (TORCH_COMPILE_DISABLE, TORCHDYNAMO_DISABLE or"
+            " torch._dynamo.config.disable): --dynamo has nothing to ask"
+        )
+    at = len(utils.graph_break_reasons)
+
+    @functools.wraps(analyse)
+    def callback(frame: Any, *rest: Any) -> Any:
+        code = frame.f_code
+        if id(code) not in known and not RESUMED.fullmatch(code.co_name):
+            if not is_ours(code.co_filename) and not _is_skipped(code, frame):
+                seen.strangers[id(code)] = code
+            return _left_alone()
+        unable = dict(utils.counters["unimplemented"])
+        made = analyse(frame, *rest)
+        if made.guarded_code is None:
+            why = [r for r, n in utils.counters["unimplemented"].items() if unable.get(r) != n]
+            seen.skipped += [(code, reason) for reason in why[:1]]
+        if stop:
+            raise EnoughError
+        return made
+
+    before = set_eval_frame(None)
+    set_eval_frame(callback)
+    try:
+        seen.result = call.function(*call.args, **call.kwargs)
+    except EnoughError:
+        pass
+    finally:
+        set_eval_frame(before)
+        seen.breaks = utils.graph_break_reasons[at:]
+    return seen
+
+
+def is_looked_at(function: object) -> bool:
+    """Whether dynamo takes a function as it is, and needs none around it."""
+    from torch._dynamo import trace_rules
+
+    plain = getattr(function, "__func__", function)
+    is_own = isinstance(plain, FunctionType) and is_users(plain.__code__.co_filename)
+    return is_own and not trace_rules.check(plain)
+
+
+def _is_skipped(code: CodeType, frame: Any) -> bool:
+    from torch._dynamo import trace_rules
+
+    return bool(trace_rules.check(code, frame=frame))
+
+
+def _left_alone() -> Any:
+    """Python runs this frame, and dynamo remembers nothing of it."""
+    from torch._dynamo.types import ConvertFrameReturn
+
+    return ConvertFrameReturn(apply_to_code=False)
+
+
+@contextmanager
+def stand_ins(functions: Sequence[FunctionType]) -> Iterator[list[CodeType]]:
+    """The same functions with code of their own, with which dynamo keeps what it finds.
+
+    Yields:
+        All of that code; that of functions defined inside of them is among it.
+    """
+    from torch._dynamo.eval_frame import reset_code
+
+    before = [(function, function.__code__) for function in functions]
+    spaces = {id(f.__globals__): (f.__globals__, set(f.__globals__)) for f in functions}
+    ours: list[CodeType] = []
+    try:
+        for function in functions:
+            function.__code__ = _copied(function.__code__)
+            ours += _with_inner(function.__code__)
+        yield ours
+    finally:
+        for function, code in before:
+            function.__code__ = code
+        for code in ours:
+            reset_code(code)
+        for names, known in spaces.values():
+            _clean(names, set(names) - known)
+
+
+def _clean(names: dict[str, Any], new: set[str]) -> None:
+    """Take away what dynamo left, as it would when the code is gone; it must not try again then."""
+    from torch._dynamo import utils
+
+    kept = getattr(getattr(utils, "CleanupManager", None), "instance", None)
+    for hooks in list(getattr(kept, "values", {}).values()):
+        for hook in [h for h in hooks if h.scope is names and h.name in new]:
+            hooks.remove(hook)
+            hook()
+    for name in new & set(names):
+        if _LEFT.fullmatch(name):
+            del names[name]
+
+
+def owners(codes: Sequence[CodeType]) -> list[FunctionType]:
+    """The functions in memory that have one of these codes."""
+    wanted = {id(code) for code in codes}
+    found = gc.get_referrers(*codes)
+    return [f for f in found if isinstance(f, FunctionType) and id(f.__code__) in wanted]
+
+
+def _copied(code: CodeType) -> CodeType:
+    held = (_copied(each) if isinstance(each, CodeType) else each for each in code.co_consts)
+    return code.replace(co_consts=tuple(held))
+
+
+def _with_inner(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _with_inner(each)

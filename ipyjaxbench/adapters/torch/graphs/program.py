@@ -1,0 +1,229 @@
+"""One FX graph: its text, what is counted in it, from which lines it comes."""
+
+import math
+import operator
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ipyjaxbench import units
+from ipyjaxbench.graphs.components import Count, Node, Value
+from ipyjaxbench.usercode.origin import PACKAGE
+
+if TYPE_CHECKING:
+    from ipyjaxbench.adapters.torch.graphs.flops import Flops
+
+_FIRST, _LAST = 60, 15  # operations that a long text shows
+_PYTORCH = str(torch.__path__[0])
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+
+Place = tuple[str, int]
+
+
+class Program:
+    """An FX graph whose nodes know their types.
+
+    Args:
+        module: it holds the graph.
+        names: what its inputs are called.
+        constants: tensors that go in and are none of its inputs, but part of it.
+
+    Attributes:
+        module: as given.
+        operations: the nodes that compute, in their order.
+        results: what comes out: nodes, or numbers and the like.
+        names: of all nodes.
+    """
+
+    def __init__(
+        self, module: Any, names: Mapping[Any, str], constants: Mapping[Any, Any] | None = None
+    ) -> None:
+        self.module = module
+        nodes = list(module.graph.nodes)
+        self.operations = [n for n in nodes if n.op in ("call_function", "call_method")]
+        self._constants = constants or {}
+        ins = [n for n in nodes if n.op == "placeholder"]
+        self._placeholders = [n for n in ins if n not in self._constants]
+        self._held = [n for n in nodes if n.op == "get_attr"]
+        self._held += [n for n in self._constants if n.users]
+        ends = [node.args[0] for node in nodes if node.op == "output"]
+        self.results = pytree.tree_leaves(ends)
+        self.names = {**_told_apart(self.operations, set(names.values())), **names}
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """The tensors that go in."""
+        known = ((self.names.get(n, n.name), value_of(n)) for n in self._placeholders)
+        return tuple(told(name, tensor) for name, tensor in known if tensor is not None)
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        """The tensors that come out."""
+        known = (value_of(n) for n in self.results if isinstance(n, torch.fx.Node))
+        return tuple(told("", tensor) for tensor in known if tensor is not None)
+
+    @property
+    def constants(self) -> tuple[Value, ...]:
+        """The tensors that are part of it, the largest first."""
+        held = {n.target: self._result_of(n) for n in self._held}
+        found = [told(n, tensor) for n, tensor in held.items() if isinstance(tensor, torch.Tensor)]
+        return tuple(sorted(found, key=lambda value: -value.nbytes))
+
+    @cached_property
+    def flops(self) -> "Flops":
+        """What its operations cost; PyTorch's counter is loaded for this, and triton with it."""
+        from ipyjaxbench.adapters.torch.graphs.flops import Flops
+
+        return Flops(self.module, self._result_of)
+
+    @property
+    def steps(self) -> Iterator[tuple[str, int, str, float]]:
+        """File, line, name and FLOP of each operation."""
+        for node in self.operations:
+            yield *_place_of(node), operation(node), self.flops.of[node]
+
+    @property
+    def counts(self) -> Iterator[tuple[str, float]]:
+        """Name and FLOP of each operation."""
+        return ((operation(n), self.flops.of[n]) for n in self.operations)
+
+    def text(self, *, whole: bool) -> str:
+        """One line for each operation.
+
+        Args:
+            whole: a long text is folded where it is not.
+        """
+        lines = [self._line(node) for node in self.operations]
+        if not whole and len(lines) > _FIRST + _LAST:
+            hidden = len(lines) - _FIRST - _LAST
+            lines[_FIRST:-_LAST] = [f"... {hidden:,} more operations ..."]
+        result = f"return {', '.join(map(self._spelled, self.results))}"
+        return "\n".join([*lines, result.rstrip()])
+
+    def nodes(self, prefix: str = "") -> Iterator[Node]:
+        """Inputs, operations and outputs.
+
+        Args:
+            prefix: of all names, where there are several graphs.
+        """
+        for node in self._placeholders:
+            label = f"{self.names.get(node, node.name)} {_typed(node)}".strip()
+            yield Node(prefix + node.name, label)
+        for node in self._held:
+            yield Node(prefix + node.name, f"{node.target} {_typed(node)}".strip())
+        for node in self.operations:
+            takes = tuple(prefix + source.name for source in node.all_input_nodes)
+            yield Node(prefix + node.name, f"{operation(node)} {_typed(node)}".strip(), takes)
+        last = (prefix + n.name for n in self.results if isinstance(n, torch.fx.Node))
+        yield Node(f"{prefix}out", "result", tuple(dict.fromkeys(last)))
+
+    def tensor_of(self, node: Any) -> Any:
+        """The tensor that stands for a node's result; None where it is none."""
+        found = self._result_of(node)
+        return found if isinstance(found, torch.Tensor) else None
+
+    def _result_of(self, node: Any) -> Any:
+        known = self._constants.get(node)
+        return result_of(self.module, node) if known is None else known
+
+    def _line(self, node: Any) -> str:
+        given = [*map(self._spelled, node.args)]
+        given += [f"{key}={self._spelled(value)}" for key, value in node.kwargs.items()]
+        typed = _typed(node)
+        kind = f": {typed}" if typed else ""
+        return f"{self.names[node]}{kind} = {operation(node)}({', '.join(given)})"
+
+    def _spelled(self, value: Any) -> str:
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(map(self._spelled, value))}]"
+        if isinstance(value, torch.fx.Node):
+            return self.names.get(value, str(value))
+        return repr(value)
+
+
+def ranked(counts: Sequence[tuple[str, float]]) -> tuple[Count, ...]:
+    """How often each operation is computed, the costliest first."""
+    times = Counter(name for name, _ in counts)
+    flops = {name: sum(n for other, n in counts if other == name) for name in times}
+    order = sorted(times, key=lambda name: (-flops[name], -times[name], name))
+    return tuple(Count(name, times[name], flops[name]) for name in order)
+
+
+def told(name: str, tensor: Any) -> Value:
+    """What a tensor is."""
+    shape = tuple(map(_size, tensor.shape))
+    nbytes = math.prod(max(n, 0) for n in shape) * tensor.element_size()
+    return Value(name, str(tensor.dtype).removeprefix("torch."), shape, nbytes)
+
+
+def result_of(module: Any, node: Any) -> Any:
+    """What a node gives, or what the graph holds for it; dynamo leaves some of that out."""
+    known = node.meta.get("val", node.meta.get("example_value"))
+    if node.op != "get_attr":
+        return known
+    try:
+        return operator.attrgetter(node.target)(module)
+    except AttributeError:
+        return known
+
+
+def value_of(node: Any) -> Any:
+    """The tensor without data that stands for a node's result; None where it is no tensor."""
+    found = node.meta.get("val", node.meta.get("example_value"))
+    return found if isinstance(found, torch.Tensor) else None
+
+
+def _place_of(node: Any) -> Place:
+    """File and line of the user's innermost frame."""
+    found = _PLACE.findall(node.stack_trace or "")
+    mine = [(file, int(line)) for file, line in found if is_users(file)]
+    return mine[-1] if mine else ("", 0)
+
+
+def is_ours(file: str) -> bool:
+    """Whether code is part of this package."""
+    return file.startswith(PACKAGE)
+
+
+def is_users(file: str) -> bool:
+    """Whether code is neither PyTorch's nor ours."""
+    return not file.startswith((_PYTORCH, PACKAGE, "<frozen", "<eval_with"))
+
+
+def operation(node: Any) -> str:
+    """``aten.mm`` without the name of its overload, ``torch.relu``, ``Tensor.sum``."""
+    target = node.target
+    if node.op == "call_method":
+        return f"Tensor.{target}"
+    if isinstance(target, torch._ops.OpOverload):
+        return str(target).removesuffix(".default")
+    name = getattr(target, "__name__", str(target))
+    if getattr(operator, name, None) is target:
+        return str(name)
+    module = str(getattr(target, "__module__", None) or "torch")
+    known = {"torch._C._nn": "torch.nn.functional", "torch._tensor": "Tensor"}
+    if name.startswith("wrapped_") and module == "torch._dynamo.utils":
+        return f"numpy.{name.removeprefix('wrapped_')}"
+    return f"{known.get(module, module)}.{name}"
+
+
+def _typed(node: Any) -> str:
+    value = value_of(node)
+    if value is None:
+        return ""
+    return units.array(str(value.dtype).removeprefix("torch."), tuple(value.shape))
+
+
+def _size(number: Any) -> int:
+    """Of an axis; -1 where it depends on values."""
+    return int(number) if isinstance(number, int) or number.node.has_hint() else -1
+
+
+def _told_apart(nodes: Sequence[Any], taken: set[str]) -> dict[Any, str]:
+    """Names of operations, none of which is that of an input."""
+    return {node: f"{node.name}_out" if node.name in taken else node.name for node in nodes}

@@ -1,0 +1,82 @@
+"""What PyTorch can still tell of a program that was traced: its stages."""
+
+from collections.abc import Callable
+
+import torch
+
+from ipyjaxbench.adapters.torch.graphs import aten, dynamo, export
+from ipyjaxbench.adapters.torch.graphs.captured import Found
+from ipyjaxbench.adapters.torch.graphs.isolation import as_before
+from ipyjaxbench.adapters.torch.graphs.workload import load_of
+from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.graphs.components import Live, Load, Node
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.usercode.call import Call
+
+VERSION = str(torch.__version__)
+
+#: What finds the program of a plain call, by stage.
+STAGES: dict[str, Callable[[Call], Found]] = {
+    "aten": aten.trace,
+    "dynamo": dynamo.trace,
+    "export": export.trace,
+}
+
+
+def without_values(call: Call, stage: str) -> Found:
+    """The program of a plain call, which is not made.
+
+    Raises:
+        SnippetError: it would have to be.
+    """
+    found = (dynamo.unbroken if stage == "dynamo" else STAGES[stage])(call)
+    if found is None:
+        raise SnippetError(
+            "behind a graph break Python goes on with values: %fxgraph --dynamo makes the call,"
+            " and takes tensors that have them"
+        )
+    return found
+
+
+class LiveProgram(Live):
+    """A program in memory.
+
+    Args:
+        call: whose it is.
+        stage: which of its stages was traced.
+        found: what was traced.
+    """
+
+    def __init__(self, call: Call, stage: str, found: Found) -> None:
+        self.program = found.program
+        self._call, self._traced = call, {stage: found}
+        self._stage = stage
+
+    def text(self, stage: str) -> str:
+        """The whole text of a stage; another one than that of the graph is traced now.
+
+        Raises:
+            OptionError: PyTorch has no such stage.
+            SnippetError: finding it would make the call.
+        """
+        if stage not in STAGES:
+            raise OptionError(f"stage {stage!r}: PyTorch's are {', '.join(STAGES)}")
+        if stage not in self._traced:
+            with as_before():
+                self._traced[stage] = without_values(self._call, stage)
+        return self._traced[stage].text(whole=True)
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Inputs, operations and outputs, graph by graph."""
+        return self._traced[self._stage].nodes()
+
+    def compiled(self) -> None:
+        """PyTorch's compiler does not tell how much memory or work a program takes."""
+
+    def load(self, nbytes: int) -> Load | None:
+        """From the operations that were traced."""
+        return load_of(self._traced[self._stage], nbytes)
+
+    def checks(self) -> tuple[Note, ...]:
+        """Nothing is looked for."""
+        return ()

@@ -1,0 +1,101 @@
+"""The graph of a call in PyTorch: ATen operations, what torch.compile sees, what is exported."""
+
+import contextlib
+import io
+from collections.abc import Iterator
+from functools import partial
+
+from ipyjaxbench.adapters.torch.diagnosis import diagnose
+from ipyjaxbench.adapters.torch.graphs import arguments, reachable, stages
+from ipyjaxbench.adapters.torch.graphs.captured import Found
+from ipyjaxbench.adapters.torch.graphs.isolation import as_before
+from ipyjaxbench.adapters.torch.graphs.program import operation, ranked
+from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
+from ipyjaxbench.graphs.components import by_line
+from ipyjaxbench.graphs.diagnosis import UntraceableError
+from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode.call import Call, Shape
+from ipyjaxbench.usercode.objects import is_of
+
+_CLOCK = Clock.elapsed()
+_COUNTED = "products and convolutions alone: PyTorch counts no others"
+
+
+def graph(call: Call, options: GraphOptions) -> Graph | None:
+    """Trace a call and tell which operations it is.
+
+    Args:
+        call: it is not made, but for ``--dynamo`` where Python goes on behind a graph break.
+        options: which form of the program, and how much of it.
+
+    Returns:
+        The graph; None where neither a tensor nor anything of PyTorch's is in the call.
+
+    Raises:
+        UntraceableError: it depends on values; it holds the diagnosis.
+    """
+    __tracebackhide__ = True
+    has_values = not any(is_of(arg, Shape) for arg in call.args)
+    call = arguments.plain(call)
+    try:
+        inputs = arguments.with_state(call)
+        is_theirs = bool(inputs.where) or reachable.is_torchs(call)
+    except Exception as error:
+        why = f"PyTorch cannot look into what {call.text!r} is given: {type(error).__name__}"
+        raise SnippetError(why) from error
+    if not is_theirs:
+        return None
+    stage = options.stage_of("torch")
+    find = stages.STAGES[stage] if has_values else partial(stages.without_values, stage=stage)
+    start = _CLOCK.now()
+    written = io.StringIO()
+    try:
+        with as_before(), contextlib.redirect_stdout(written):
+            found = find(call)
+            seconds = (_CLOCK.now() - start) * 1e-9
+            steps = [step for program in found.programs for step in program.steps]
+    except IpyJaxBenchError:
+        raise
+    except Exception as error:
+        with as_before(), contextlib.redirect_stdout(io.StringIO()):
+            diagnosis = diagnose.diagnose(call, error, find, has_values=has_values)
+        raise UntraceableError(diagnosis, error) from error
+    if not (steps or found.inputs or found.outputs):
+        return None
+    text = found.text(whole=options.depth is None)
+    if options.find is not None:
+        lines = [line for line in text.splitlines() if options.find in line]
+        text = "\n".join(lines) or f"no line has {options.find!r}"
+    return Graph(
+        code=call.text,
+        framework="torch",
+        frameworks={"torch": stages.VERSION},
+        form=stage,
+        program=text,
+        inputs=found.inputs,
+        outputs=found.outputs,
+        constants=found.constants,
+        operations=len(steps),
+        flops=sum(flops for *_, flops in steps),
+        uncounted=(_COUNTED, *_missed(found)),
+        stats=ranked([(name, flops) for *_, name, flops in steps]),
+        lines=by_line(steps),
+        static_argnames=(),
+        fixed=(),
+        tries=found.tries,
+        seconds=seconds,
+        printed=written.getvalue(),
+        notes=found.notes,
+        breaks=found.breaks,
+        details=options.details,
+    ).alive(stages.LiveProgram(call, stage, found))
+
+
+def _missed(found: Found) -> Iterator[str]:
+    """Products for which there is no formula."""
+    nodes = (node for program in found.programs for node in program.flops.missed)
+    names = dict.fromkeys(operation(node) for node in nodes)
+    if names:
+        yield f"not counted: {', '.join(names)}"

@@ -1,0 +1,71 @@
+"""The work with which the ceilings of PyTorch's devices are measured."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.microbenchmarks import Run
+
+
+class TorchProbe(Probe):
+    """PyTorch, eager, on one device.
+
+    Args:
+        device: the device.
+        wait: returns when the device has nothing left to do; None where it never runs ahead.
+    """
+
+    dtypes = ("float32", "bfloat16", "float16", "float64", "int8")
+
+    def __init__(self, device: torch.device, wait: Callable[[], object] | None) -> None:
+        self.device = str(device)
+        self.on_host = device.type == "cpu"
+        setting = torch.get_float32_matmul_precision()
+        self.settings = "" if setting == "highest" else f"float32 products: {setting}"
+        self._device, self._wait = device, wait
+
+    def product(self, dtype: str, n: int) -> Run:
+        """Into memory that is there; CUDA multiplies int8 by an operation of its own."""
+        x, y = (self._ones((n, n), getattr(torch, dtype)) for _ in range(2))
+        if dtype == "int8" and not self.on_host:
+            return self._waited(lambda: torch._int_mm(x, y))
+        out = torch.empty_like(x)
+        return self._waited(lambda: torch.mm(x, y, out=out))
+
+    def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
+        """In place, which reads and writes, and a sum, which reads."""
+        x = self._ones((nbytes // 4,), torch.float32)
+        return (self._waited(x.neg_), 2 * nbytes), (self._waited(x.sum), nbytes)
+
+    def upload(self, nbytes: int) -> Run:
+        """From memory that the system may page out, as a user's is."""
+        here = torch.ones(nbytes, dtype=torch.uint8, device="cpu")
+        there = torch.empty(nbytes, dtype=torch.uint8, device=self._device)
+        return self._waited(lambda: there.copy_(here))
+
+    def download(self, nbytes: int) -> Run:
+        """The same, the other way."""
+        here = torch.ones(nbytes, dtype=torch.uint8, device="cpu")
+        there = torch.ones(nbytes, dtype=torch.uint8, device=self._device)
+        return self._waited(lambda: here.copy_(there))
+
+    def nothing(self) -> Run:
+        """A sign is changed."""
+        return self._waited(self._ones((), torch.float32).neg_)
+
+    def _ones(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return torch.ones(shape, dtype=dtype, device=self._device, requires_grad=False)
+
+    def _waited(self, run: Run) -> Run:
+        wait = self._wait
+        if wait is None:
+            return run
+
+        def waited() -> object:
+            result = run()
+            wait()
+            return result
+
+        return waited

@@ -1,0 +1,131 @@
+"""How PyTorch cuts a DTensor over the processes of a mesh; parameters under FSDP are such."""
+
+import itertools
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from ipyjaxbench import units
+from ipyjaxbench.device.sharding import Region, Shard, Sharding
+from ipyjaxbench.usercode import objects
+
+
+def is_cut(array: object) -> bool:
+    """Whether it is a DTensor; what defines those is not imported for that."""
+    module: Any = sys.modules.get("torch.distributed.tensor")
+    return module is not None and objects.is_of(array, module.DTensor)
+
+
+def is_mesh(value: object) -> bool:
+    """Whether it is a mesh of devices, whose own tensor of ranks is none of the user's."""
+    module: Any = sys.modules.get("torch.distributed.device_mesh")
+    return module is not None and objects.is_of(value, module.DeviceMesh)
+
+
+def described(mesh: Any) -> str:
+    """A mesh in words."""
+    axes = " by ".join(f"{name!r} ({size})" for name, size in _axes(mesh))
+    return f"a mesh, {axes}: {units.count(mesh.size(), 'process', 'processes')}"
+
+
+def _axes(mesh: Any) -> list[tuple[str, int]]:
+    sizes = tuple(mesh.shape)
+    names = tuple(mesh.mesh_dim_names or (f"axis {axis}" for axis in range(len(sizes))))
+    return list(zip(names, sizes, strict=True))
+
+
+def sharding(array: Any) -> Sharding | None:
+    """Which process has which part; None where its placements are of a kind that is not known.
+
+    This process goes by its own device, the others by their ranks, since nothing tells which
+    device they have.
+    """
+    mesh, placements = array.device_mesh, array.placements
+    names, sizes = [name for name, _ in _axes(mesh)], tuple(size for _, size in _axes(mesh))
+    order = _order(placements, sizes)
+    if order is None:
+        return None
+    here, ranks = _rank(), mesh.mesh.flatten().tolist()
+    shards = []
+    for rank, place in zip(ranks, itertools.product(*map(range, sizes)), strict=True):
+        region = _region(tuple(array.shape), placements, sizes, place, order)
+        shards.append(Shard(str(array.device) if rank == here else f"rank:{rank}", region))
+    return Sharding(
+        shape=tuple(array.shape),
+        shards=tuple(shards),
+        mesh=tuple(zip(names, sizes, strict=True)),
+        spec=tuple(
+            tuple(names[i] for i in order if _axis(placements[i]) == axis)
+            for axis in range(len(array.shape))
+        ),
+        partial=tuple(
+            (name, str(placement.reduce_op))
+            for name, placement in zip(names, placements, strict=True)
+            if placement.is_partial()
+        ),
+        words=f"placements={tuple(placements)}",
+        hidden=sum(rank != here for rank in ranks),
+    )
+
+
+def _order(placements: Sequence[Any], sizes: Sequence[int]) -> list[int] | None:
+    """The axes of the mesh that cut, in the order in which they do; None where it is not known.
+
+    They cut from left to right, but those that FSDP adds to an array that was cut before: their
+    split factor is the number of parts into which axes on their right have cut it.
+    """
+    plain, later = [], []
+    for index, placement in enumerate(placements):
+        if placement.is_replicate() or placement.is_partial():
+            continue
+        factor = getattr(placement, "split_factor", None)
+        axis = _axis(placement)
+        if axis is None:
+            return None
+        if factor is None:
+            plain.append(index)
+            continue
+        right = [i for i in range(index + 1, len(sizes)) if _axis(placements[i]) == axis]
+        if factor != math.prod(sizes[i] for i in right):
+            return None
+        later.append(index)
+    return plain + later[::-1]
+
+
+def _axis(placement: Any) -> int | None:
+    """The axis of the array that it cuts."""
+    known = type(placement).__name__ in ("Shard", "_StridedShard")
+    return int(placement.dim) if known else None
+
+
+def _region(
+    shape: Sequence[int],
+    placements: Sequence[Any],
+    sizes: Sequence[int],
+    place: Sequence[int],
+    order: Sequence[int],
+) -> Region:
+    """The part at one place of the mesh: PyTorch cuts as `torch.chunk` does."""
+    region = [(0, size) for size in shape]
+    for index in order:
+        axis = placements[index].dim
+        start, stop = region[axis]
+        length = math.ceil((stop - start) / sizes[index])
+        first = min(start + place[index] * length, stop)
+        region[axis] = (first, min(first + length, stop))
+    return tuple(region)
+
+
+def _rank() -> int:
+    distributed = torch.distributed
+    return distributed.get_rank() if distributed.is_initialized() else -1
+
+
+def local(array: Any) -> Iterator[Any]:
+    """The tensor that this process has of it, where that is told."""
+    part = getattr(array, "_local_tensor", None)
+    if isinstance(part, torch.Tensor):
+        yield part

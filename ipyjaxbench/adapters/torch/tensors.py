@@ -1,0 +1,85 @@
+"""Tensors that a call may change: copies for what it is given, the rest is put back."""
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MethodType
+from typing import Any
+
+import torch
+
+from ipyjaxbench.adapters.torch import trees
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.objects import is_exactly, is_of
+
+
+def on_copies(call: Call) -> Call:
+    """The same call of copies: of its arguments, and of the object that is called."""
+    memo: dict[int, Any] = {}
+    for leaf in trees.leaves((call.args, dict(call.kwargs))):
+        if is_of(leaf, torch.Tensor) and not isinstance(leaf, torch.nn.Parameter):
+            memo[id(leaf)] = leaf.detach().clone().requires_grad_(leaf.requires_grad)
+    function: Any = call.function
+    if is_of(function, MethodType):
+        function = MethodType(function.__func__, _copied(function.__self__, memo))
+    elif is_of(function, torch.nn.Module):
+        function = _copied(function, memo)
+    args = tuple(_copied(arg, memo) for arg in call.args)
+    kwargs = {name: _copied(value, memo) for name, value in call.kwargs.items()}
+    return replace(call, function=function, args=args, kwargs=kwargs)
+
+
+@contextmanager
+def put_back(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
+    """Tensors are afterwards as they were, and so are their gradients.
+
+    Args:
+        found: the tensors.
+        is_made: whether a call is made that writes to them; else only autograd may have to do
+            with them.
+    """
+    tensors = tuple(t for t in found if is_plain(t) and not t.is_inference() and not t.is_meta)
+    gradients = [(t, t.grad, t.requires_grad) for t in tensors if t.is_leaf]
+    empty = [(t, t.data) for t in found if is_lazy(t)]  # the first call gives them data
+    before = [(t, t.data, t.detach().clone()) for t in tensors] if is_made else []
+    try:
+        # What is put back was not changed, for autograd neither.
+        with torch.autograd._unsafe_preserve_version_counter(tensors):
+            yield
+    finally:
+        for tensor, gradient, requires in gradients:
+            if tensor.grad is not gradient:
+                tensor.grad = gradient
+            if tensor.requires_grad is not requires and tensor.is_leaf:
+                tensor.requires_grad_(requires)
+        for tensor, data, values in before:
+            data.copy_(values)
+            if tensor.layout is torch.strided and memory(tensor) != memory(data):
+                tensor.data = data
+        for tensor, data in empty:
+            tensor.data = data
+
+
+def memory(tensor: Any) -> tuple[Any, ...]:
+    """Where the numbers of a tensor are, and how they lie there."""
+    return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+
+
+def is_lazy(tensor: object) -> bool:
+    """Whether a parameter gets its shape by the first call."""
+    return is_of(tensor, torch.nn.parameter.UninitializedTensorMixin)
+
+
+def is_plain(tensor: object) -> bool:
+    """Whether a value is a tensor of the kind that users have, with data of its own."""
+    return is_exactly(tensor, torch.Tensor, torch.nn.Parameter) and not (
+        torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    )
+
+
+def _copied(value: Any, memo: dict[int, Any]) -> Any:
+    try:
+        return copy.deepcopy(value, memo)
+    except Exception:  # noqa: BLE001  it allows no copy: its tensors are put back
+        return value

@@ -1,0 +1,28 @@
+"""Trees as PyTorch walks them; a container that refuses to be walked is a leaf."""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch.utils import _pytree as pytree
+
+from ipyjaxbench.usercode.objects import is_opaque
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The leaves of a tree."""
+    return list(pytree.tree_leaves(tree, is_leaf=is_opaque))
+
+
+def structure(tree: Any) -> Any:
+    """What its leaves are put together by."""
+    return pytree.tree_structure(tree, is_leaf=is_opaque)
+
+
+def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
+    """The same tree with each leaf changed."""
+    return pytree.tree_map(change, tree, is_leaf=is_opaque)
+
+
+def with_paths(tree: Any) -> list[tuple[Any, Any]]:
+    """Each leaf, with the path to it before it."""
+    return list(pytree.tree_flatten_with_path(tree, is_leaf=is_opaque)[0])

@@ -1,0 +1,1 @@
+"""Compares several pieces of code in interleaved rounds."""

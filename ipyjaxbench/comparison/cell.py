@@ -1,0 +1,223 @@
+"""A comparison's cell, read as labelled arms: ``label: code``, or a label above an indented block.
+
+A label takes the place of ``if 1`` in front of what follows it, so that Python itself reads the
+block, and strings and line numbers stay as they were typed.
+"""
+
+import ast
+import builtins
+import keyword
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.usercode.snippet import Source
+
+_LABEL = re.compile(r"(\w[^:#'\"\[\]{}=,;\\]*?)\s*:(?!=)")
+_ESCAPED = ("!", "%")  # what IPython alone understands
+_BLOCK = "if 1"
+_SETUP = "setup"
+#: Code with the name of its file and its compiler flags -> its tree.
+Parse = Callable[[str], ast.Module]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One side of a comparison.
+
+    Attributes:
+        label: its name.
+        source: what is timed.
+        setup: what runs, untimed, before each of its samples; None where there is nothing.
+    """
+
+    label: str
+    source: Source
+    setup: Source | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a comparison's cell holds.
+
+    Attributes:
+        arms: in the order in which they were written, two at least.
+        setup: what stands above them and runs once; None where there is nothing.
+    """
+
+    arms: tuple[Arm, ...]
+    setup: Source | None = None
+
+
+def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
+    r"""Read a cell.
+
+    Args:
+        text: its lines, which begin at line 1 of the file.
+        parse: makes a tree of Python code with the same line numbers.
+        filename: under which `linecache` finds the lines.
+        flags: compiler flags.
+
+    Returns:
+        The arms and the common set-up.
+
+    Raises:
+        SnippetError: there are fewer than two arms, a label is used twice, or code belongs to none.
+        SyntaxError: an arm's code is not valid.
+
+    Example:
+        >>> cell = read("a: f(x)\nb:\n  y = g(x)\n", ast.parse, "<cell>")
+        >>> [(arm.label, arm.source.text) for arm in cell.arms]
+        [('a', 'f(x)'), ('b', 'y = g(x)')]
+    """
+    lines = text.splitlines(keepends=True)
+    labelled = [i for i, line in enumerate(lines) if _label(line)]
+    above = parse("")
+    while True:
+        first = labelled[0] if labelled else len(lines)
+        try:
+            above = parse("".join(lines[:first]))
+            break
+        except SyntaxError as error:
+            # What looks like the first label may stand in a string or a dictionary.
+            if not labelled or not _is_unfinished(error):
+                raise
+            del labelled[0]
+    common = [*above.body]
+    sources: dict[str, Source] = {}
+    setups: dict[str, Source] = {}
+    for start, tree, shown in _chunks(lines, labelled, parse):
+        label = _label(lines[start])
+        source = Source(tree, shown, filename, flags)
+        kind, _, of = label.partition(" ")
+        if label == _SETUP:
+            common += tree.body
+            continue
+        mine, name = (setups, of.strip()) if kind == _SETUP else (sources, label)
+        _refuse_annotation(label, tree)
+        if name in mine:
+            raise SnippetError(f"two parts are called {label!r}: give each a name of its own")
+        mine[name] = source
+    _refuse(sources, setups)
+    arms = tuple(Arm(name, source, setups.get(name)) for name, source in sources.items())
+    setup = Source(ast.Module(common, []), "", filename, flags) if common else None
+    return Cell(arms, setup)
+
+
+def labels(text: str) -> list[str]:
+    r"""The labels of the arms in a cell that is still being written.
+
+    Example:
+        >>> labels("a: f(x)\nsetup a: x = 1\nb:\n  y = g(x)\n")
+        ['a', 'b']
+    """
+    found = dict.fromkeys(_label(line) for line in text.splitlines())
+    return [label for label in found if label and label.split()[0] != _SETUP]
+
+
+def transformed(text: str, transform: Callable[[str], str]) -> str:
+    """The cell with shell commands and magics behind a label as IPython spells them in Python."""
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if _label(line):
+            head, colon, code = line.partition(":")
+            if code.strip().startswith(_ESCAPED):
+                lines[number] = f"{head}{colon} {transform(code.strip())}"
+    return "".join(lines)
+
+
+def _refuse_annotation(label: str, tree: ast.Module) -> None:
+    """``n: int = 3`` would be an arm that binds ``int``."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        for target in targets:
+            if isinstance(target, ast.Name) and isinstance(getattr(builtins, target.id, 0), type):
+                raise SnippetError(
+                    f"'{label}: {ast.unparse(node)}' reads as an arm: write it without {target.id}"
+                )
+
+
+def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
+    if not sources:
+        raise SnippetError("there are no arms: write one in each line, as in  numpy: np.dot(a, b)")
+    if len(sources) == 1:
+        (only,) = sources
+        raise SnippetError(
+            f"{only!r} is the only arm, and a comparison needs two: write another line"
+            "  label: code  or time one by %fwtime"
+        )
+    for name in setups.keys() - sources.keys():
+        raise SnippetError(f"'setup {name}' belongs to no arm: the arms are {', '.join(sources)}")
+
+
+def _label(line: str) -> str:
+    """The label with which a line begins; "" where it begins with none."""
+    found = _LABEL.match(line)
+    if not found:
+        return ""
+    first, *more = found[1].split()
+    is_code = keyword.iskeyword(first) or (more and keyword.issoftkeyword(first))
+    balanced = found[1].count("(") == found[1].count(")")
+    return "" if is_code or "lambda" in more or not balanced else " ".join([first, *more])
+
+
+def _chunks(
+    lines: Sequence[str], labelled: Sequence[int], parse: Parse
+) -> Iterator[tuple[int, ast.Module, str]]:
+    """For each part where it begins, its statements, and its code as it was typed."""
+    ends = [*labelled[1:], len(lines)]
+    at = 0
+    while at < len(labelled):
+        start, reached = labelled[at], at
+        while True:
+            try:
+                tree = parse(_as_block(lines, start, ends[reached]))
+                break
+            except SyntaxError as error:
+                # What looks like the next label may stand in a string of many lines.
+                if reached + 1 == len(ends) or not _is_unfinished(error):
+                    raise _explained(error, lines[start]) from None
+                reached += 1
+        part = lines[start : ends[reached]]
+        yield start, _statements(tree, part[0], start + 1), _typed(part)
+        at = reached + 1
+
+
+def _as_block(lines: Sequence[str], start: int, end: int) -> str:
+    head = lines[start][lines[start].index(":") :]
+    return "\n" * start + _BLOCK + head + "".join(lines[start + 1 : end])
+
+
+def _is_unfinished(error: SyntaxError) -> bool:
+    return "unterminated" in str(error.msg) or "never closed" in str(error.msg)
+
+
+def _explained(error: SyntaxError, line: str) -> Exception:
+    if "expected an indented block" in str(error.msg):
+        return SnippetError(f"{_label(line)!r} has no code: write it behind the colon, or below")
+    return error
+
+
+def _statements(tree: ast.Module, line: str, number: int) -> ast.Module:
+    """The statements of the block, with the columns that the user sees."""
+    block, *more = tree.body
+    assert isinstance(block, ast.If)
+    if block.orelse or more:
+        stray = block.orelse[0] if block.orelse else more[0]
+        raise SnippetError(
+            f"line {stray.lineno} belongs to no arm: indent it under its label, or give it one"
+        )
+    shift = len(line[: line.index(":")].encode()) - len(_BLOCK)
+    for node in ast.walk(block):
+        if getattr(node, "lineno", 0) == number:
+            node.col_offset += shift  # type: ignore[attr-defined]
+        if getattr(node, "end_lineno", 0) == number:
+            node.end_col_offset += shift  # type: ignore[attr-defined]
+    return ast.Module(block.body, [])
+
+
+def _typed(lines: Sequence[str]) -> str:
+    """The code without its label, for a line of the report."""
+    head = lines[0].partition(":")[2].strip()
+    return "\n".join([*([head] if head else []), *(line.strip() for line in lines[1:])]).strip()

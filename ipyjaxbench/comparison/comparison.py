@@ -1,0 +1,202 @@
+"""The result of comparing several pieces of code."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ipyjaxbench import ratios
+from ipyjaxbench.comparison import comparison_report, export, notes
+from ipyjaxbench.ratios import Ratio
+from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.note import CHANGES_MEANING, Note
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.verdict import NO_FIGURE
+
+#: Notes of an arm that say nothing about the comparison.
+_NOT_TOLD = {"unsynchronised"}
+#: Others that say something about it, though they do not change what a figure means.
+_TOLD = {"output-hidden", "not-all-kept"}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One arm of a comparison.
+
+    Attributes:
+        label: its name.
+        measured: what was found; None where its first call failed.
+        failed: the error that ended it, in one line; empty where none did.
+    """
+
+    label: str
+    measured: Measurement | None
+    failed: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
+    """What comparing several pieces of code found; all times in seconds.
+
+    Attributes:
+        sides: the arms, in the order in which they were written.
+        baseline: label of the arm that the others are compared with.
+        interleaved: whether the samples of all arms were taken in turns, so that the n-th samples
+            of all of them belong together. Arms that ended early have fewer.
+        elapsed: seconds that all calls after the first ones took.
+        equal: what was found to be the same in all arms, in words.
+        notes: what to know before believing the ratios.
+
+    Example:
+        >>> # compare({"eager": f, "jitted": jax.jit(f)}, x).ratio("jitted").verdict
+    """
+
+    kind: ClassVar[str] = "comparison"
+
+    sides: tuple[Side, ...]
+    baseline: str
+    interleaved: bool = True
+    elapsed: float = 0.0
+    equal: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def __getitem__(self, label: str) -> Measurement:
+        """The measurement of an arm; KeyError where there is none."""
+        self._check_label(label)
+        side = next(each for each in self.sides if each.label == label)
+        if side.measured is None:
+            raise KeyError(f"{label} {'failed: ' + side.failed if side.failed else 'was not run'}")
+        return side.measured
+
+    def _check_label(self, label: str) -> None:
+        labels = [side.label for side in self.sides]
+        if label not in labels:
+            raise KeyError(f"{label!r} is none of the arms: {', '.join(labels)}")
+
+    def ratio(self, label: str) -> Ratio | None:
+        """How many times as long an arm takes as the baseline; None where one of them failed.
+
+        Raises:
+            KeyError: there is no such arm.
+        """
+        self._check_label(label)
+        return self._ratios.get(label)
+
+    @cached_property
+    def against_itself(self) -> Ratio | None:
+        """The baseline's samples against each other, every second one against the one before."""
+        base = self._measured.get(self.baseline)
+        return ratios.against_itself(base.samples) if base and self.interleaved else None
+
+    @property
+    def floor(self) -> float:
+        """The largest difference, as a logarithm, that code may show against itself."""
+        itself = self.against_itself
+        return 0.0 if itself is None else ratios.floor(itself)
+
+    def verdict(self, label: str) -> str:
+        """FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE of an arm without a figure.
+
+        It is "" for the baseline and for what failed.
+
+        Raises:
+            KeyError: there is no such arm.
+        """
+        self._check_label(label)
+        own = {side.label: m.verdict for side in self.sides if (m := side.measured)}
+        if label != self.baseline and own.get(label) in NO_FIGURE:
+            return own[label]
+        found = self.ratio(label)
+        if found is None:
+            return ""
+        if own[self.baseline] in NO_FIGURE:
+            return "CAN'T TELL"
+        if found.verdict != "SAME" and abs(math.log(found.value)) < self.floor:
+            return "CAN'T TELL"  # code against itself may show a difference of this size
+        return found.verdict
+
+    def told(self) -> list[Note]:
+        """What to know of the arms and of all together, each once."""
+        by_note: dict[Note, list[str]] = {}
+        for side in self.sides:
+            for note in side.measured.notes if side.measured else ():
+                important = note.mark == CHANGES_MEANING or note.code in _TOLD
+                if important and note.code not in _NOT_TOLD:
+                    by_note.setdefault(note, []).append(side.label)
+        of_arms = [
+            dataclasses.replace(note, text=f"{', '.join(labels)}: {note.text}")
+            for note, labels in by_note.items()
+        ]
+        failed = [notes.arm_failed(side.label, side.failed) for side in self.sides if side.failed]
+        return [*failed, *self.notes, *of_arms]
+
+    @cached_property
+    def _measured(self) -> dict[str, Measurement]:
+        return {side.label: m for side in self.sides if (m := side.measured) and m.batches}
+
+    @cached_property
+    def _ratios(self) -> dict[str, Ratio]:
+        base = self._measured.get(self.baseline)
+        others = {n: m for n, m in self._measured.items() if n != self.baseline}
+        found: dict[str, Ratio | None] = {}
+        for name, other in others.items() if base else ():
+            assert base is not None
+            if self.interleaved:
+                logs = ratios.log_ratios(base.samples, other.samples)
+                found[name] = ratios.ratio(logs, len(others))
+            else:
+                pairs = min(len(base.samples), len(other.samples))
+                first, second = ((m.median, m.half_width) for m in (base, other))
+                found[name] = ratios.apart(first, second, pairs)
+        return {name: ratio for name, ratio in found.items() if ratio is not None}
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        labels = [side.label for side in self.sides]
+        if len(set(labels)) < len(labels):
+            return "two arms have the same name"
+        if self.baseline not in labels:
+            return "the baseline is none of the arms"
+        if not 0 <= self.elapsed < math.inf:
+            return "a time is negative or not a number"
+        checked = (m.check() for side in self.sides if (m := side.measured))
+        return next((wrong for wrong in checked if wrong), None)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the time of a call of each arm, with its interval, as bars.
+
+        Args:
+            ax: matplotlib Axes to draw on; None makes new ones.
+
+        Returns:
+            The Axes.
+
+        Raises:
+            MissingLibraryError: matplotlib is not installed.
+
+        Example:
+            >>> # comparison.plot().figure.savefig("arms.png")
+        """
+        return export.bars(self, ax)
+
+    def to_pandas(self) -> Any:
+        """A frame with a row for each arm; times in seconds.
+
+        Raises:
+            MissingLibraryError: pandas is not installed.
+
+        Example:
+            >>> # comparison.to_pandas().set_index("arm")["per_call"]
+        """
+        return export.frame(export.rows(self))
+
+    def __repr__(self) -> str:
+        """One line."""
+        parts = [f"{side.label} {self.verdict(side.label)}".strip() for side in self.sides]
+        return f"<Comparison {', '.join(parts)}>"
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        return comparison_report.report(self)

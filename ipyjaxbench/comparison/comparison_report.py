@@ -1,0 +1,163 @@
+"""How a comparison is told: who takes how long, against whom, and how sure that is."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import ratios, units
+from ipyjaxbench.reports.blocks import Bars, Block, Facts, Headline, Notes, Report, Table
+from ipyjaxbench.reports.note import CHANGES_MEANING
+from ipyjaxbench.timing import first_call, verdict
+
+if TYPE_CHECKING:
+    from ipyjaxbench.comparison.comparison import Comparison, Side
+
+_QUEUED = 0.9  # a throughput below this share of the latency is told
+_HALF = 0.5  # smaller ratios are told the other way round too
+_WORTH_WAITING = 3600.0  # seconds
+_WIDE = 0.1  # a control so wide hides what people look for
+
+
+def report(c: "Comparison") -> Report:
+    """The blocks in the order in which they are read."""
+    marked = sorted(c.told(), key=lambda note: note.mark != CHANGES_MEANING)
+    blocks: list[Block] = [_headline(c), _table(c), *_bars(c)]
+    blocks += [Facts((*_rows(c),)), Notes(tuple(marked))]
+    return Report(tuple(blocks))
+
+
+def _headline(c: "Comparison") -> Headline:
+    title = "compared"
+    words = {side.label: m.verdict for side in c.sides if (m := side.measured)}
+    without = {label: word for label, word in words.items() if word in verdict.NO_FIGURE}
+    compared = [side.label for side in c.sides if c.ratio(side.label)]
+    told = {label: c.verdict(label) for label in compared if label not in without}
+    if compared and (not told or c.baseline in without):
+        word = without.get(c.baseline) or next(iter(without.values()))
+        detail = f"{', '.join(without)}: {verdict.EXPLAINED[word]}"
+        return Headline(title, "no ratio", detail, word, "")
+    if not told:
+        return Headline(title, "no ratio", *_why_none(c), "")
+    name, word = _first(c, told)
+    found = c.ratio(name)
+    assert found is not None
+    figure = f"{name} takes {found.words()}× the time of {c.baseline}"
+    detail = found.interval()
+    if set(told.values()) == {"SLOWER"} and len(told) > 1:
+        detail += f", and {c.baseline} is the fastest of all"
+    if found.value < _HALF:
+        detail += f", {units.times(1 / found.value)} as fast"
+    return Headline(title, figure, detail, word, ratios.EXPLAINED[word])
+
+
+def _why_none(c: "Comparison") -> tuple[str, str]:
+    """Why there is nothing to compare, and the word for it."""
+    sampled = [side.label for side in c.sides if side.measured and side.measured.batches]
+    if any(note.code == "interrupted" for note in c.notes):
+        return "interrupted before two arms were sampled", "INTERRUPTED"
+    if sampled and c.baseline not in sampled and len(sampled) > 1:
+        return f"the baseline {c.baseline} failed: type --baseline {sampled[0]}", "FAILED"
+    return "fewer than two arms were measured", "FAILED"
+
+
+def per_call(side: "Side") -> str:
+    """The time of a call of an arm with how sure it is; a word where there is none."""
+    m = side.measured
+    if m is None:
+        return "failed" if side.failed else "not run"
+    if not m.batches:
+        return "first only"
+    width = units.percent(m.half_width) if m.half_width <= 1 else "over 100 %"
+    return f"{units.duration(m.median, m.precision)} ± {width}"
+
+
+def _first(c: "Comparison", told: dict[str, str]) -> tuple[str, str]:
+    """The arm to name first: the fastest, else what is slower, open, or the same."""
+    for word in ("FASTER", "SLOWER", "CAN'T TELL", "SAME"):
+        names = [name for name, verdict in told.items() if verdict == word]
+        if names:
+            return min(names, key=lambda name: _value(c, name)), word
+    raise AssertionError(told)
+
+
+def _value(c: "Comparison", name: str) -> float:
+    found = c.ratio(name)
+    return math.inf if found is None else found.value
+
+
+def _table(c: "Comparison") -> Table:
+    rows = []
+    for side in c.sides:
+        m, found = side.measured, c.ratio(side.label)
+        if m is None:
+            rows.append((side.label, per_call(side), "", "", ""))
+            continue
+        against = "1" if side.label == c.baseline else ""
+        if found is not None:
+            against = f"{found.words()} {found.interval()}"
+        rows.append(
+            (
+                side.label,
+                per_call(side),
+                units.duration(m.first_call, m.precision),
+                against,
+                "baseline" if side.label == c.baseline else c.verdict(side.label),
+            )
+        )
+    head = ("arm", "per call", "first call", f"time against {c.baseline}", "")
+    return Table("", head, tuple(rows), folded=False)
+
+
+def _bars(c: "Comparison") -> Iterator[Bars]:
+    measured = [(side.label, m) for side in c.sides if (m := side.measured) and m.batches]
+    if len(measured) > 1:
+        yield Bars(tuple((n, m.median, units.duration(m.median, m.precision)) for n, m in measured))
+
+
+def _rows(c: "Comparison") -> Iterator[tuple[str, str]]:
+    measured = [(side.label, m) for side in c.sides if (m := side.measured)]
+    queued = [
+        f"{name} {units.duration(m.throughput, m.precision)}"
+        for name, m in measured
+        if m.throughput is not None and m.throughput < _QUEUED * m.leading
+    ]
+    if queued:
+        yield "throughput", f"{', '.join(queued)} a call, when many are queued and waited for once"
+    for name, m in measured:
+        if m.phases:
+            yield "first call", f"{name} {first_call.split(m.first_call, m.phases, m.precision)}"
+    for name, m in measured:
+        if m.counterpart is not None and not m.counterpart.compiled and m.batches:
+            yield "pays back", f"{name} {m.counterpart.words(m.median, m.half_width)}"
+    if c.equal:
+        yield "fair", " · ".join(c.equal)
+    yield from _pairs(c)
+    versions = {name: version for _, m in measured for name, version in m.frameworks.items()}
+    if versions:
+        yield "with", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+
+
+def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
+    found = [r for side in c.sides if (r := c.ratio(side.label))]
+    if not found:
+        return
+    undecided = [s.label for s in c.sides if c.verdict(s.label) == "CAN'T TELL"]
+    open_ends = [r.needed(c.elapsed, c.floor) for label in undecided if (r := c.ratio(label))]
+    if not c.interleaved:
+        yield "pairs", "none: the arms were measured one after the other, not in turns"
+        return
+    words = f"{units.count(found[0].pairs, 'block')} of all arms in turns"
+    yield "pairs", f"{words}, in {units.duration(c.elapsed, 2)}"
+    itself = c.against_itself
+    if itself is not None:
+        as_it_should = "as it should be" if itself.covers_one() else "where 1 was to be found"
+        if itself.covers_one() and c.floor > _WIDE:
+            as_it_should = "too wide to see small differences"
+        shown = f"{itself.words(1)} {itself.interval(1)}, {as_it_should}"
+        yield "control", f"{c.baseline} against itself: {shown}"
+    if open_ends:
+        need = max(open_ends)
+        if need > _WORTH_WAITING:
+            yield "to tell", "more time alone will hardly do: the machine is too busy"
+        else:
+            yield "to tell", f"about {units.duration(need, 2)} are needed: -b {math.ceil(need)}"

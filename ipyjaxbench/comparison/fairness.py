@@ -1,0 +1,285 @@
+"""Whether arms do the same work on the same data under the same conditions."""
+
+import itertools
+import math
+import numbers
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ipyjaxbench import units
+from ipyjaxbench.comparison import notes
+from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.usercode.objects import asked, is_of, package_of
+
+_PLAIN = (numbers.Number, str, bytes)
+_EQUAL = "outputs equal"
+_NO_NUMBERS = "there are no numbers in it that can be read"
+_TINY = 1e-5  # a tolerance that need not be told
+_LARGE = 2**30  # bytes of an arm's results from which on they are not moved and compared
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of one arm.
+
+    Attributes:
+        scene: its code and what that reads.
+        outputs: where the values live that it gave.
+        value: what its first call gave.
+        notes: on what its calls do.
+    """
+
+    scene: Scene
+    outputs: Sequence[Placement]
+    value: Any
+    notes: Sequence[Note] = ()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the comparison of arms came to.
+
+    Attributes:
+        equal: what is the same in all of them, in words.
+        notes: what is not.
+    """
+
+    equal: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
+def checked(arms: Mapping[str, Seen]) -> Checked:
+    """Look for what makes a comparison unfair.
+
+    Args:
+        arms: by label, the baseline among them.
+
+    Returns:
+        What is equal, and a Note for each difference.
+    """
+    if len(arms) < 2:
+        return Checked((), ())
+    frameworks, _ = loaded()
+    found: list[str | Note] = []
+    found += _outputs(arms, frameworks)
+    # Arms may read the same data in another order, and then give the same.
+    if not any(isinstance(each, str) for each in found):
+        found += _inputs(arms, frameworks)
+    for check in (_dtypes, _devices, _threads, _compiled, _alone):
+        found += check(arms, frameworks)
+    equal = tuple(each for each in found if isinstance(each, str))
+    return Checked(equal, tuple(each for each in found if isinstance(each, Note)))
+
+
+_Found = Iterator[str | Note]
+
+
+def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+    """Values against those of the first arm, moved to the host."""
+    found = {label: _arrays(seen.value, frameworks) for label, seen in arms.items()}
+    if not any(found.values()):
+        yield from _plain_outputs(arms)
+        return
+    for label, seen in arms.items():
+        found[label] = found[label] or _numbers(seen.value)
+    (base, first), *others = found.items()
+    differences = {label: _difference(first, theirs) for label, theirs in others}
+    for label, found_off in differences.items():
+        if found_off.matters:
+            yield notes.other_result(label, base, found_off.how)
+    unseen = {label: each.unseen for label, each in differences.items() if each.unseen}
+    if unseen:
+        yield notes.not_compared(_and((base, *unseen)), next(iter(unseen.values())))
+    elif not any(each.matters for each in differences.values()):
+        allowed = max(each.allowed for each in differences.values())
+        exact = not any(each.off for each in differences.values())
+        within = f"to {units.percent(allowed)}" if allowed > _TINY else "but for rounding"
+        yield _EQUAL if exact else f"{_EQUAL} {within}"
+
+
+def _and(labels: Sequence[str]) -> str:
+    *first, last = labels
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _numbers(value: Any) -> list[Found]:
+    """A number, or a list of them, of one arm where others give arrays."""
+    from ipyjaxbench.adapters.numpy.framework import NumPy, array_of
+
+    listed = value if is_of(value, list, tuple) else [value]
+    plain = bool(listed) and all(asked(_is_number, each) for each in listed)
+    return [Found(NumPy(), array_of(value))] if plain else []
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Number)
+
+
+def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
+    """Numbers and strings; what else there is cannot be compared without running its code."""
+    (base, first), *others = ((label, seen.value) for label, seen in arms.items())
+    if all(seen.value is None for seen in arms.values()):
+        return
+    if not all(asked(_is_plain, seen.value) for seen in arms.values()):
+        yield notes.not_compared(_and(tuple(arms)), _NO_NUMBERS)
+        return
+    wrong = [label for label, value in others if not _same(value, first)]
+    yield from (notes.other_result(label, base, "") for label in wrong)
+    if not wrong:
+        yield _EQUAL
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, _PLAIN)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, numbers.Real) and isinstance(other, numbers.Real):
+        return not _difference(_numbers(one), _numbers(other)).matters
+    return bool(one == other)
+
+
+def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Found]:
+    return [found for found in find_arrays(value, frameworks) if found.framework.alive(found.array)]
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """How far arrays are from others.
+
+    Attributes:
+        off: the largest difference, relative to the largest number.
+        allowed: what rounding explains.
+        why: another reason why they differ, in words; empty where there is none.
+        unseen: why numbers of some of them were not looked at, in words; empty where all were.
+    """
+
+    off: float = 0.0
+    allowed: float = 0.0
+    why: str = ""
+    unseen: str = ""
+
+    @property
+    def matters(self) -> bool:
+        return bool(self.why) or self.off > self.allowed
+
+    @property
+    def how(self) -> str:
+        return self.why or (f" by {units.percent(self.off)}" if math.isfinite(self.off) else "")
+
+
+def _difference(one: Sequence[Found], other: Sequence[Found]) -> _Difference:
+    from ipyjaxbench.adapters.numpy.framework import difference, tolerance
+
+    if not one or not other:
+        return _Difference(unseen="not all of them give arrays or numbers")
+    if len(one) != len(other):
+        return _Difference(why=f": {units.count(len(other), 'array')} and not {len(one)}")
+    worst, allowed, unseen = 0.0, 0.0, ""
+    for mine, theirs in zip(one, other, strict=True):
+        places = [each.framework.placement(each.array) for each in (mine, theirs)]
+        if places[0].shape != places[1].shape:
+            shapes = [str(list(place.shape or ())) for place in places]
+            return _Difference(why=f": its shape is {shapes[1]} and not {shapes[0]}")
+        small = max(place.nbytes for place in places) <= _LARGE
+        hosts = [_host(each) if small else None for each in (mine, theirs)]
+        if any(host is None for host in hosts):
+            unseen = _NO_NUMBERS if small else f"it is over {units.size(_LARGE)}"
+            continue
+        allowed = max(allowed, tolerance(*(place.dtype for place in places)))
+        worst = max(worst, difference(*hosts))
+    return _Difference(worst, allowed, unseen=unseen)
+
+
+def _host(found: Found) -> Any | None:
+    try:
+        return found.framework.host(found.array)
+    # Quantised, sparse, of several processes: what has no numbers to show is said to have none.
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+    """The data that arms read, one array after the other."""
+    (base, first), *others = (
+        (label, {n: v for n, v in seen.scene.values.items() if _arrays(v, frameworks)})
+        for label, seen in arms.items()
+    )
+    for label, theirs in others:
+        for (mine, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
+            if a is b:
+                continue
+            found = _difference(_arrays(a, frameworks), _arrays(b, frameworks))
+            if found.matters and not found.why:
+                yield notes.other_data(label, name, base, mine)
+
+
+def _dtypes(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+    """What the results are made of."""
+    kinds = {label: sorted({p.dtype for p in seen.outputs}) for label, seen in arms.items()}
+    yield from _compared(kinds, notes.other_dtype, " everywhere")
+
+
+def _devices(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+    """Where the results live; the host's memory is the CPU's."""
+    places = {
+        label: sorted({d.partition(":")[0] for p in seen.outputs for d in p.devices})
+        for label, seen in arms.items()
+    }
+    yield from _compared(places, notes.other_device, "")
+
+
+def _threads(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+    """Threads on the CPU."""
+    threads = {
+        label: sorted(
+            {str(n) for f in seen.scene.in_play(frameworks, seen.outputs) if (n := f.threads())}
+        )
+        for label, seen in arms.items()
+    }
+    yield from _compared(threads, notes.other_threads, " threads everywhere")
+
+
+def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+    """Whether a framework's arms differ in being compiled."""
+    for framework in frameworks:
+        mine = {
+            label: any(
+                framework.compiles(f) and package_of(f) != framework.module  # not one of its own
+                for f in seen.scene.compiled
+            )
+            for label, seen in arms.items()
+            if framework in seen.scene.in_play(frameworks, seen.outputs)
+        }
+        eager = [label for label, compiled in mine.items() if not compiled]
+        if eager and len(eager) < len(mine):
+            yield notes.eager_beside_compiled(eager, [n for n in mine if n not in eager])
+
+
+#: Notes on what an arm does that are fair where all arms do it, and what is said where not.
+_FAIR_IF_ALL = {"copies": notes.copies_alone, "half-product": notes.half_alone}
+
+
+def _alone(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+    """What not all arms do."""
+    for code, told in _FAIR_IF_ALL.items():
+        mine = {label: [n for n in seen.notes if n.code == code] for label, seen in arms.items()}
+        if not all(mine.values()):
+            yield from (told(label, note) for label, these in mine.items() for note in these)
+
+
+def _compared(
+    facts: Mapping[str, Sequence[str]],
+    differ: Callable[[Mapping[str, Sequence[str]]], Note],
+    everywhere: str,
+) -> _Found:
+    known = {label: ", ".join(words) for label, words in facts.items() if words}
+    if len(set(known.values())) == 1 and len(known) == len(facts):
+        yield next(iter(known.values())) + everywhere
+    elif len(set(known.values())) > 1:
+        groups = itertools.groupby(sorted(known, key=known.__getitem__), known.__getitem__)
+        yield differ({value: list(labels) for value, labels in groups})

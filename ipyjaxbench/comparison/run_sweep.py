@@ -1,0 +1,272 @@
+"""Compares arms again and again while names take one value after the other."""
+
+import ast
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.comparison.name_bindings import restored
+from ipyjaxbench.comparison.stopping import Told
+from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
+from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
+from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.timing.measure import nobody
+from ipyjaxbench.usercode import exceptions
+from ipyjaxbench.usercode.objects import name_of
+from ipyjaxbench.usercode.output import Muted
+from ipyjaxbench.usercode.snippet import Namespace, Snippet
+
+_MOST_POINTS = 200
+_TO = ".."
+_AT_EACH_POINT = 0.5  # of what an arm of a comparison gets
+
+
+def values_of(name: str, text: str, names: Namespace) -> list[Any]:
+    """The values that a name is to take.
+
+    Args:
+        name: the name, for errors.
+        text: expressions with commas between them, or ``low..high``, which doubles; a name that
+            is bound to nothing stands for itself, so that ``float32`` need not be quoted.
+        names: where the expressions are evaluated.
+
+    Returns:
+        One value at least.
+
+    Raises:
+        OptionError: it is not an expression, there is nothing in it, or far too much.
+
+    Example:
+        >>> values_of("n", "2**4..2**6", {}), values_of("d", "float32, 8", {})
+        ([16, 32, 64], ['float32', 8])
+    """
+    shown = f"--sweep {name}={text}"
+    low, to, high = text.partition(_TO)
+    if not to:
+        return _evaluated(text, names, shown)
+    (first,), (last,) = (_evaluated(part, names, shown) for part in (low, high))
+    if not (isinstance(first, int | float) and isinstance(last, int | float) and 0 < first <= last):
+        raise OptionError(f"{shown}: a range goes from a number over 0 up, as in n=2**6..2**12")
+    count = math.floor(math.log2(last / first) + 1e-9) + 1
+    return [first * 2**i for i in range(count)]
+
+
+def _evaluated(text: str, names: Namespace, shown: str) -> list[Any]:
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise OptionError(
+            f"{shown}: type values with commas between them, as in n=100,300"
+        ) from None
+    nodes = tree.elts if isinstance(tree, ast.Tuple) else [tree]
+    if not nodes:
+        raise OptionError(f"{shown}: there is no value in it")
+    found = []
+    for node in nodes:
+        if isinstance(node, ast.Name) and node.id not in names:
+            found.append(node.id)
+            continue
+        code = compile(ast.Expression(node), "<sweep>", "eval")
+        try:
+            found.append(eval(code, names))
+        except Exception as error:  # noqa: BLE001  theirs is one line, as of any other option
+            raise OptionError(f"{shown}: {type(error).__name__}: {error}") from None
+    return found
+
+
+def sweep_snippets(
+    setup: Snippet | None,
+    entries: Sequence[Entry],
+    swept: Mapping[str, Sequence[Any]],
+    options: CompareOptions,
+    *,
+    muted: Callable[[], Muted] = Muted,
+    told: Told = nobody,
+) -> Sweep:
+    """Compare at each combination of values; names are afterwards as they were.
+
+    Args:
+        setup: runs once at each point, after the names were bound.
+        entries: the arms.
+        swept: the values of each name.
+        options: as for a comparison; the budget is that of all points together.
+        muted: makes what keeps the output of later calls from being shown.
+        told: hears how far it is.
+
+    Returns:
+        All points that were reached.
+
+    Raises:
+        OptionError: no arm uses a name, or there are too many points.
+        ArmFailedError: an arm or the set-up failed at a point, which is not to be passed over, or
+            all of them did at every point.
+        Interrupted: the user ended it; it holds the points that were reached until then.
+    """
+    __tracebackhide__ = True
+    _refuse(setup, entries, swept)
+    names = entries[0].snippet.names
+    points = list(itertools.product(*swept.values()))
+    each = (
+        options.seconds_for(len(entries)) * _AT_EACH_POINT
+        if options.budget is None
+        else options.budget / len(points)
+    )
+    options = dataclasses.replace(options, budget=each)
+    reached = _Reached(tuple(swept), tuple(entry.label for entry in entries), len(points))
+    parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
+    with restored(parts, *swept):
+        try:
+            for number, values in enumerate(points, start=1):
+                going = [entry for entry in entries if entry.label not in reached.skipped]
+                if len(going) < 2:
+                    break
+                names.update(zip(swept, values, strict=True))
+                shown = tuple(map(_shown, values))
+                if (error := _prepared(setup)) is not None:
+                    reached.fail(shown, error)
+                    continue
+                base = options.baseline if options.baseline not in reached.skipped else None
+                at = dataclasses.replace(options, baseline=base)
+                compared = reached.compare(shown, going, at, muted(), told)
+                reached.skip(_too_slow(compared, shown, each))
+                if number < len(points):
+                    reached.skip(_too_large(tuple(swept), reached.points, points[number]))
+        except KeyboardInterrupt as stopped:
+            if not reached.points:
+                raise
+            raise Interrupted(reached.sweep(), stopped) from None
+    reached.raise_what_failed(keep_going=options.keep_going)
+    return reached.sweep()
+
+
+@dataclass
+class _Reached:
+    """What a sweep has so far.
+
+    Attributes:
+        names: that are swept.
+        labels: of the arms.
+        planned: how many points there are to be.
+        points: with what was found there.
+        skipped: arms that are left out, by label.
+        unmade: errors of the set-up, by values.
+        failed: the first error of all.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    planned: int
+    points: list[Point] = field(default_factory=list)
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+    unmade: dict[str, str] = field(default_factory=dict)
+    failed: Exception | None = None
+
+    def compare(
+        self,
+        at: tuple[str, ...],
+        entries: Sequence[Entry],
+        options: CompareOptions,
+        muted: Muted,
+        told: Told,
+    ) -> Comparison:
+        """Compare arms at one point; an arm that fails may do better at the next one."""
+        __tracebackhide__ = True
+        try:
+            compared = compare_snippets(entries, options, muted=muted, told=told)
+        except ArmFailedError as ended:
+            self.failed = self.failed or ended.error
+            compared = cast(Comparison, ended.result)
+        except Interrupted as ended:
+            self.points.append(Point(at, cast(Comparison, ended.result)))
+            raise
+        self.points.append(Point(at, compared))
+        return compared
+
+    def fail(self, at: tuple[str, ...], error: Exception) -> None:
+        """The set-up failed at a point."""
+        self.failed = self.failed or error
+        self.unmade[", ".join(at)] = exceptions.one_line(error)
+
+    def skip(self, arms: Iterable[Skipped]) -> None:
+        """Leave arms out from now on."""
+        for one in arms:
+            self.skipped.setdefault(one.label, one)
+
+    def sweep(self) -> Sweep:
+        """The result."""
+        left_out = tuple(self.skipped.values())
+        return Sweep(self.names, self.labels, tuple(self.points), left_out, self.planned,
+                     self.unmade)  # fmt: skip
+
+    def raise_what_failed(self, *, keep_going: bool) -> None:
+        """Raise the first error of all, if it is not to be passed over."""
+        __tracebackhide__ = True
+        if self.failed is None:
+            return
+        if not self.points:
+            raise self.failed
+        if not keep_going or not any(s.measured for p in self.points for s in p.compared.sides):
+            raise ArmFailedError(self.sweep(), self.failed) from None
+
+
+def _prepared(setup: Snippet | None) -> Exception | None:
+    """Run the set-up; the error with which it failed, since it may go well at other values."""
+    try:
+        if setup is not None:
+            setup.run()
+    except Exception as error:  # noqa: BLE001
+        return error
+    return None
+
+
+def _refuse(
+    setup: Snippet | None, entries: Sequence[Entry], swept: Mapping[str, Sequence[Any]]
+) -> None:
+    parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
+    used = {name for part in parts for name in part.reads}
+    for name in swept.keys() - used:
+        raise OptionError(f"--sweep {name}: no arm and no set-up reads {name}")
+    count = math.prod(map(len, swept.values()))
+    if count > _MOST_POINTS:
+        raise OptionError(f"--sweep: these are {count:,} points, and {_MOST_POINTS} is the most")
+
+
+def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> Iterator[Skipped]:
+    """Arms of which the next point would pass the budget."""
+    for side in compared.sides:
+        m = side.measured
+        if m is not None and m.median > budget:
+            yield Skipped(side.label, values, m.median, budget)
+
+
+def _too_large(
+    names: tuple[str, ...], found: Sequence[Point], following: Sequence[object]
+) -> Iterator[Skipped]:
+    """Arms whose arrays would not fit at the next point, growing as they did up to here."""
+    so_far = Sweep(names, (), tuple(found))
+    sides = found[-1].compared.sides
+    value = number(str(following[0])) if len(names) == 1 else math.nan
+    for side in sides:
+        sizes = so_far.sizes(side.label)[-2:]
+        if len(sizes) < 2 or side.measured is None:
+            continue
+        (x1, before), (x2, now) = sizes
+        if not (x1 < x2 < value and 0 < before < now):
+            continue
+        power = math.log(now / before) / math.log(x2 / x1)
+        needed = now * (value / x2) ** power
+        mine = [f for f in loaded()[0] if f.name in side.measured.frameworks]
+        free = min((f.free_memory() for f in mine), default=math.inf)
+        if needed * len(sides) > free:
+            yield Skipped(side.label, found[-1].values, needed=int(needed), free=int(free))
+
+
+def _shown(value: object) -> str:
+    return name_of(value) or str(value)

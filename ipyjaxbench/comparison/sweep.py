@@ -1,0 +1,172 @@
+"""The result of comparing arms at many points."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ipyjaxbench import ratios, stats
+from ipyjaxbench.comparison import export, sweep_report
+from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.timing.measurement import Measurement
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of values.
+
+    Attributes:
+        values: in words, one for each name.
+        compared: the arms there.
+    """
+
+    values: tuple[str, ...]
+    compared: Comparison
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An arm that was left out from some point on.
+
+    Attributes:
+        label: its name.
+        after: the last point that it took part in.
+        per_call: seconds of one call there; 0 where it was not too slow.
+        budget: seconds of a point.
+        needed: bytes that its arrays would take at the next point; 0 where it was not too large.
+        free: bytes of memory that were free.
+    """
+
+    label: str
+    after: tuple[str, ...]
+    per_call: float = 0.0
+    budget: float = 0.0
+    needed: int = 0
+    free: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Result):
+    """What comparing arms at many points found.
+
+    Attributes:
+        names: that took one value after the other.
+        labels: of the arms.
+        points: those that were reached, in order.
+        skipped: arms that were left out.
+        planned: how many points there were to be.
+        unmade: values at which the set-up failed, with the error.
+    """
+
+    kind: ClassVar[str] = "sweep"
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    points: tuple[Point, ...]
+    skipped: tuple[Skipped, ...] = ()
+    planned: int = 0
+    unmade: dict[str, str] = field(default_factory=dict)
+
+    def times(self, label: str) -> list[tuple[float, float]]:
+        """For an arm the numbers that the name took, with seconds per call; empty where none."""
+        return [(x, m.median) for x, m in self._measured(label)]
+
+    def sizes(self, label: str) -> list[tuple[float, int]]:
+        """For an arm the numbers that the name took, with the bytes of what it reads and gives."""
+        measured = self._measured(label)
+        return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
+
+    def _measured(self, label: str) -> list[tuple[float, Measurement]]:
+        found = []
+        for point in self.points:
+            x = number(point.values[0]) if len(self.names) == 1 else math.nan
+            sides = {side.label: side.measured for side in point.compared.sides}
+            m = sides.get(label)
+            if m is not None and m.batches and 0 < x < math.inf:
+                found.append((x, m))
+        return found
+
+    def fastest(self, point: Point) -> str:
+        """The arm that all others are slower than at a point; "" where two cannot be told apart."""
+        sides = point.compared.sides
+        known = [(m.median, side.label, m) for side in sides
+                 if (m := side.measured) and m.batches and not side.failed]  # fmt: skip
+        if len(known) < 2:
+            return known[0][1] if known else ""
+        (_, best, first), (_, _, second), *_ = sorted(known, key=lambda each: each[0])
+        # One answer for each point: a row of them is to be right, not each for itself.
+        asked = (len(known) - 1) * max(self.planned, 1)
+        found = ratios.ratio(ratios.log_ratios(first.samples, second.samples), asked)
+        clear = found is not None and math.log(found.value) > point.compared.floor
+        return best if clear and found and found.verdict == "SLOWER" else ""
+
+    def growth(self, label: str) -> float | None:
+        """The exponent p of time ~ value**p: the median slope of all pairs of points.
+
+        On logarithms (Theil 1950, Sen 1968); None for fewer than three points.
+        """
+        logs = [(math.log(x), math.log(t)) for x, t in self.times(label) if t > 0]
+        slopes = [
+            (t2 - t1) / (x2 - x1)
+            for i, (x1, t1) in enumerate(logs)
+            for x2, t2 in logs[i + 1 :]
+            if x2 != x1
+        ]
+        return stats.median(slopes) if len(logs) >= 3 and slopes else None
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        if any(len(point.values) != len(self.names) for point in self.points):
+            return "a point has not as many values as there are names"
+        checked = (point.compared.check() for point in self.points)
+        return next((wrong for wrong in checked if wrong), None)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the time of a call of each arm over the values, both scales logarithmic.
+
+        Args:
+            ax: matplotlib Axes to draw on; None makes new ones.
+
+        Returns:
+            The Axes.
+
+        Raises:
+            MissingLibraryError: matplotlib is not installed.
+
+        Example:
+            >>> # sweep.plot().figure.savefig("sweep.png")
+        """
+        return export.lines(self, ax)
+
+    def to_pandas(self) -> Any:
+        """A frame with a row for each arm at each point; times in seconds.
+
+        Raises:
+            MissingLibraryError: pandas is not installed.
+
+        Example:
+            >>> # sweep.to_pandas().pivot(index="n", columns="arm", values="per_call")
+        """
+        records = [
+            {**dict(zip(self.names, point.values, strict=True)), **row}
+            for point in self.points
+            for row in export.rows(point.compared)
+        ]
+        return export.frame(records)
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Sweep {', '.join(self.labels)} over {len(self.points)} points>"
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        return sweep_report.report(self)
+
+
+def number(text: str) -> float:
+    """The number that a value is; NaN for all else."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,1 @@
+"""Where arrays live, how they are sharded and copied, and what devices can do at most."""

@@ -1,0 +1,170 @@
+"""What a report of a bug needs: versions, devices, the machine. Looks, and starts nothing."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from ipyjaxbench import units
+from ipyjaxbench.frameworks import Framework, loaded
+from ipyjaxbench.host import conditions
+from ipyjaxbench.jupyter.commands import COMMANDS
+from ipyjaxbench.reports.blocks import Calls, Code, Report
+from ipyjaxbench.reports.result import Result
+
+_TOOLS = ("ipyjaxbench", "IPython", "ipykernel", "jupyter_client", "jupyterlab", "notebook",
+          "traitlets")  # fmt: skip
+#: Module -> the packages of which one or more bring it.
+_PACKAGES = {
+    "numpy": ("numpy",),
+    "jax": ("jax", "jaxlib", "libtpu", "jax-cuda12-plugin", "jax-cuda13-plugin"),
+    "torch": ("torch", "torch_xla"),
+    "tensorflow": ("tensorflow", "tensorflow-cpu", "tf-nightly"),
+    "keras": ("keras",),
+}
+_MATTERS = re.compile(
+    r"(XLA|JAX|TF|TPU|LIBTPU|CUDA|NVIDIA|HIP|ROCR|OMP|KMP|MKL|OPENBLAS|NCCL|TORCH\w*|PYTORCH"
+    r"|KERAS|IPYJAXBENCH)_\w+|LD_PRELOAD"
+)
+#: What may be nobody's business: passwords, and where other machines are.
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH|ADDR|HOST|URL|CONFIG", re.IGNORECASE)
+_LONGEST = 200
+_MOST = 4  # devices that are named one by one
+
+
+@dataclass(frozen=True, repr=False)
+class About(Result):
+    """The magics, and what a report of a bug needs.
+
+    Attributes:
+        facts: lines with their labels, in the order in which they are read.
+    """
+
+    kind: ClassVar[str] = "about"
+
+    facts: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """The facts as plain text, to be pasted into a report."""
+        widest = max(len(label) for label, _ in self.facts)
+        return "\n".join(f"{label:{widest}}  {told}".rstrip() for label, told in self.facts)
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        return None if self.facts else "it holds no facts"
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<About {', '.join(f'{label} {told}' for label, told in self.facts[:2])}>"
+
+    def report(self) -> Report:
+        """The magics, each with what it does, and the facts."""
+        magics = tuple((each.typed, each.purpose) for each in COMMANDS)
+        return Report((Calls(("magic", "what it does"), magics), Code("text", self.text)))
+
+
+def about() -> About:
+    """Say what a report of a bug needs, as ``%ipyjaxbench`` does.
+
+    Nothing is imported, and no device is started.
+
+    Returns:
+        Versions, devices of frameworks that have started, the machine, and the variables of the
+        environment that frameworks read; not those that may hold a secret.
+
+    Example:
+        >>> dict(about().facts)["python"].split()[0].count(".")
+        2
+    """
+    return About((*_tools(), *_frameworks(), *_machine(), *_variables(os.environ)))
+
+
+def _tools() -> Iterator[tuple[str, str]]:
+    told = {name: version for name in _TOOLS if (version := _version(name))}
+    yield "ipyjaxbench", told.pop("ipyjaxbench", "not installed: a copy of its code")
+    here = conditions.environment()
+    yield "python", f"{here['python']} ({here['implementation']})"
+    yield "front end", _front_end()
+    yield from told.items()
+
+
+def _frameworks() -> Iterator[tuple[str, str]]:
+    usable, broken = loaded()
+    adapters = {each.module: each for each in usable if each.module != "builtins"}
+    for module in dict.fromkeys((*_PACKAGES, *adapters)):
+        names = _PACKAGES.get(module, (module,))
+        versions = [f"{name} {v}" for name in names if (v := _version(name))]
+        versions[:1] = [each.removeprefix(f"{module} ") for each in versions[:1]]
+        if module in adapters:
+            yield from _adapted(adapters[module], versions)
+        elif versions:
+            state = "imported" if module in sys.modules else "not imported"
+            yield module, ", ".join([*versions, broken.get(module, state)])
+
+
+def _adapted(framework: Framework, versions: list[str]) -> Iterator[tuple[str, str]]:
+    told = versions or [framework.version()]
+    if not framework.has_devices:
+        yield framework.module, ", ".join([*told, "imported"])
+        return
+    home = framework.home()
+    state = "started" if home.started else "imported, not started"
+    yield framework.module, ", ".join([*told, state])
+    alike: dict[tuple[str, int | None], list[str]] = {}
+    for device in home.devices:
+        alike.setdefault((device.kind, device.limit), []).append(device.name)
+    for (kind, limit), names in alike.items():
+        which = ", ".join(names) if len(names) <= _MOST else f"{names[0]} to {names[-1]}"
+        memory = f"{units.size(limit)} each" if limit is not None else ""
+        yield "  devices", ", ".join(each for each in (which, kind, memory) if each)
+
+
+def _machine() -> Iterator[tuple[str, str]]:
+    here = conditions.environment()
+    yield "platform", str(here["platform"])
+    quota = f", {here['cpu_quota']:g} by quota" if here["cpu_quota"] is not None else ""
+    usable = f"{here['usable_cpus']} of {here['cpus']} CPUs usable{quota}"
+    yield "cpu", ", ".join(str(each) for each in (here["cpu"], usable) if each)
+    memory, limit = here["memory"], here["memory_limit"]
+    if memory is not None:
+        group = f", {units.size(int(limit))} by the control group" if limit is not None else ""
+        yield "memory", f"{units.size(int(memory))}{group}"
+
+
+def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Those that frameworks read, without the user's name in paths."""
+    home = str(Path.home())
+    for name in sorted(environ):
+        value = environ[name]
+        is_secret = _SECRET.search(name) or ("://" in value and "@" in value)
+        if _MATTERS.fullmatch(name) and not is_secret:
+            shown = value.replace(home, "~") if len(home) > 1 else value
+            yield "variable", f"{name}={' '.join(shown.split())[:_LONGEST]}"
+
+
+def _front_end() -> str:
+    """Where this runs, as far as the process can tell: not which page shows it."""
+    main = vars(sys.modules["__main__"])
+    known = (
+        ("google.colab" in sys.modules, "Colab"),
+        ("KAGGLE_KERNEL_RUN_TYPE" in os.environ, "Kaggle"),
+        ("__vsc_ipynb_file__" in main, "VS Code"),
+        ("JPY_SESSION_NAME" in os.environ, "Jupyter Server (JupyterLab, Notebook)"),
+        ("ipykernel.kernelapp" in sys.modules, "Jupyter kernel"),
+        ("IPython.terminal.interactiveshell" in sys.modules, "IPython in a terminal"),
+        ("IPython" in sys.modules, "IPython"),
+    )
+    return next((words for is_so, words in known if is_so), "Python")
+
+
+def _version(package: str) -> str | None:
+    from importlib import metadata  # takes longer to import than all of this package
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,119 @@
+"""What devices can do at most, as it was measured: products, memory, copies, starting work."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from ipyjaxbench.device import ceilings_report
+from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.result import Result
+
+#: Share of the CPUs from which on other programs may have kept a device from its best.
+BUSY = 0.1
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What one framework reaches on one device; rates are in a second.
+
+    Attributes:
+        framework: whose operations were measured.
+        version: of the framework.
+        device: its name.
+        kind: what the device is.
+        threads: that one operation uses on the CPU; None where it is not told.
+        settings: those that change how fast it computes, in words.
+        products: FLOP of matrix products, by dtype.
+        bandwidth: bytes that operations read and write in the device's memory.
+        beyond: bytes from which on what a call moves does not stay in a cache.
+        upload: bytes from the host to the device; None where they share their memory.
+        download: bytes from the device to the host; None as above.
+        latency: seconds that the smallest operation takes, waited for.
+        spread: how far the two best looks at a figure were apart at most, relative to it.
+        others: share of all CPUs that other programs took meanwhile.
+        seconds: that measuring took.
+        taken: when, in seconds since 1970.
+    """
+
+    framework: str
+    version: str
+    device: str
+    kind: str
+    threads: int | None
+    settings: str
+    products: dict[str, float]
+    bandwidth: float | None
+    beyond: int
+    upload: float | None
+    download: float | None
+    latency: float | None
+    spread: float
+    others: float
+    seconds: float
+    taken: float
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other programs had the CPUs meanwhile: the host can do more than was measured."""
+        return self.others > BUSY and self.device.startswith("cpu")
+
+    def at_least(self, other: "Ceiling") -> "Ceiling":
+        """The better of both in each figure: nothing makes a device faster than it is."""
+        rates = {name: _best(max, getattr(self, name), getattr(other, name)) for name in _RATES}
+        products = {
+            dtype: _best(max, self.products.get(dtype), other.products.get(dtype))
+            for dtype in {**self.products, **other.products}
+        }
+        latency = _best(min, self.latency, other.latency)
+        return replace(self, products=products, latency=latency, **rates)
+
+    def figures(self) -> Iterator[float]:
+        """All rates and times that there are."""
+        yield from self.products.values()
+        others = (self.bandwidth, self.upload, self.download, self.latency)
+        yield from (each for each in others if each is not None)
+
+
+_RATES = ("bandwidth", "upload", "download")
+
+
+def _best(choose: Callable[..., float], *figures: float | None) -> Any:
+    known = [figure for figure in figures if figure is not None]
+    return choose(known) if known else None
+
+
+@dataclass(frozen=True, repr=False)
+class Ceilings(Result):
+    """What devices can do at most.
+
+    Attributes:
+        found: a ceiling for each framework and sort of device.
+        now: when they were asked for, in seconds since 1970.
+        seconds: that measuring took; 0 where all were kept.
+        words: what to know besides, a sentence each.
+    """
+
+    kind: ClassVar[str] = "ceilings"
+
+    found: tuple[Ceiling, ...]
+    now: float
+    seconds: float = 0.0
+    words: tuple[str, ...] = ()
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        for each in self.found:
+            if any(not 0 < figure < math.inf for figure in each.figures()):
+                return "a rate or a time is not above nothing"
+            if any(not 0 <= n < math.inf for n in (each.spread, each.others, each.taken)):
+                return "a spread, a share or a moment is negative or not a number"
+        return None
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Ceilings {len(self.found)} devices>"
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        return ceilings_report.report(self)

@@ -1,0 +1,78 @@
+"""Arrays that are there at one moment; none is held on to."""
+
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from ipyjaxbench.device.transfers import Kept
+from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.usercode.objects import package_of
+
+_NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
+_HISTORY = ("In", "Out")
+
+
+class Alive:
+    """What a namespace holds, and what frameworks know of besides.
+
+    Args:
+        frameworks: whose arrays.
+        names: the namespace.
+    """
+
+    def __init__(self, frameworks: Sequence[Framework], names: Mapping[str, object]) -> None:
+        self._arrays: dict[int, tuple[weakref.ref[Any], Framework, Kept]] = {}
+        self._held: set[int] = set()  # memory of arrays that are told under another identity
+        data = {n: v for n, v in names.items() if not issubclass(type(v), _NO_DATA)}
+        # Such as `exit`, which leads to all that IPython holds.
+        data = {n: v for n, v in data.items() if package_of(v) != "IPython"}
+        shown = {n: v for n, v in data.items() if not n.startswith("_") and n not in _HISTORY}
+        parts = {name: find_arrays(value, frameworks) for name, value in shown.items()}
+        for prefix, is_whole in (("", True), ("in ", False)):
+            for name, found in parts.items():
+                for framework, array in found:
+                    if (array is shown[name]) is is_whole:
+                        self._add(f"{prefix}{name}", framework, array)
+        for value in (value for name, value in data.items() if name not in parts):
+            for framework, array in find_arrays(value, frameworks):
+                self._add("", framework, array)
+        for framework in frameworks:
+            for array in framework.held():
+                self._add("", framework, array)
+
+    def besides(self, before: "Alive") -> tuple[Kept, ...]:
+        """Those that were not there before, the largest first."""
+        return _ranked(
+            kept
+            for number, (ref, _, kept) in self._arrays.items()
+            if number not in before._arrays or before._arrays[number][0]() is not ref()
+        )
+
+    def gone(self) -> tuple[Kept, ...]:
+        """Those that are there no longer, the largest first."""
+        return _ranked(
+            kept
+            for ref, framework, kept in self._arrays.values()
+            if (array := ref()) is None or not framework.alive(array)
+        )
+
+    def _add(self, name: str, framework: Framework, array: Any) -> None:
+        if id(array) in self._arrays or id(array) in self._held or not framework.alive(array):
+            return
+        holder = framework.holder(array)
+        if holder is not array:
+            self._held.add(id(holder))
+        place = framework.placement(array)
+        if place.view:
+            return
+        told = Kept(framework.name, name, place.dtype, place.shape or (), place.nbytes,
+                    place.devices)  # fmt: skip
+        try:
+            self._arrays[id(array)] = weakref.ref(array), framework, told
+        except TypeError:  # nothing tells when it is gone
+            return
+
+
+def _ranked(found: Iterable[Kept]) -> tuple[Kept, ...]:
+    return tuple(sorted(found, key=lambda each: -each.nbytes))

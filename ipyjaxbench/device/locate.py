@@ -1,0 +1,308 @@
+"""Looks where values live and what devices there are; starts nothing."""
+
+import ast
+import difflib
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from ipyjaxbench.device.placement import Located, Whereabouts
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, loaded
+from ipyjaxbench.frameworks.keypaths import arrays_in
+from ipyjaxbench.usercode.awaiting import run
+from ipyjaxbench.usercode.frames import is_the_users
+from ipyjaxbench.usercode.objects import name_of
+from ipyjaxbench.usercode.snippet import Source
+
+_MOST_LEAVES = 2000  # of one value that are told one by one
+_OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype
+_NO_DATA = (ModuleType, FunctionType, type)
+
+
+def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
+    """Say where values live, leaf by leaf.
+
+    Args:
+        values: by the expression for each.
+        start: whether frameworks that were imported may look for devices now.
+
+    Returns:
+        The arrays in them; a value that holds none is told as such.
+    """
+    frameworks = _frameworks(start=start)
+    found: list[Located] = []
+    sums: set[str] = set()  # expressions of which no array is told by itself
+    for name, value in values.items():
+        budget = Budget()
+        leaves = list(_leaves(name, value, frameworks, budget))
+        if not leaves and (leaves := list(_hidden(name, value, frameworks))):
+            sums.add(name)
+        found += leaves or ([] if budget.is_spent else [_no_array(name, value, frameworks)])
+        found += [_cut(name, value, "else " if leaves else "")] if budget.is_spent else []
+    mine = {each.framework for each in found}
+    homes = tuple(each.home() for each in frameworks if each.has_devices and each.name in mine)
+    return Whereabouts(tuple(values), homes, tuple(_summed(_with_shared(found), sums)), {})
+
+
+def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
+    """Say what devices there are, and where the arrays under all names of a session live.
+
+    Args:
+        names: the session's.
+        start: whether frameworks that were imported may look for devices now.
+
+    Returns:
+        One line for each name that holds arrays.
+    """
+    frameworks = _frameworks(start=start)
+    parts: list[Located] = []
+    alone: set[str] = set()
+    known: set[int] = set()
+    for name, value in names.items():
+        if name.startswith("_") or issubclass(type(value), _NO_DATA):
+            continue
+        found_here = iterate_arrays(value, frameworks)
+        for framework, array in itertools.islice(found_here, _MOST_LEAVES):
+            known.add(id(framework.holder(array)))
+            told = _told(name, framework, array)
+            if told.dtype != _OBJECTS:
+                parts.append(told)
+            if array is value:
+                alone.add(name)
+        parts += _rest(name, found_here, known)
+    sums = {each.name for each in parts} - alone
+    found = tuple(_summed(_with_shared(parts), sums))
+    homes = tuple(each.home() for each in frameworks if each.has_devices)
+    return Whereabouts((), homes, found, *_unnamed(frameworks, known))
+
+
+def _summed(parts: Iterable[Located], names: Collection[str]) -> Iterator[Located]:
+    """One line for each of these names, where its first array stands; all others as they are."""
+    told = list(parts)
+    mine: dict[str, list[Located]] = {}
+    for each in told:
+        mine.setdefault(each.name, []).append(each)
+    for each in told:
+        if each.name not in names:
+            yield each
+        elif each.name in mine:
+            yield from _together(each.name, mine.pop(each.name))
+
+
+def _unnamed(
+    frameworks: Sequence[Framework], known: Collection[int]
+) -> tuple[dict[str, tuple[int, int]], tuple[Located, ...]]:
+    """How many arrays have no name, and their bytes, by framework; and the largest of each."""
+    counts, largest = {}, []
+    for framework in frameworks:
+        rest = [array for array in framework.held() if id(array) not in known]
+        if not rest:
+            continue
+        sizes = [weight.nbytes if (weight := framework.weight(array)) else 0 for array in rest]
+        counts[framework.name] = len(rest), sum(sizes)
+        array = rest[sizes.index(max(sizes))]
+        largest.append(replace(framework.located("", array), layout=_made(framework, array)))
+    return counts, tuple(largest)
+
+
+def _made(framework: Framework, array: object) -> str:
+    """Where the user's code made it, in words."""
+    frames = (each for each in framework.made_at(array) if is_the_users(each[0]))
+    file, function, line = next(frames, ("", "", 0))
+    if not file:
+        return ""
+    where = f" of {Path(file).name}" if Path(file).is_file() else ""
+    within = f", in {function}" if function != "<module>" else ""
+    return f"made in line {line}{where}{within}"
+
+
+def _frameworks(*, start: bool) -> list[Framework]:
+    frameworks, _ = loaded()
+    if start:
+        for each in frameworks:
+            each.start()
+    return frameworks
+
+
+def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
+    """Arrays to which no path leads that a person could type, such as those of a set."""
+    found = itertools.islice(iterate_arrays(value, frameworks), _MOST_LEAVES)
+    told = (_told(name, framework, array) for framework, array in found)
+    yield from (each for each in told if each.dtype != _OBJECTS)
+
+
+def _cut(name: str, value: object, other: str) -> Located:
+    """What stands for the rest of a value that is too large."""
+    words = f"in what {other}was looked at; it is too large to look at all of it"
+    return Located(name, "", name_of(type(value)), (), 0, (), layout=words)
+
+
+def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Located:
+    words = (each.described(value) for each in frameworks)
+    try:
+        told = next(filter(None, words), "")
+    # A proxy may raise whatever it likes when it is asked for its class.
+    except Exception:  # noqa: BLE001
+        told = ""
+    return Located(name, "", name_of(type(value)), (), 0, (), layout=told)
+
+
+def _leaves(
+    name: str, value: object, frameworks: Sequence[Framework], budget: Budget
+) -> Iterator[Located]:
+    found = arrays_in(name, value, frameworks, budget)
+    for path, framework, array in itertools.islice(found, _MOST_LEAVES):
+        told = _told(path, framework, array)
+        if told.dtype != _OBJECTS:
+            yield told
+    yield from _rest("...", (each[1:] for each in found), set())
+
+
+def _rest(name: str, found: Iterable[tuple[Framework, Any]], known: set[int]) -> Iterator[Located]:
+    """One line for many arrays on the same devices; those that are known take nothing more."""
+    # By the identity of the sharding, since to compare shardings takes long.
+    sums: dict[tuple[str, tuple[str, ...], int], list[Any]] = {}
+    for framework, array in found:
+        weight = framework.weight(array)
+        if weight is None:
+            continue
+        devices, nbytes, cut = weight
+        where = framework.name, devices, id(cut)
+        if where not in sums:
+            sums[where] = [0, 0, cut]
+        mine = sums[where]
+        mine[0] += 1
+        number = id(framework.holder(array))
+        if number not in known:
+            known.add(number)
+            mine[1] += nbytes
+    lines = []
+    for (framework_name, devices, _), (count, nbytes, cut) in sums.items():
+        held = cut.bytes_on(nbytes) if cut else dict.fromkeys(devices, nbytes)
+        lines.append(Located(name, framework_name, "", (), nbytes, tuple(held),
+                             parts=_parts(held), arrays=count))  # fmt: skip
+    yield from _together(name, lines)
+
+
+def _parts(held: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(held.values()) if len(held) > 1 else ()
+
+
+def _told(name: str, framework: Framework, array: object) -> Located:
+    """One array; until it is given a name, ``of`` tells memory apart."""
+    told = framework.located(name, array)
+    return told if told.of else replace(told, of=f"{framework.name} {id(array)}")
+
+
+def _together(name: str, parts: Sequence[Located]) -> Iterator[Located]:
+    """One line for a name; several where its arrays are of several frameworks or devices."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Located]] = {}
+    for told in parts:
+        groups.setdefault((told.framework, told.devices), []).append(told)
+    for (framework, devices), mine in groups.items():
+        if len(mine) == 1:
+            yield mine[0]
+            continue
+        shared = sum(bool(told.of) for told in mine)
+        own = [told for told in mine if not told.of and not told.deleted]
+        held = Counter(dict.fromkeys(devices, 0))
+        for told in own:
+            held.update(told.on_devices())
+        words = [f"{shared} of them share memory with others"] if shared else []
+        gone = sum(told.deleted for told in mine)
+        words += [f"{gone} of them deleted"] if gone else []
+        yield Located(
+            name=name,
+            framework=framework,
+            dtype="",
+            shape=(),
+            nbytes=sum(told.nbytes for told in own),
+            devices=devices,
+            layout=", ".join(words),
+            parts=_parts(held),
+            arrays=sum(told.arrays for told in mine),
+        )
+
+
+def _with_shared(found: Sequence[Located]) -> Iterator[Located]:
+    """Arrays whose memory a larger one has too, or an earlier one, are told with its name."""
+    owners: dict[str, int] = {}
+    for index, each in enumerate(found):
+        if each.of and (each.of not in owners or each.nbytes > found[owners[each.of]].nbytes):
+            owners[each.of] = index
+    for index, each in enumerate(found):
+        owner = owners.get(each.of, index)
+        of = "" if owner == index else found[owner].name
+        yield replace(each, of=of) if each.of else each
+
+
+def evaluated(
+    names: Mapping[str, object],
+    code: str,
+    source: Callable[[str], Source] = Source.plain,
+    like: Iterable[str] | None = None,
+) -> dict[str, object]:
+    """The values of expressions that stand side by side, as in ``x params["w"] model``.
+
+    Args:
+        names: in which they are evaluated.
+        code: the expressions, with blanks between them.
+        source: makes one of them known to tracebacks.
+        like: names that may be meant where one does not exist; by default all.
+
+    Raises:
+        OptionError: it cannot be read, or a name does not exist; one spelled alike is told.
+    """
+    __tracebackhide__ = True
+    found = {}
+    for expression in [*_apart(code)]:  # nothing is run of what cannot be read
+        try:
+            found[expression] = run(_read(source(expression)), dict(names))
+        except NameError as error:
+            near = difflib.get_close_matches(
+                error.name or "", [*(names if like is None else like)], 1
+            )
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise OptionError(f"{expression}: there is no name {error.name!r}{hint}") from None
+    return found
+
+
+def _read(source: Source) -> CodeType:
+    (only,) = source.tree.body
+    assert isinstance(only, ast.Expr)
+    return source.compiled(ast.Expression(only.value))
+
+
+def _apart(code: str) -> Iterator[str]:
+    """Expressions that stand side by side: each as long as what is left can still be read."""
+    words = code.split()
+    while words:
+        for length in range(1, len(words) + 1):
+            expression = " ".join(words[:length])
+            if _is_expression(expression):
+                yield from _parts_of(expression)
+                words = words[length:]
+                break
+        else:
+            raise OptionError(f"{code}: names or expressions, with blanks between them")
+
+
+def _parts_of(expression: str) -> list[str]:
+    """Expressions between which there are commas, as people type them; else the only one."""
+    tree = ast.parse(expression, mode="eval").body
+    if not isinstance(tree, ast.Tuple) or expression.startswith("("):
+        return [expression]
+    return [part for each in tree.elts if (part := ast.get_source_segment(expression, each))]
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True

@@ -1,0 +1,132 @@
+"""Where values live: array by array, over which devices, in which memory."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from ipyjaxbench.device import placement_report
+from ipyjaxbench.device.inventory import Home
+from ipyjaxbench.device.sharding import Sharding
+from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.result import Result
+
+
+@dataclass(frozen=True)
+class Located:
+    """One array, or several under one name.
+
+    Attributes:
+        name: with the path to it, such as "params['w']".
+        framework: whose it is; empty for what is no array.
+        dtype: such as "float32"; what it is, for what is no array.
+        shape: of the array.
+        nbytes: that it takes, one copy of it.
+        devices: that hold a part of it.
+        memory: which memory of the devices; empty where there is but one.
+        weak: whether its dtype gives way to that of others.
+        gradients: whether PyTorch records what is done with it.
+        committed: whether it is bound to its devices; None where frameworks do not tell.
+        deleted: whether its memory was given away.
+        of: the name of the array whose memory it shares; empty where it has its own.
+        layout: how its numbers lie in memory, where that is not the usual order.
+        sharding: how it is cut; None where it lies on one device, and for several arrays.
+        parts: bytes on each of the devices, for several arrays that lie on more than one.
+        arrays: how many arrays this stands for.
+    """
+
+    name: str
+    framework: str
+    dtype: str
+    shape: tuple[int, ...]
+    nbytes: int
+    devices: tuple[str, ...]
+    memory: str = ""
+    weak: bool = False
+    gradients: bool = False
+    committed: bool | None = None
+    deleted: bool = False
+    of: str = ""
+    layout: str = ""
+    sharding: Sharding | None = None
+    parts: tuple[int, ...] = ()
+    arrays: int = 1
+
+    def on_devices(self) -> dict[str, int]:
+        """Bytes on each device; one that has a copy of all has all of them.
+
+        Example:
+            >>> Located("x", "jax", "int8", (4,), 4, ("cpu:0", "cpu:1")).on_devices()
+            {'cpu:0': 4, 'cpu:1': 4}
+        """
+        if self.parts:
+            return dict(zip(self.devices, self.parts, strict=True))
+        if self.sharding is not None:
+            return self.sharding.bytes_on(self.nbytes)
+        return dict.fromkeys(self.devices, self.nbytes)
+
+
+class Weight(NamedTuple):
+    """What one array takes, of many that are told together.
+
+    Attributes:
+        devices: that hold a part of it.
+        nbytes: that it takes, one copy of it; none where its memory was given away.
+        sharding: how it is cut; None where it lies on one device.
+    """
+
+    devices: tuple[str, ...]
+    nbytes: int
+    sharding: Sharding | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Whereabouts(Result):
+    """Where values live, and what devices there are.
+
+    Attributes:
+        asked: the expressions that were asked for; empty where all is told.
+        homes: frameworks with their devices.
+        arrays: of what was asked for, or of all names.
+        unnamed: arrays that are alive and have no name, by framework: how many, and their bytes.
+        largest: of those of each framework the largest one, with where it was made if that is
+            known.
+    """
+
+    kind: ClassVar[str] = "whereabouts"
+
+    asked: tuple[str, ...]
+    homes: tuple[Home, ...]
+    arrays: tuple[Located, ...]
+    unnamed: Mapping[str, tuple[int, int]]
+    largest: tuple[Located, ...] = ()
+
+    def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
+        """Arrays and bytes on each device; what shares the memory of another counts once.
+
+        Args:
+            framework: whose arrays count; empty for all. Several have a device of the same name.
+        """
+        count: Counter[str] = Counter()
+        nbytes: Counter[str] = Counter()
+        for each in self.arrays:
+            is_other = framework and each.framework != framework
+            if each.deleted or each.of or not each.framework or is_other:
+                continue
+            count.update(dict.fromkeys(each.devices, each.arrays))
+            nbytes.update(each.on_devices())
+        return {device: (count[device], nbytes[device]) for device in count}
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        if any(each.nbytes < 0 or each.arrays < 1 for each in self.arrays):
+            return "an array takes less than nothing"
+        return None
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Whereabouts {len(self.arrays)} values>"
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        return placement_report.report(self)

@@ -1,0 +1,183 @@
+"""How devices and arrays are told: a line for each, and pictures of what is cut."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import units
+from ipyjaxbench.device.folding import folded
+from ipyjaxbench.device.sharding import Sharding, short
+from ipyjaxbench.reports.blocks import Block, Calls, Facts, Grid, Headline, Report
+
+if TYPE_CHECKING:
+    from ipyjaxbench.device.inventory import Device, Home
+    from ipyjaxbench.device.placement import Located, Whereabouts
+
+_MOST = 40  # arrays that are named one by one
+_MOST_PICTURES = 4
+_MOST_ROWS = 16  # of a picture of several arrays
+
+
+def report(w: "Whereabouts") -> Report:
+    """The blocks in the order in which they are read."""
+    blocks: list[Block] = [_headline(w)]
+    ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
+    if ranked:
+        head = ("name", "of", "type", "size", "where")
+        blocks.append(Calls(head, tuple(_rows(folded(ranked, _MOST)))))
+    pictured = [each for each in ranked if each.sharding is not None]
+    if w.asked:
+        blocks += _pictures(pictured[:_MOST_PICTURES])
+        if rest := pictured[_MOST_PICTURES:]:
+            names = ", ".join(each.name for each in rest[:_MOST_PICTURES])
+            more = f" and {len(rest) - _MOST_PICTURES:,} more" if len(rest) > _MOST_PICTURES else ""
+            blocks.append(Facts((("not drawn", f"{names}{more}: name fewer at once"),)))
+    blocks.append(Facts(tuple(_facts(w))))
+    return Report(tuple(blocks))
+
+
+def _headline(w: "Whereabouts") -> Headline:
+    title = " ".join(("%fwdevices", *w.asked))
+    alive = [each for each in w.arrays if each.framework and not each.deleted]
+    count = sum(each.arrays for each in alive)
+    total = sum(each.nbytes for each in alive if not each.of)
+    devices = {device for each in alive for device in each.devices}
+    if any(device.startswith("cpu:") for device in devices):
+        devices.discard("cpu")  # some frameworks number the parts of the host, others do not
+    detail = f"{units.size(total)} on {units.count(len(devices), 'device')}"
+    deleted = sum(each.arrays for each in w.arrays if each.deleted)
+    detail += f", {deleted:,} deleted" if deleted else ""
+    return Headline(
+        title, units.count(count, "array"), detail, "PLACED" if count else "NOTHING", ""
+    )
+
+
+def _rows(arrays: "list[Located]") -> Iterator[tuple[str, ...]]:
+    for each in arrays[:_MOST]:
+        kind = units.array(each.dtype, each.shape) if each.framework else each.dtype
+        if each.arrays > 1:
+            kind = units.count(each.arrays, "array")
+        size = units.size(0 if each.deleted else each.nbytes) if each.framework else ""
+        yield each.name, each.framework, kind, size, ", ".join(_where(each))
+    rest = arrays[_MOST:]
+    if rest:
+        count, nbytes = sum(each.arrays for each in rest), sum(each.nbytes for each in rest)
+        yield "...", "", f"{count:,} more", units.size(nbytes), ""
+
+
+def _where(each: "Located") -> Iterator[str]:
+    if not each.framework:
+        yield f"no array: {each.layout}" if each.layout else "no array"
+        return
+    if each.deleted:
+        yield "deleted: its memory was given away"
+        return
+    if each.devices:
+        yield short(each.devices)
+    if each.sharding is not None:
+        yield each.sharding.told()
+        if each.sharding.hidden:
+            yield f"{units.count(each.sharding.hidden, 'part')} in other processes"
+    yield from (words for words, is_so in (
+        (f"shares the memory of {each.of}", each.of), (each.memory, each.memory),
+        ("bound to it", each.committed), ("weakly typed", each.weak),
+        ("records gradients", each.gradients), (each.layout, each.layout),
+    ) if is_so)  # fmt: skip
+
+
+def _pictures(arrays: "Sequence[Located]") -> Iterator[Block]:
+    """One picture of all where that is small, and what its parts take for each."""
+    together = _together(arrays) if len(arrays) > 1 else None
+    if together is not None:
+        yield together
+    for each in arrays:
+        if each.sharding is not None:
+            if together is None:
+                yield from _grids(each.name, each.sharding)
+            yield Facts(tuple(_parts(each, each.sharding, "parts" if len(arrays) == 1
+                                     else f"parts of {each.name}")))  # fmt: skip
+
+
+def _together(arrays: "Sequence[Located]") -> Grid | None:
+    """Devices down, arrays across; devices with the same parts of all share a row."""
+    cuts = [each.sharding.parts_by_device() for each in arrays if each.sharding is not None]
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for device in dict.fromkeys(device for parts in cuts for device in parts):
+        rows.setdefault(tuple(parts.get(device, "") for parts in cuts), []).append(device)
+    if len(rows) > _MOST_ROWS:
+        return None
+    names = tuple(each.name for each in arrays)
+    return Grid("", names, tuple((short(devices), *cells) for cells, devices in rows.items()))
+
+
+def _grids(name: str, sharding: Sharding) -> Iterator[Block]:
+    for caption, cells, heads, tops in sharding.grids():
+        named = f"{name}{', ' if caption else ''}{caption}"
+        yield Grid(
+            named, tuple(tops), tuple((h, *row) for h, row in zip(heads, cells, strict=True))
+        )
+
+
+def _parts(each: "Located", sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
+    largest = units.size(sharding.largest(each.nbytes // max(math.prod(each.shape), 1)))
+    copies = units.count(round(sharding.copies), "copy", "copies")
+    balance = "balanced" if sharding.balance < 1.01 else (
+        f"the fullest device has {sharding.balance:.2f} times the mean"
+    )  # fmt: skip
+    yield head, f"{largest} on a device, {copies}, {balance}"
+    if sharding.words:
+        yield "", sharding.words
+
+
+def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:
+    if not w.homes and not w.asked:
+        yield "devices", "no framework that has any was imported"
+    for home in w.homes:
+        yield f"{home.framework} {home.version}", _home(home, w.by_device(home.framework))
+        for device in home.devices:
+            told = _memory(device)
+            if told:
+                yield device.name, told
+        for words in home.words:
+            yield "", words
+        count, nbytes = w.unnamed.get(home.framework, (0, 0))
+        if count:
+            which = units.count(count, "array")
+            yield "", f"{which} without a name, {units.size(nbytes)}{_largest(w, home.framework)}"
+
+
+def _largest(w: "Whereabouts", framework: str) -> str:
+    for each in w.largest:
+        if each.framework == framework:
+            made = f", {each.layout}" if each.layout else ""
+            told = f"{units.array(each.dtype, each.shape)}, {units.size(each.nbytes)}{made}"
+            return f"; the largest: {told}"
+    return ""
+
+
+def _home(home: "Home", held: dict[str, tuple[int, int]]) -> str:
+    if not home.started:
+        return "imported, not started: it has not looked for devices yet (--start)"
+    names = [device.name for device in home.devices]
+    count = f" ({len(names)} devices)" if len(names) > 1 else ""
+    is_choice = home.default and (len(names) > 1 or home.default not in names)
+    default = f", default {home.default}: {home.why}" if is_choice else ""
+    mine = [held[name] for name in names if name in held]
+    arrays = f" · {units.size(sum(nbytes for _, nbytes in mine))} in arrays" if mine else ""
+    return f"{short(names)}{count}{default}{arrays}"
+
+
+def _memory(device: "Device") -> str:
+    parts = [device.kind] if device.kind else []
+    if device.used is not None:
+        limit = f" of {units.size(device.limit)}" if device.limit is not None else ""
+        parts.append(f"{units.size(device.used)}{limit} in use")
+    if device.peak is not None:
+        parts.append(f"at most {units.size(device.peak)} so far")
+    if device.process:
+        parts.append(f"of process {device.process}")
+    if device.coordinates:
+        parts.append(f"at {device.coordinates}")
+    if device.users:
+        parts.append(f"{units.count(device.users, 'other process', 'other processes')} on it")
+    return ", ".join(parts)

@@ -1,0 +1,32 @@
+"""Sets what frameworks may take of a GPU's memory, because the user asks for it."""
+
+from importlib.util import find_spec
+
+from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
+from ipyjaxbench.frameworks import MEMORY_VARIABLES, loaded
+from ipyjaxbench.host import nvml
+
+_NO_GPU = "it has an effect on GPUs alone, and NVIDIA's driver shows none here"
+
+
+def set_memory(*, prealloc: bool = True, fraction: float | None = None) -> MemorySettings:
+    """Set what can be set in this process, and say what cannot.
+
+    Args:
+        prealloc: False has frameworks take memory as they need it, not at their start.
+        fraction: of each GPU's memory that a framework may take; None leaves that as it is.
+
+    Returns:
+        What was set or why it was not, and how to undo it, for each framework that is installed.
+    """
+    frameworks, _ = loaded()
+    told: list[MemorySetting] = []
+    for each in frameworks:
+        told += each.set_memory(prealloc=prealloc, fraction=fraction)
+    modules = {each.module for each in frameworks}
+    for module, variables in MEMORY_VARIABLES.items():
+        if module not in modules and find_spec(module) is not None:
+            told += variables.set(prealloc=prealloc, fraction=fraction)
+    asked = [] if prealloc else ["--no-prealloc"]
+    asked += [] if fraction is None else [f"--mem-fraction {fraction:g}"]
+    return MemorySettings(" ".join(asked), tuple(told), "" if nvml.gpus() else _NO_GPU)

@@ -1,0 +1,107 @@
+"""How copies are told: how much of the time they took, a line for each, and what is left."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import units
+from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report
+
+if TYPE_CHECKING:
+    from ipyjaxbench.device.transfers import Kept, Transfer, Transfers
+
+_MOST = 30  # transfers that are named one by one
+_NAMED = 4  # arrays that are named
+
+
+def report(t: "Transfers") -> Report:
+    """The blocks in the order in which they are read."""
+    blocks: list[Block] = [_headline(t)]
+    if t.transfers:
+        head = ("line", "way", "size", "took", "what")
+        blocks.append(Calls(head, tuple(_rows(t.transfers))))
+    blocks.append(Facts(tuple(_facts(t))))
+    return Report(tuple(blocks))
+
+
+def _headline(t: "Transfers") -> Headline:
+    first, *rest = t.code.strip().splitlines() or [""]
+    title = f"{first} … {units.count(len(rest) + 1, 'line')}" if rest else first
+    verdict = "COPIES" if t.copied else "SHARES" if t.transfers else "NOTHING"
+    detail = {
+        "COPIES": f"{units.size(t.copied)} copied",
+        "SHARES": "nothing was copied: memory is shared",
+        "NOTHING": "no copy between host and devices was seen",
+    }[verdict]
+    spent = sorted(t.copying.items(), key=lambda each: -each[1])
+    if t.copied and spent:
+        (way, most), *others = [(way, units.duration(seconds)) for way, seconds in spent]
+        more = "".join(f", {seconds} {way}" for way, seconds in others)
+        detail = f"of which {most} is the copy {way}{more}"
+    return Headline(title, units.duration(t.seconds), detail, verdict, "")
+
+
+def _rows(transfers: "Sequence[Transfer]") -> Iterator[tuple[str, ...]]:
+    """In their order; where there are very many, the largest."""
+    weights = sorted(transfers, key=lambda each: (-each.copied, -each.nbytes))[:_MOST]
+    kept = {id(each) for each in weights}
+    for each in transfers:
+        if id(each) in kept:
+            took = units.duration(each.seconds, 2) if each.seconds is not None else "?"
+            yield (
+                str(each.line or "?"),
+                f"{each.source} → {each.target}",
+                units.size(each.copied),
+                "" if each.free else took,
+                "; ".join(_words(each)),
+            )
+    rest = [each for each in transfers if id(each) not in kept]
+    if rest:
+        size = units.size(sum(each.copied for each in rest))
+        yield "...", "", size, "", f"{len(rest):,} more"
+
+
+def _words(each: "Transfer") -> Iterator[str]:
+    yield f"{each.text} in {each.function}" if each.function else each.text
+    yield f"{each.framework} {units.array(each.dtype, each.shape)}"
+    if each.times > 1:
+        yield f"{each.times:,} times"
+    if each.free:
+        yield each.free
+    else:
+        yield "asked for" if each.asked else "implicit"
+
+
+def _facts(t: "Transfers") -> Iterator[tuple[str, str]]:
+    if t.error:
+        yield "raised", t.error
+    if t.waiting >= 1e-6 and t.transfers:
+        yield "waited", f"{units.duration(t.waiting)} before these, until the data was computed"
+    implicit = sum(each.copied for each in t.transfers if not each.asked)
+    if implicit:
+        yield "implicit", f"{units.size(implicit)} copied where the code names no copy"
+    yield from _arrays("created", t.created)
+    yield from _arrays("freed", t.freed)
+    for device, (before, after) in t.memory.items():
+        if before != after:
+            yield device, f"{units.size(before)} in use before, {units.size(after)} after"
+    for words in t.unseen:
+        yield "not seen", words
+    if t.frameworks:
+        versions = (f"{name} {version}" for name, version in sorted(t.frameworks.items()))
+        yield "with", ", ".join(versions)
+
+
+def _arrays(word: str, arrays: "Sequence[Kept]") -> Iterator[tuple[str, str]]:
+    for framework in dict.fromkeys(each.framework for each in arrays):
+        yield word, _told([each for each in arrays if each.framework == framework])
+
+
+def _told(arrays: "Sequence[Kept]") -> str:
+    size = units.size(sum(each.nbytes for each in arrays))
+    named = [
+        f"{each.name or 'no name'} {units.array(each.dtype, each.shape)}"
+        for each in arrays[:_NAMED]
+    ]
+    more = [f"{len(arrays) - _NAMED:,} more"] if len(arrays) > _NAMED else []
+    count = units.count(len(arrays), f"{arrays[0].framework} array")
+    return f"{count}, {size}: {', '.join([*named, *more])}"

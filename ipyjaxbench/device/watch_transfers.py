@@ -1,0 +1,254 @@
+"""Runs code, and sees what it copies between host and devices, makes and gives up."""
+
+import ast
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any
+
+from ipyjaxbench.device.live_arrays import Alive
+from ipyjaxbench.device.transfers import Transfer, Transfers
+from ipyjaxbench.frameworks import Crossing, Framework, find_reach, loaded
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.retracing.observe import eager_functions
+from ipyjaxbench.usercode import code_objects, instrument
+from ipyjaxbench.usercode.awaiting import run
+from ipyjaxbench.usercode.exceptions import one_line
+from ipyjaxbench.usercode.frames import called_in, evaluated_at, without_hook
+from ipyjaxbench.usercode.instrument import Site
+from ipyjaxbench.usercode.snippet import Namespace, Source
+
+#: Calls that name a copy; what copies without one of these is implicit.
+_ASKED = {
+    "asarray", "array", "device_put", "device_get", "copy_to_host_async", "to_device", "numpy",
+    "item", "tolist", "tobytes", "float", "int", "bool", "complex", "cpu", "cuda", "gpu", "xpu",
+    "to", "copy_", "pin_memory", "from_numpy", "as_tensor", "tensor", "constant", "identity",
+    "convert_to_tensor", "Variable", "assign", "__array__", "block", "ascontiguousarray",
+}  # fmt: skip
+#: By identity: a metaclass may define equality.
+_NUMBERS = frozenset(map(id, (int, float, bool, str)))
+_IN_CODE = "copies inside of compiled programs, and NumPy arrays that libraries hand to these"
+_BODIES = "calls in functions that the cell itself defines, where no method of an array copies"
+_AT_CALLS = (
+    "NumPy arrays given to compiled functions, and arrays that NumPy reads in place:"
+    " %%fwdevices above a cell sees these"
+)
+
+
+class Watched:
+    """Collects what is copied while the context is open.
+
+    Args:
+        names: the namespace whose arrays are counted, before and after.
+    """
+
+    def __init__(self, names: Callable[[], Mapping[str, object]]) -> None:
+        self._names, self._clock = names, Clock.elapsed()
+        self._frameworks = loaded()[0]
+        self._stack = ExitStack()
+        self._found: dict[tuple[object, ...], Transfer] = {}
+        self._open = False
+        self._codes: dict[int, CodeType] = {}
+        readers = [each for each in self._frameworks if each.reads_code()]
+        self._builders = [builder for each in readers for builder, _ in each.builders]
+        made = ((each, each.crossing_watch(partial(self._tell, each.name)))
+                for each in self._frameworks)  # fmt: skip
+        self.watches = {each.name: watch for each, watch in made if watch is not None}
+
+    def __enter__(self) -> "Watched":
+        self._memory = dict(_memory(self._frameworks))
+        for each in self._frameworks:
+            each.drain()  # what was begun before is none of this code's
+        self._before = Alive(self._frameworks, self._names())
+        with ExitStack() as stack:
+            for watch in self.watches.values():
+                stack.enter_context(watch)
+            self._stack = stack.pop_all()
+        self._open = True
+        self._start = self._clock.now()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            for each in self._frameworks:
+                each.drain()
+        finally:
+            measuring = sum(watch.measuring for watch in self.watches.values())
+            self._seconds = (self._clock.now() - self._start - measuring) * 1e-9
+            self._open = False
+            self._stack.close()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a framework may read the code of functions, to compile them."""
+        return any(each.reads_code() for each in self._frameworks)
+
+    def hook_into(self, values: Sequence[object]) -> None:
+        """Look at the calls of the user's functions that values lead to, until the context ends."""
+        readers = [each.compiles for each in self._frameworks if each.reads_code()]
+        functions = [*eager_functions(values, self._frameworks, readers)]
+        self._codes = {id(f): f.__code__ for f in functions if type(f) is FunctionType}
+        self._stack.enter_context(instrument.hooked(functions, self, operators=True))
+
+    def pick(self, site: Site, function: Any, /) -> Any:
+        """What looks at the arguments, and makes the call."""
+        return partial(self.call, site, function)
+
+    def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
+        """Make a call; each framework looks at it."""
+        __tracebackhide__ = True
+        plain = len(args) == 2 and {id(type(args[0])), id(type(args[1]))} <= _NUMBERS
+        if not self._open or (plain and not kwargs):  # loops over numbers stay fast
+            return function(*args, **kwargs)
+        if any(function is each for each in self._builders):
+            self._leave([*args, *kwargs.values()])
+        make = partial(function, *args, **kwargs)
+        for watch in self.watches.values():
+            make = partial(watch.call, function, args, kwargs, make)
+        return make()
+
+    def _leave(self, values: Sequence[object]) -> None:
+        """Look no longer into functions that are about to be read, to be compiled."""
+        for function in find_reach(values, self._frameworks).functions:
+            if type(function) is FunctionType:
+                function.__code__ = self._codes.get(id(function), function.__code__)
+
+    def result(self, code: str, error: BaseException | None, *unseen: str) -> Transfers:
+        """What was seen, once the context has ended."""
+        now = Alive(self._frameworks, self._names())
+        created, freed = now.besides(self._before), self._before.gone()
+        seen = tuple(self._found.values())
+        used = [each.framework for each in seen]
+        used += [each.framework for each in (*created, *freed)]
+        memory = {
+            device: (self._memory[device], after)
+            for device, after in _memory(self._frameworks)
+            if device in self._memory
+        }
+        gaps = [
+            words
+            for name in dict.fromkeys(used)
+            if name in self.watches
+            for words in self.watches[name].gaps
+        ]
+        return Transfers(
+            code=code,
+            seconds=self._seconds,
+            frameworks={f.name: f.version() for f in self._frameworks if f.name in used},
+            transfers=seen,
+            created=created,
+            freed=freed,
+            memory=memory,
+            unseen=(*gaps, *unseen),
+            error=one_line(error) if isinstance(error, Exception) else "",
+        )
+
+    def _tell(self, framework: str, crossing: Crossing) -> None:
+        line, text, function = evaluated_at(sys._getframe(1))
+        key = (framework, line, text, function, crossing.source, crossing.target, crossing.dtype,
+               crossing.shape, crossing.free)  # fmt: skip
+        before = self._found.get(key)
+        one = Transfer(
+            framework=framework,
+            line=line,
+            text=text,
+            function=function,
+            source=crossing.source,
+            target=crossing.target,
+            dtype=crossing.dtype,
+            shape=crossing.shape,
+            nbytes=crossing.nbytes,
+            asked=called_in(text) in _ASKED,
+            free=crossing.free,
+            seconds=crossing.seconds,
+            waited=crossing.waited,
+        )
+        self._found[key] = one if before is None else _together(before, one)
+
+
+def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseException | None]:
+    """Run code, and look at what it copies.
+
+    Args:
+        source: the code.
+        names: its namespace; names that it binds are there afterwards.
+
+    Returns:
+        What was seen, and what the code raised; None where it ran to its end.
+    """
+    __tracebackhide__ = True
+    raised: BaseException | None = None
+    watched = Watched(lambda: names)
+    code = instrument.compiled(source, watched, aside=watched.is_read, operators=True)
+    with watched:
+        if not (watched.is_read and _decorates(source.tree)):  # it may compile all that it names
+            watched.hook_into([names[name] for name in code.co_names if name in names])
+        try:
+            run(code, names)
+        except BaseException as error:  # noqa: BLE001  what was seen until then is told
+            raised = error
+            start = error.__traceback__
+            if start is not None:
+                start.tb_next = without_hook(start.tb_next)
+        finally:
+            code_objects.give_back([code])
+    unseen = (_BODIES, _IN_CODE) if watched.is_read and _defines(source.tree) else (_IN_CODE,)
+    return watched.result(source.text.strip(), raised, *unseen), raised
+
+
+class transfers:  # noqa: N801  used as a function is
+    """What a block of code copies between host and devices, makes and gives up.
+
+    Attributes:
+        transfers: what was seen, once the block has ended.
+
+    Example:
+        >>> with transfers() as t:
+        ...     pass
+        >>> t.transfers.copied
+        0
+    """
+
+    def __init__(self) -> None:
+        self.transfers = Transfers("the block", 0.0)
+
+    def __enter__(self) -> "transfers":
+        frame = sys._getframe(1)
+        self._watched = Watched(lambda: {**frame.f_globals, **frame.f_locals})
+        self._watched.__enter__()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._watched.__exit__()
+        self.transfers = self._watched.result("the block", error, _AT_CALLS, _IN_CODE)
+        del self._watched
+
+
+def _defines(tree: ast.Module) -> bool:
+    return any(isinstance(node, instrument.BODIES) for node in ast.walk(tree))
+
+
+def _decorates(tree: ast.Module) -> bool:
+    return any(getattr(node, "decorator_list", []) for node in ast.walk(tree))
+
+
+def _together(one: Transfer, other: Transfer) -> Transfer:
+    known = one.seconds is not None and other.seconds is not None
+    return replace(
+        one,
+        nbytes=one.nbytes + other.nbytes,
+        seconds=(one.seconds or 0.0) + (other.seconds or 0.0) if known else None,
+        waited=one.waited + other.waited,
+        times=one.times + other.times,
+    )
+
+
+def _memory(frameworks: Sequence[Framework]) -> Iterator[tuple[str, int]]:
+    for framework in frameworks:
+        if framework.has_devices and framework.started():
+            for device in framework.home().devices:
+                if device.used is not None:
+                    yield f"{framework.name} {device.name}", device.used

@@ -1,0 +1,115 @@
+"""What is in play when code runs: the values that it reads and gives, and whose they are."""
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import FunctionType
+
+from ipyjaxbench.frameworks import Found, Framework, find_arrays, find_reach, is_the_users
+from ipyjaxbench.frameworks.accesses import accessed
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.usercode.objects import asked, line_of, looked_up, package_of
+from ipyjaxbench.usercode.snippet import Snippet
+
+
+class Scene:
+    """What the code can reach, as it is before the first call.
+
+    Args:
+        snippet: the code.
+        frameworks: the adapters to ask.
+
+    Attributes:
+        snippet: as given.
+        values: what the names that the code reads stand for.
+        functions: callables and modules that it can reach.
+        reached: other values that the user's functions among them use, by name.
+        called: what the code calls by dotted names, such as the function behind ``model.fit``.
+        compiled: those among them that a framework compiles.
+        inputs: where the arrays live that it reads.
+    """
+
+    def __init__(self, snippet: Snippet, frameworks: Sequence[Framework]) -> None:
+        names = snippet.names
+        self.snippet = snippet
+        self.values = {n: names[n] for n in snippet.reads if n in names and n != "get_ipython"}
+        self.called = dict(_called([*snippet.statements, *snippet.in_magics], self.values))
+        reach = find_reach([*self.values.values(), *self.called.values()], frameworks)
+        self.functions, self.reached = reach
+        self.compiled = [
+            f for f in self.functions if any(asked(fw.compiles, f) for fw in frameworks)
+        ]
+        read = accessed(snippet.statements, self.values, frameworks)
+        self.inputs = placements(read, frameworks)
+
+    def in_play(
+        self, frameworks: Sequence[Framework], outputs: Sequence[Placement]
+    ) -> list[Framework]:
+        """The frameworks that own an array or a function here; plain Python where none does."""
+        owners = {placement.framework for placement in (*self.inputs, *outputs)}
+        owners |= {found.framework.name for found in _each(self.reached, frameworks)}
+        roots = {package_of(function) for function in self.functions}
+        mine = [
+            f
+            for f in frameworks
+            if f.name in owners
+            or f.module in roots
+            or any(asked(f.compiles, c) for c in self.compiled)
+        ]
+        named = [f for f in mine if f.module != "builtins"]
+        return named or [f for f in frameworks if f.module == "builtins"]
+
+    def libraries(self, frameworks: Sequence[Framework]) -> dict[str, str]:
+        """Versions of other libraries whose modules, functions or objects the code names."""
+        found = {}
+        theirs = {framework.module for framework in frameworks} | {"ipyjaxbench"}
+        for value in _named(self.values.values()):
+            kind = type(value)
+            is_theirs = any(framework.owns(kind) for framework in frameworks)
+            if is_theirs or any(value is each for each in self.compiled):
+                continue
+            for root in {package_of(value), *(package_of(each) for each in line_of(kind))}:
+                if root not in theirs and root not in sys.stdlib_module_names:
+                    version = vars(sys.modules.get(root, sys)).get("__version__")
+                    if isinstance(version, str):
+                        found[root] = version
+        return found
+
+
+def _each(values: Mapping[str, object], frameworks: Sequence[Framework]) -> Iterator[Found]:
+    """The arrays in each of some values: a large one leaves none of the others out."""
+    for value in values.values():
+        yield from find_arrays(value, frameworks)
+
+
+def placements(
+    values: Mapping[str, object], frameworks: Sequence[Framework]
+) -> tuple[Placement, ...]:
+    """Where the arrays under each name live: one line per name and framework."""
+    found = []
+    for name, value in values.items():
+        by_framework: dict[str, list[Placement]] = {}
+        for framework, array in find_arrays(value, frameworks):
+            by_framework.setdefault(framework.name, []).append(framework.placement(array))
+        found += [Placement.together(name, parts) for parts in by_framework.values()]
+    return tuple(found)
+
+
+def _named(values: Iterable[object]) -> Iterator[object]:
+    """Values, and what the user's functions among them name."""
+    for value in values:
+        yield value
+        if type(value) is FunctionType and is_the_users(value):
+            names, known = value.__code__.co_names, value.__globals__
+            yield from (known[name] for name in names if name in known)
+
+
+def _called(
+    statements: Sequence[ast.stmt], values: Mapping[str, object]
+) -> Iterator[tuple[str, object]]:
+    """What the code calls by a dotted name, as ``trainer.step(...)``; no attribute code is run."""
+    for node in ast.walk(ast.Module(list(statements), [])):
+        if isinstance(node, ast.Call):
+            found = looked_up(node.func, values)
+            if found is not None:
+                yield ast.unparse(node.func), found

@@ -1,0 +1,1 @@
+"""What calls change in place, remembered and put back."""

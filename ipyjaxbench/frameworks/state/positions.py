@@ -1,0 +1,163 @@
+"""How far iterators and files are: it is read, and nothing is taken from them."""
+
+import gc
+import io
+import itertools
+import operator
+from collections.abc import Iterator
+from types import (
+    AsyncGeneratorType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+)
+from typing import Any
+
+from ipyjaxbench.frameworks.state.storage import is_users_class
+from ipyjaxbench.frameworks.state.undo import Room, State, all_same
+from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.usercode import objects
+
+_GENERATORS = (GeneratorType, CoroutineType, AsyncGeneratorType)
+_FRAMES = ("gi_frame", "cr_frame", "ag_frame")
+_OF_FRAMES = (FrameType, CodeType, FunctionType)
+_IN_LISTS: tuple[type, ...] = (type(iter([])), type(reversed([])))
+_PYTHONS = ("builtins", "itertools", "collections", "_collections")
+_FILES = (io.TextIOWrapper, io.BufferedReader, io.BufferedRandom, io.BufferedWriter, io.FileIO)
+_DEPTH = 6
+
+
+class Position(State):
+    """How far an iterator of Python's own is; it cannot be put back.
+
+    Args:
+        iterator: a generator, or one of a list, a range, `zip`, `itertools`.
+    """
+
+    can_restore = False
+
+    def __init__(self, iterator: Any) -> None:
+        self._iterator, self._before = iterator, [*_position(iterator)]
+
+    def changed(self) -> bool:
+        """Whether it has moved."""
+        return not all_same(_position(self._iterator), self._before)
+
+    def restore(self) -> None:
+        """That is not possible."""
+
+    def again(self) -> "Position":
+        """How far it is now."""
+        return Position(self._iterator)
+
+
+class FilePosition(State):
+    """How far a file is read or written; only one that is read alone is put back.
+
+    Args:
+        file: it is open, and can be sought.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._before = file, file.tell()
+        self.can_restore = not file.writable()
+
+    def changed(self) -> bool:
+        """Whether it has moved."""
+        return bool(self._file.tell() != self._before)
+
+    def restore(self) -> None:
+        """Go back there."""
+        self._file.seek(self._before)
+
+    def again(self) -> "FilePosition":
+        """How far it is now."""
+        return FilePosition(self._file)
+
+
+class Memory(State):
+    """What an `io.StringIO` or `io.BytesIO` holds, and how far it is read or written.
+
+    Args:
+        file: it is open.
+        room: for the copy.
+    """
+
+    def __init__(self, file: Any, room: Room) -> None:
+        self._file, self._room = file, room
+        self._kind = _base(file)
+        self._before = self._kind.__getstate__(file)
+        self.nbytes = len(self._before[0])
+        self.can_restore = room.take("host", self.nbytes, host_memory)
+        if not self.can_restore:
+            self._before = (self.nbytes, self._kind.tell(file), None)
+
+    def changed(self) -> bool:
+        """Whether it holds something else, or has moved."""
+        now = self._kind.__getstate__(self._file)
+        if not self.can_restore:
+            now = (len(now[0]), self._kind.tell(self._file), None)
+        return bool(now[:-1] != self._before[:-1])
+
+    def restore(self) -> None:
+        """Have it hold the old text at the old place."""
+        self._kind.__setstate__(self._file, (*self._before[:-1], None))
+
+    def again(self) -> "Memory":
+        """What it holds now."""
+        return Memory(self._file, self._room)
+
+
+def _base(file: object) -> Any:
+    return io.StringIO if objects.is_of(file, io.StringIO) else io.BytesIO
+
+
+def positions(value: Any, room: Room) -> list[State] | None:
+    """What calls move of an iterator or a file of Python's own; None for anything else.
+
+    Args:
+        value: anything.
+        room: for copies.
+    """
+    if is_readable(value):
+        return [Position(value)]
+    if objects.is_exactly(value, *_FILES):
+        return [FilePosition(value)]
+    return [Memory(value, room)] if objects.is_of(value, io.StringIO, io.BytesIO) else None
+
+
+def is_readable(value: object) -> bool:
+    """Whether it is an iterator of Python's own, which shows how far it is."""
+    return objects.is_exactly(value, *_GENERATORS) or (
+        objects.module_of(type(value)) in _PYTHONS and objects.is_of(value, Iterator)
+    )
+
+
+def is_unreadable(value: object) -> bool:
+    """Whether it is an iterator of a library, which does not show how far it is."""
+    kind = type(value)
+    if not objects.is_of(value, Iterator) or is_readable(value) or is_users_class(kind):
+        return False
+    return not objects.is_exactly(value, *_FILES, io.StringIO, io.BytesIO)
+
+
+def _position(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
+    """Numbers and objects; at least one differs once the iterator has moved."""
+    held = gc.get_referents(value)  # the values of a generator's names, without its frame
+    if objects.is_exactly(value, *_GENERATORS):
+        frame = next(getattr(value, name) for name in _FRAMES if hasattr(value, name))
+        yield -1 if frame is None else frame.f_lasti
+        yield from (v for v in held if not objects.is_exactly(v, *_OF_FRAMES))
+    elif objects.is_exactly(value, *_IN_LISTS):
+        yield [*value.__reduce__(), -1][2]  # of a list that may grow meanwhile
+    elif objects.is_exactly(value, itertools.count) and all(
+        objects.is_exactly(v, int) for v in held
+    ):
+        yield repr(value)
+    elif not objects.is_of(value, tuple):
+        yield operator.length_hint(value, -1)
+    for each in held if depth else ():
+        if is_readable(each) or objects.is_exactly(each, tuple):
+            yield from _position(each, depth - 1)

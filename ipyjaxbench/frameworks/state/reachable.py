@@ -1,0 +1,287 @@
+"""All that calls can change in place, of what the code can reach by name."""
+
+import dis
+import functools
+import random
+import sys
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, NamedTuple
+
+from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.frameworks.state import storage
+from ipyjaxbench.frameworks.state.interpreter_settings import settings
+from ipyjaxbench.frameworks.state.positions import positions
+from ipyjaxbench.frameworks.state.undo import (
+    Attributes,
+    Buffer,
+    Cell,
+    ClassAttributes,
+    Draws,
+    Entries,
+    Items,
+    Room,
+    Slots,
+    State,
+)
+from ipyjaxbench.frameworks.traversal import is_the_users
+from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.objects import asked
+
+_ATOMS = frozenset(
+    map(id, (type(None), bool, int, float, complex, str, bytes, range, slice, CodeType))
+)
+#: What belongs to the session or to Python, not to the code; a few classes hold what users put in.
+_NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
+_ENTERED = {"types", "collections", "argparse", "queue", "functools", "copy"}
+_STDLIB = sys.stdlib_module_names - _ENTERED
+_OF_CLASSES = (
+    *(FunctionType, BuiltinFunctionType, staticmethod, classmethod, property),
+    *(GetSetDescriptorType, MemberDescriptorType, WrapperDescriptorType),
+)
+_CALLED = (
+    *(FunctionType, MethodType, BuiltinFunctionType, functools.partial, staticmethod, classmethod),
+    *(property, functools.cached_property, functools._lru_cache_wrapper),
+)
+_MOST = 200_000  # objects that are looked at
+
+
+class Held(NamedTuple):
+    """What one object holds.
+
+    Attributes:
+        name: under which the code reaches it first.
+        state: what it holds.
+        key: of the object, by which others that reach it know it.
+    """
+
+    name: str
+    state: State
+    key: int
+
+
+class Reachable:
+    """Walks to all that calls can change; it runs no code of what it finds.
+
+    Args:
+        roots: values by the names under which the code knows them.
+        frameworks: their arrays, modules and generators are known to them.
+        room: for copies.
+        own: globals that others put back.
+        of_user: leave out what objects of libraries hold, but for arrays.
+        most: objects that are looked at.
+        without: a framework whose arrays are left out.
+
+    Attributes:
+        names: of the roots.
+        opaque: names that stand for an object of which nothing shows what it holds.
+        cut: names of what holds too many objects to look at all of them.
+    """
+
+    def __init__(
+        self,
+        roots: Mapping[str, object],
+        frameworks: Sequence[Framework],
+        room: Room,
+        *,
+        own: object = None,
+        of_user: bool = False,
+        most: int = _MOST,
+        without: Framework | None = None,
+    ) -> None:
+        self.opaque: set[str] = set()
+        self.cut: dict[str, None] = {}
+        self._frameworks, self._room, self._own = frameworks, room, own
+        self._of_user, self._most, self._without = of_user, most, without
+        self._left_out: dict[int, tuple[type, bool]] = {}
+        self.names = {*roots}
+        self._roots = {*map(id, roots.values())}
+        self._seen: dict[int, object] = {}
+        self._ahead: deque[tuple[str, Any]] = deque()
+        for name, value in roots.items():
+            self._look(name, (value,))
+
+    def states(self) -> Iterator[Held]:
+        """What each object holds, the nearest first."""
+        while self._ahead:
+            name, value = self._ahead.popleft()
+            try:
+                found = [*self._states(name, value)]
+            except Exception:  # noqa: BLE001  whatever it answers, the others are looked at
+                self._has_no_states(name, value)
+                continue
+            for state in found:
+                yield Held(name, state, id(value if state.owner is None else state.owner))
+                self._look(name, state.parts)
+
+    def _look(self, name: str, values: Iterable[object]) -> None:
+        # One that holds very many leaves as much to the others.
+        most = len(self._seen) + (self._most - len(self._seen) + 1) // 2
+        for value in values:
+            kind = type(value)
+            if id(kind) in _ATOMS or id(value) in self._seen:
+                continue
+            if len(self._seen) >= most:
+                self.cut[name] = None
+                return
+            if self._without is None or not self._is_left_out(kind):
+                self._seen[id(value)] = value
+                self._ahead.append((name, value))
+
+    def _is_left_out(self, kind: type) -> bool:
+        """By identity of the class, which is held: a metaclass may define equality."""
+        if id(kind) not in self._left_out:
+            found = self._without is not None and asked(self._without.owns, kind)
+            self._left_out[id(kind)] = kind, found
+        return self._left_out[id(kind)][1]
+
+    def _states(self, name: str, value: Any) -> Iterable[State]:
+        found = settings(value)
+        return self._held_by(name, value) if found is None else found
+
+    def _held_by(self, name: str, value: Any) -> Iterator[State]:
+        kind = type(value)
+        if issubclass(kind, list | set | deque | dict):
+            yield Entries(value) if issubclass(kind, dict) else Items(value)
+        elif issubclass(kind, bytearray | array):
+            yield Buffer(value, self._room, host_memory)
+        elif issubclass(kind, random.Random):
+            yield Draws.of_python(value)
+        elif issubclass(kind, tuple | frozenset):
+            base: Any = tuple if issubclass(kind, tuple) else frozenset
+            self._look(name, base.__iter__(value))
+        elif issubclass(kind, type):
+            yield from self._of_class(value)
+            return
+        elif any(asked(framework.compiles, value) for framework in self._frameworks):
+            self._look(name, self._originals(value))
+            return
+        elif issubclass(kind, _CALLED):
+            yield from self._of_function(name, value)
+        elif (moving := positions(value, self._room)) is not None:
+            yield from moving
+        else:
+            yield from self._of_object(name, value)
+            return
+        yield from self._attributes(value)
+
+    def _originals(self, value: object) -> Iterator[object]:
+        for framework in self._frameworks:
+            found = framework.original(value) if asked(framework.compiles, value) else None
+            if found is not None:
+                yield found
+
+    def _of_class(self, value: Any) -> Iterator[State]:
+        if storage.is_users_class(value):
+            yield ClassAttributes(value, functools.partial(_data_of, value))
+            held, name = objects.defined(value).values(), objects.name_of(value)
+            self._look(name, [each for each in held if issubclass(type(each), _OF_CLASSES)])
+            self._look(name, objects.line_of(value))
+
+    def _of_function(self, name: str, value: Any) -> Iterator[State]:
+        match value:
+            case FunctionType():
+                yield from self._of_plain_function(name, value)
+            case MethodType():
+                self._look(name, (value.__self__, value.__func__))
+            case BuiltinFunctionType():
+                self._look(name, (value.__self__,))
+            case functools.partial():
+                self._look(name, (value.func, value.args, value.keywords))
+            case staticmethod() | classmethod():
+                self._look(name, (value.__func__,))
+            case property():
+                self._look(name, (value.fget, value.fset, value.fdel))
+            case functools.cached_property():
+                self._look(name, (value.func,))
+            case functools._lru_cache_wrapper():
+                self._look(name, (value.__wrapped__,))
+
+    def _of_plain_function(self, name: str, function: FunctionType) -> Iterator[State]:
+        self._look(name, (function.__defaults__, function.__kwdefaults__))
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        if not is_the_users(function):
+            # Libraries keep caches there; what they were given is a function or an object.
+            for cell in cells.values():
+                held = Cell(cell).parts
+                self._look(name, [v for v in held if not issubclass(type(v), list | dict | set)])
+            return
+        used, stored = _names_in(function.__code__)
+        names = function.__globals__
+        if stored and names is not self._own:
+            yield Entries(names, stored)
+        for each in used & names.keys():
+            value = names[each]
+            if type(value) is ModuleType and storage.is_users_module(value):
+                inside = storage.module_names(value)
+                for n in used & inside.keys():
+                    self._look(f"{each}.{n}", (inside[n],))
+            self._look(each, (value,))
+        for each, cell in cells.items():
+            yield Cell(cell)
+            self._look(each, Cell(cell).parts)
+
+    def _of_object(self, name: str, value: Any) -> Iterator[State]:
+        for framework in self._frameworks:
+            found = framework.states(value, self._room)
+            if found is not None:
+                yield from found
+                return
+        kind = type(value)
+        is_users = storage.is_users_class(kind)
+        if self._of_user and not is_users:
+            return
+        package = objects.module_of(kind).partition(".")[0]
+        if is_users:
+            self._look(objects.name_of(kind), (kind,))
+        elif package in _STDLIB or package in _NOT_ENTERED or issubclass(kind, ModuleType):
+            self._has_no_states(name, value)
+            return
+        yield from self._attributes(value)
+
+    def _has_no_states(self, name: str, value: object) -> None:
+        if id(value) in self._roots:
+            self.opaque.add(name)
+
+    def _attributes(self, value: Any) -> Iterator[State]:
+        if objects.has_attributes(value):
+            yield Attributes(value)
+        members = storage.slots(type(value))
+        if members:
+            yield Slots(value, members)
+
+
+def _data_of(kind: type) -> dict[str, Any]:
+    """What stands in a class, but for its methods and what Python keeps there."""
+    held = objects.defined(kind).items()
+    return {
+        n: v
+        for n, v in held
+        if not issubclass(type(v), _OF_CLASSES) and not (n.startswith("__") and n.endswith("__"))
+    }
+
+
+@functools.lru_cache(1000)
+def _names_in(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that a function and those in it use, and globals that they set."""
+    used, stored = set(code.co_names), set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            stored.add(str(instruction.argval))
+    inner = [_names_in(each) for each in code.co_consts if type(each) is CodeType]
+    return (
+        frozenset(used).union(*(u for u, _ in inner)),
+        frozenset(stored).union(*(s for _, s in inner)),
+    )

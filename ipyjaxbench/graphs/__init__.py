@@ -1,0 +1,1 @@
+"""The program that a call is, and why a call does not trace."""

@@ -1,0 +1,226 @@
+"""What a graph is made of: arrays, counts, what compilers say of it, where it breaks."""
+
+import linecache
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ipyjaxbench.reports.note import Note
+
+
+@dataclass(frozen=True)
+class Value:
+    """An array that goes in or comes out, or that is part of the program.
+
+    Attributes:
+        name: what it is called; empty where it has no name.
+        dtype: such as "float32".
+        shape: such as (3, 4); -1 stands for an axis that is known when it runs, and None for a
+            shape of which nothing is known before.
+        nbytes: that it takes; 0 where that is not known.
+        weak: whether its dtype gives way to that of others, as a Python number's does.
+        sized: whether its bytes are known.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...] | None
+    nbytes: int
+    weak: bool = False
+    sized: bool = True
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often something is computed.
+
+    Attributes:
+        name: a primitive, or the text of a line of code.
+        times: how many operations.
+        flops: floating-point operations in all of them.
+        line: of the code; 0 where it is not known, and for primitives.
+        parts: the primitives, where it is a line.
+    """
+
+    name: str
+    times: int
+    flops: float
+    line: int = 0
+    parts: tuple[str, ...] = ()
+
+
+def by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
+    """How much each line of code computes, file by file and in order.
+
+    Args:
+        steps: of each operation the file, the line (0 where it is not known), what it is called,
+            and its floating-point operations.
+
+    Returns:
+        A Count for each line whose text is known; a record holds no path.
+    """
+    found: dict[tuple[str, int], list[tuple[str, float]]] = {}
+    for file, line, name, flops in steps:
+        if line:
+            found.setdefault((file, line), []).append((name, flops))
+    return tuple(
+        Count(
+            name=line_of(file, line),
+            times=len(known),
+            flops=sum(flops for _, flops in known),
+            line=line,
+            parts=tuple(dict.fromkeys(name for name, _ in known)),
+        )
+        for (file, line), known in sorted(found.items())
+        if line_of(file, line)
+    )
+
+
+def line_of(file: str, number: int) -> str:
+    """The text of a line of the user's code."""
+    return linecache.getline(file, number).strip()
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operation in a drawing.
+
+    Attributes:
+        name: no other one has it.
+        label: what is written on it.
+        takes: names of those whose results it uses.
+    """
+
+    name: str
+    label: str
+    takes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Collective:
+    """Data that several devices exchange.
+
+    Attributes:
+        name: such as "all-reduce".
+        times: how many such operations the program has.
+        nbytes: that they give on each device, together.
+    """
+
+    name: str
+    times: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a compiler made of a program, by its own account.
+
+    Attributes:
+        flops: floating-point operations that it counts; None where it does not tell.
+        moved: bytes that are read and written; None where it does not tell.
+        memory: bytes that are needed at once, inputs and outputs among them.
+        temporary: those beside inputs and outputs.
+        collectives: what devices exchange, by name.
+        why: why it counts other operations than we do, in words; empty where it does not.
+    """
+
+    flops: float | None
+    moved: float | None
+    memory: int
+    temporary: int
+    collectives: tuple[Collective, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the compiler of a chip expects of a program; nothing was run on one.
+
+    Attributes:
+        chip: such as "tpu:v5e", or "here" for what runs this Python.
+        seconds: of one run, as the compiler estimates it; None where it gives no estimate.
+        flops: floating-point operations of the compiled program, on each chip.
+        moved: bytes that are read and written, on each chip.
+        memory: bytes that are needed at once on each chip; 0 where that is not told.
+        limit: bytes that the chip has; 0 where that is not known.
+        error: why it did not compile.
+        padding: bytes of inputs and outputs that are there only to fill the chip's tiles.
+        collectives: what the chips exchange, by name.
+    """
+
+    chip: str
+    seconds: float | None
+    flops: float | None
+    moved: float | None
+    memory: int
+    limit: int
+    error: str = ""
+    padding: int = 0
+    collectives: tuple[Collective, ...] = ()
+
+
+@dataclass(frozen=True)
+class Break:
+    """A place where a program ends and Python goes on.
+
+    Attributes:
+        line: of the user's code; 0 where it is not known.
+        source: that line.
+        because: what could not be part of a program, in words.
+    """
+
+    line: int
+    source: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a program has to do, whichever way it is computed.
+
+    Attributes:
+        products: FLOP of matrix products and convolutions, by the dtype of what they multiply.
+        shortcuts: whether convolutions are among them, for which there are ways to compute less.
+        nbytes: that it has to read and write; None where not all of every array need be.
+    """
+
+    products: Mapping[str, float]
+    shortcuts: bool
+    nbytes: int | None
+
+
+class Live(ABC):
+    """What a framework can still tell of a program, as long as it is in memory.
+
+    Attributes:
+        program: the framework's own object.
+    """
+
+    program: object
+
+    @abstractmethod
+    def text(self, stage: str) -> str:
+        """The whole text of a stage."""
+
+    @abstractmethod
+    def nodes(self) -> Sequence[Node]:
+        """Inputs, operations and outputs; those of branches and loops are left out."""
+
+    @abstractmethod
+    def compiled(self) -> Compiled | None:
+        """What the framework's compiler makes of it; None where it does not tell."""
+
+    @abstractmethod
+    def load(self, nbytes: int) -> Load | None:
+        """What it has to do.
+
+        Args:
+            nbytes: of what goes in, comes out, and is part of it.
+
+        Returns:
+            The load; None where it is not known, as with loops of unknown turns.
+        """
+
+    @abstractmethod
+    def checks(self) -> tuple[Note, ...]:
+        """What it holds that may not be expected."""

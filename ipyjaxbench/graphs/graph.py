@@ -1,0 +1,170 @@
+"""The program that a call is: what goes in, what comes out, what is computed, at what cost."""
+
+import dataclasses
+import difflib
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.graphs import graph_report
+from ipyjaxbench.graphs.components import Break, Compiled, Count, Estimate, Live, Value
+from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.result import Result
+
+
+def difference(before: "Graph", now: "Graph") -> "Graph":
+    """A graph whose text is what differs from another one.
+
+    Args:
+        before: the other one.
+        now: of which all other facts are told.
+
+    Returns:
+        The graph; the lines of its text begin with "-", "+" or a blank.
+    """
+    old, new = (graph.text().splitlines() for graph in (before, now))
+    lines = difflib.unified_diff(old, new, before.code, now.code, "", "", 2, "")
+    text = "\n".join(lines) or "the programs are the same"
+    changed = dataclasses.replace(now, form=f"{now.form} diff", program=text)
+    return changed.alive(now.live) if now.live else changed
+
+
+@dataclass(frozen=True, repr=False)
+class Graph(Result):
+    """The program that a call is; nothing was computed to find it.
+
+    Attributes:
+        code: the call, as typed.
+        framework: whose program it is.
+        frameworks: versions of those in play.
+        form: what the text is: "jaxpr", "stablehlo", "hlo", "optimized", "aten", "tf".
+        program: the text.
+        inputs: arrays that go in.
+        outputs: arrays that come out.
+        constants: arrays that are part of the program, the largest first.
+        operations: how many there are, those of inner programs among them.
+        flops: floating-point operations, with every turn of each `scan`.
+        uncounted: what could not be counted, in words.
+        stats: how often each primitive is computed, the costliest first.
+        lines: how much each line of code computes, in their order.
+        static_argnames: arguments on whose values the program depends.
+        fixed: arguments that are no inputs, and so are part of the program too.
+        tries: how often the user's code was traced.
+        seconds: what tracing took.
+        printed: what the user's code printed while it was traced for the last time.
+        estimates: what compilers of chips expect of it.
+        notes: what to know of it.
+        compiled: what the framework's own compiler made of it; None where it was not asked.
+        breaks: where the program ends and Python goes on.
+        warm: jitted functions in it whose traces the framework keeps from now on.
+        details: what was asked for: the tables "stats" and "src", and "check".
+        clear: what ``--check`` looked for, where it found nothing.
+    """
+
+    kind: ClassVar[str] = "graph"
+
+    code: str
+    framework: str
+    frameworks: dict[str, str]
+    form: str
+    program: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    constants: tuple[Value, ...]
+    operations: int
+    flops: float
+    uncounted: tuple[str, ...]
+    stats: tuple[Count, ...]
+    lines: tuple[Count, ...]
+    static_argnames: tuple[str, ...]
+    fixed: tuple[str, ...]
+    tries: int
+    seconds: float
+    printed: str = ""
+    estimates: tuple[Estimate, ...] = ()
+    notes: tuple[Note, ...] = ()
+    compiled: Compiled | None = None
+    breaks: tuple[Break, ...] = ()
+    warm: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    clear: tuple[str, ...] = ()
+
+    def alive(self, live: Live) -> "Graph":
+        """This graph, with what its framework can still tell of it."""
+        object.__setattr__(self, "_live", live)
+        return self
+
+    @property
+    def live(self) -> Live | None:
+        """What its framework can still tell; None where it was read from a record."""
+        return getattr(self, "_live", None)
+
+    @property
+    def graph(self) -> Any:
+        """The framework's own object, such as a ClosedJaxpr; None if it was read from a record."""
+        return self.live.program if self.live else None
+
+    @property
+    def jaxpr(self) -> Any:
+        """JAX's own object; None for other frameworks, and where it was read from a record."""
+        return self.graph if self.framework == "jax" else None
+
+    def text(self, stage: str | None = None) -> str:
+        """The whole text of a stage; a late one is made when it is asked for.
+
+        Args:
+            stage: as ``--stage`` takes it; None for the one that is shown.
+
+        Returns:
+            The text, nothing of it folded.
+
+        Raises:
+            OptionError: the framework has no such stage.
+            SnippetError: the graph was read from a record, which holds one stage alone.
+        """
+        is_diff = self.form.endswith(" diff") and stage is None
+        if self.live is not None and not is_diff:
+            return self.live.text(stage or self.form)
+        if stage in (None, self.form):
+            return self.program
+        raise SnippetError(f"a record holds the stage {self.form!r} alone: look at the call again")
+
+    @property
+    def bytes(self) -> int:
+        """What any way of computing it has to move: inputs, outputs and constants, in bytes.
+
+        Arrays whose bytes are known only when it runs are left out.
+        """
+        return sum(value.nbytes for value in (*self.inputs, *self.outputs, *self.constants))
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that it needs at once, as its framework's compiler plans them.
+
+        The compiler is asked now if it was not asked before; None where it does not tell.
+        """
+        known = self.compiled or (self.live.compiled() if self.live else None)
+        return known.memory if known else None
+
+    @property
+    def checks(self) -> tuple[Note, ...]:
+        """What it holds that may not be expected, whether ``--check`` was given or not."""
+        return self.live.checks() if self.live is not None else self.notes
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        if not (0 <= self.seconds < math.inf and 0 <= self.flops < math.inf):
+            return "a number is negative or not a number"
+        if self.operations < 0 or self.tries < 1:
+            return "a count is too small"
+        return None
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Graph {self.code}: {self.operations} operations>"
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        return graph_report.report(self)

@@ -1,0 +1,172 @@
+"""Finds whose program a call is, and has it traced."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.frameworks import Framework, Reach, find_arrays, find_reach, keras_backend, loaded
+from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs.diagnosis import Diagnosis
+from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.rollback import RolledBack, rolled_back, roots_in, roots_of
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode import call as expression
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.objects import asked, attributes, is_of, name_of, package_of
+from ipyjaxbench.usercode.snippet import Namespace, Source
+
+#: Arrays of these are taken by others.
+_NO_PROGRAMS = ("numpy", "python")
+#: Functions that call functions: what is near says more of whose a call is.
+_NEAR, _FAR = 2, 6
+
+
+def inspect_code(
+    source: Source, names: Namespace, options: GraphOptions, framework: str | None = None
+) -> Graph:
+    """Show the program of the last expression of some code.
+
+    Args:
+        source: the code; what stands before its last expression is run.
+        names: the namespace.
+        options: which form of the program.
+        framework: whose program it is to be; None finds out.
+
+    Returns:
+        The graph.
+
+    Raises:
+        SnippetError: no framework that makes programs is in play.
+        Exception: what evaluating the arguments, or tracing, raised.
+    """
+    __tracebackhide__ = True
+    frameworks, _ = loaded()
+
+    def is_data(value: object) -> bool:
+        return expression.is_shape(value) or any(True for _ in find_arrays(value, frameworks))
+
+    with ExitStack() as stack:
+
+        def before(used: Sequence[str]) -> None:
+            stack.enter_context(rolled_back({n: names[n] for n in used if n in names}))
+
+        if options.shapes:
+            call = expression.of_shapes(source, names, options.shapes, before)
+        else:
+            call = expression.read(source, names, is_data, before)
+        return inspect_call(call, options, framework)
+
+
+def inspect_call(call: Call, options: GraphOptions, framework: str | None = None) -> Graph:
+    """Show the program of a call; see `inspect_code`."""
+    __tracebackhide__ = True
+    _refuse_built(call)
+    keras = keras_backend(call)
+    candidates = _in_play(call, keras)
+    for each in candidates:
+        if each.name in _NO_PROGRAMS or framework not in (None, each.name):
+            continue
+        with rolled_back(roots_of(call), each) as checkpoint:
+            found = each.graph(call, options)
+        if found is not None:
+            return _kept_apart(found, call, each, checkpoint.failed)
+    why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
+    if any(each.name not in _NO_PROGRAMS for each in candidates):
+        why = "it computes no array. Write a call that does, such as  f(x)"
+    if keras is not None:
+        why = f"Keras computes with {keras} here, and it holds no arrays of {keras}: give it some"
+    if framework is not None:
+        is_loaded = any(each.name == framework for each in loaded()[0])
+        why = f"it holds no arrays of {framework}: write a call with some, such as  f(x)"
+        why = why if is_loaded else f"{framework} is not loaded"
+    raise SnippetError(f"{call.text!r} makes no program: {why}")
+
+
+def explain(error: BaseException) -> Diagnosis:
+    """Say why code that failed would not trace.
+
+    The code is not run again: the function that was traced is traced once more.
+
+    Args:
+        error: what it raised, with its traceback.
+
+    Returns:
+        The diagnosis.
+
+    Raises:
+        SnippetError: it is no error, or has nothing to do with tracing, as far as can be seen.
+
+    Example:
+        >>> # try: step(x)
+        >>> # except Exception as error: print(explain(error))
+    """
+    __tracebackhide__ = True
+    if not is_of(error, BaseException):
+        try:
+            shown = repr(error)
+        except Exception:  # noqa: BLE001  an object may answer what it likes
+            shown = f"a {name_of(type(error))}"
+        raise SnippetError(f"explain takes an error that was caught, and {shown} is none")
+    known = attributes(error).get("diagnosis")
+    if isinstance(known, Diagnosis):
+        return known
+    makers = [each for each in loaded()[0] if each.name not in _NO_PROGRAMS]
+    # First whose error it is: for the others its arrays would have to be copied.
+    for framework in sorted(makers, key=lambda each: package_of(type(error)) != each.module):
+        with rolled_back(roots_in(error), framework):
+            found = framework.explain(error)
+        if found is not None:
+            return found
+    raise SnippetError(
+        f"{type(error).__name__} does not come from tracing, as far as can be seen: %tb shows"
+        " where it was raised"
+    )
+
+
+def _refuse_built(call: Call) -> None:
+    """Raise where the call makes a compiled function, which is not called itself."""
+    builders = (builder for each in loaded()[0] for builder, _ in each.builders)
+    if any(call.function is builder for builder in builders):
+        raise SnippetError(expression.uncalled(call.text))
+
+
+def _kept_apart(found: Graph, call: Call, framework: Framework, failed: Sequence[str]) -> Graph:
+    """The program, with what looking at it changed for good; later questions change nothing."""
+    live = found.live
+    if failed:
+        said = notes.changed_while_traced([*dict.fromkeys(failed)], put_back=False)
+        found = replace(found, notes=tuple(dict.fromkeys((*found.notes, said))))
+    return found if live is None else found.alive(RolledBack(live, call, framework))
+
+
+def _in_play(call: Call, keras: str | None) -> list[Framework]:
+    """Whose call it may be, the likeliest first; Keras's is that of its own framework alone.
+
+    Those of which nothing is in the call are left out, unless nothing of any is.
+    """
+    frameworks, _ = loaded()
+    if keras is not None:
+        return [each for each in frameworks if each.module == keras]
+    for depth in (_NEAR, _FAR):
+        used = find_reach([call.function], frameworks, depth)
+        ranks = {each.name: _rank(each, call, used) for each in frameworks}
+        found = [each for each in frameworks if ranks[each.name]]
+        if found:
+            return sorted(found, key=lambda each: ranks[each.name])
+    return frameworks
+
+
+def _rank(framework: Framework, call: Call, used: Reach) -> int:
+    """How near a call is to a framework, 1 for certain; 0 where nothing of it is in the call."""
+    if framework.name in _NO_PROGRAMS:
+        return 0
+    given = (*call.args, *call.kwargs.values())
+    if asked(framework.compiles, call.function) or package_of(call.function) == framework.module:
+        return 1
+    if find_arrays((given, call.function), [framework]):
+        return 2
+    if find_arrays(used.values, [framework]):
+        return 3
+    named = map(package_of, (*used.functions, *given))
+    return 4 if framework.module in named else 0

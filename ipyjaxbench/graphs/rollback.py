@@ -1,0 +1,109 @@
+"""Runs code for a look, and puts back whatever it changed, in all frameworks."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+from ipyjaxbench.frameworks import Framework, is_the_users_file, loaded
+from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
+from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.usercode.call import Call
+
+
+@contextmanager
+def rolled_back(
+    roots: Mapping[str, object], traced_by: Framework | None = None
+) -> Iterator[Checkpoint]:
+    """What is reached from some values, and all random state, is afterwards as it was.
+
+    Args:
+        roots: values by the names under which the code that runs knows them.
+        traced_by: traces that code, with stand-ins for its own arrays: those are not copied.
+
+    Yields:
+        The checkpoint; its `failed` names what could not be put back.
+    """
+    __tracebackhide__ = True
+    frameworks, _ = loaded()
+    draws = [each.random_state((), later=True) for each in frameworks]
+    checkpoint = Checkpoint(roots, frameworks, None, without=traced_by)
+    try:
+        yield checkpoint
+    finally:
+        checkpoint.restore()
+        for restore in draws:
+            if restore is not None:
+                restore()
+
+
+def roots_of(call: Call) -> dict[str, object]:
+    """What a call is made of, by name."""
+    given = dict(zip(call.labels, call.args, strict=True))
+    return {"self": call.function, **given, **call.kwargs}
+
+
+def roots_in(error: BaseException) -> dict[str, object]:
+    """What the user's functions that raised an error know by name."""
+    found: dict[str, object] = {}
+    known: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in known:
+        known.add(id(cause))
+        step = cause.__traceback__
+        while step is not None:
+            frame, step = step.tb_frame, step.tb_next
+            if is_the_users_file(frame.f_code.co_filename):
+                names = _names_in(frame.f_code)
+                found |= {n: frame.f_globals[n] for n in names if n in frame.f_globals}
+                found |= frame.f_locals if frame.f_locals is not frame.f_globals else {}
+        cause = cause.__cause__ or cause.__context__
+    return found
+
+
+class RolledBack(Live):
+    """A program in memory; what is run to tell more of it is put back too.
+
+    Args:
+        live: the framework's.
+        call: whose program it is.
+        framework: that made it.
+    """
+
+    def __init__(self, live: Live, call: Call, framework: Framework) -> None:
+        self._live, self._call, self._framework = live, call, framework
+
+    @property
+    def program(self) -> Any:  # type: ignore[override]
+        """The framework's own object."""
+        return self._live.program
+
+    def text(self, stage: str) -> str:
+        """The whole text of a stage."""
+        __tracebackhide__ = True
+        with rolled_back(roots_of(self._call), self._framework):
+            return self._live.text(stage)
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Inputs, operations and outputs."""
+        return tuple(self._live.nodes())
+
+    def compiled(self) -> Compiled | None:
+        """What the framework's compiler makes of it."""
+        with rolled_back(roots_of(self._call), self._framework):
+            return self._live.compiled()
+
+    def load(self, nbytes: int) -> Load | None:
+        """What it has to do."""
+        return self._live.load(nbytes)
+
+    def checks(self) -> tuple[Note, ...]:
+        """What it holds that may not be expected."""
+        with rolled_back(roots_of(self._call), self._framework):
+            return self._live.checks()
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = [_names_in(each) for each in code.co_consts if type(each) is CodeType]
+    return set(code.co_names).union(*inner)

@@ -1,0 +1,1 @@
+"""The machine: its clock, its conditions, its files."""

@@ -1,0 +1,233 @@
+"""What the machine did while samples were taken, and what machine it is. Looks, never touches."""
+
+import gc
+import math
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from ipyjaxbench.host import nvml, procfs
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host.nvml import Gpu
+from ipyjaxbench.host.procfs import CpuTimes
+
+_ROOT = Path("/")
+_N = TypeVar("_N", int, float)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What happened on the machine in a stretch of time; None stands for "not told here".
+
+    Attributes:
+        wall: seconds that passed.
+        cpu: CPU seconds of this process, over all its threads.
+        cpus: logical CPUs of the machine.
+        usable: those of them on which this process may run.
+        busy: CPU seconds of all programs, this process among them.
+        waited: seconds that threads of this process were ready and waited for a CPU, summed up.
+        pressure: seconds in which some program of the machine waited for a CPU.
+        throttles: how often a CPU quota stopped this process's group.
+        throttled: for how many seconds, over all CPUs.
+        steal: CPU seconds that the hypervisor took.
+        switches: how often a thread of this process was made to give up its CPU.
+        collections: garbage collections of Python.
+        gpus: what the GPUs did at the end of it.
+        model: what the CPU calls itself.
+
+    Example:
+        >>> Conditions(wall=2.0, cpu=1.9, cpus=4, usable=4, busy=2.0).others
+        0.10000000000000009
+    """
+
+    wall: float
+    cpu: float
+    cpus: int
+    usable: int
+    busy: float | None = None
+    waited: float | None = None
+    pressure: float | None = None
+    throttles: int | None = None
+    throttled: float | None = None
+    steal: float | None = None
+    switches: int | None = None
+    collections: int | None = None
+    gpus: tuple[Gpu, ...] = ()
+    model: str | None = None
+
+    @property
+    def others(self) -> float | None:
+        """CPU seconds of all other programs."""
+        return None if self.busy is None else max(self.busy - self.cpu, 0.0)
+
+    @property
+    def taken(self) -> float:
+        """Share of all CPUs that other programs, or the hypervisor, took; 0 if not told."""
+        return ((self.others or 0.0) + (self.steal or 0.0)) / self.wall / self.cpus
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        facts = [self.wall, self.cpu, self.busy, self.waited, self.pressure, self.throttles]
+        facts += [self.throttled, self.steal, self.switches, self.collections]
+        if any(fact is not None and not 0 <= fact < math.inf for fact in facts):
+            return "a fact about the machine is negative or not a number"
+        if not 1 <= self.usable <= self.cpus:
+            return "a machine has no CPUs, or more are usable than there are"
+        return None
+
+
+class _Counters(NamedTuple):
+    cpu: float
+    busy: float | None
+    steal: float | None
+    waits: Mapping[str, float] | None
+    pressure: float | None
+    throttles: int | None
+    throttled: float | None
+    switches: int | None
+    collections: int
+
+
+class Meter:
+    """Counts from when it is made; a reading tells what happened since.
+
+    Args:
+        clock: for the seconds that pass.
+        gpus: whether to ask NVIDIA's driver: only where a framework uses it anyway.
+        root: of the file tree that Linux tells in.
+
+    Example:
+        >>> meter = Meter(Clock.elapsed())
+        >>> meter.read().wall > 0
+        True
+    """
+
+    def __init__(self, clock: Clock, *, gpus: bool = False, root: Path = _ROOT) -> None:
+        self._clock = clock
+        self._gpus = gpus
+        self._root = root
+        if gpus:
+            nvml.prepare()
+        self._before = _counters(root)
+        self._start = clock.wall()
+
+    def read(self) -> Conditions:
+        """What happened since the meter was made; to be asked right after the last sample."""
+        wall = (self._clock.wall() - self._start) * 1e-9
+        gpus = nvml.gpus() if self._gpus else ()  # first of all: their clocks fall when idle
+        before, now = self._before, _counters(self._root)
+        cpus = os.cpu_count() or 1
+        return Conditions(
+            wall=wall,
+            cpu=max(now.cpu - before.cpu, 0.0),
+            cpus=cpus,
+            usable=min(_usable(), cpus),
+            busy=_rise(before.busy, now.busy),
+            waited=_waited(before.waits, now.waits),
+            pressure=_rise(before.pressure, now.pressure),
+            throttles=_rise(before.throttles, now.throttles),
+            throttled=_rise(before.throttled, now.throttled),
+            steal=_rise(before.steal, now.steal),
+            switches=_rise(before.switches, now.switches),
+            collections=_rise(before.collections, now.collections),
+            gpus=gpus,
+            model=_cpu(self._root),
+        )
+
+
+@cache
+def environment(root: Path = _ROOT) -> dict[str, str | int | float | None]:
+    """What machine this is, for records and reports of bugs; it does not name the machine.
+
+    Args:
+        root: of the file tree that Linux tells in.
+
+    Returns:
+        Facts by name; None for what is not told here.
+
+    Example:
+        >>> environment()["python"] == platform.python_version()
+        True
+    """
+    return {
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "cpu": _cpu(root),
+        "cpus": os.cpu_count(),
+        "usable_cpus": _usable(),
+        "cpu_quota": procfs.quota(root),
+        "memory": _memory(root),
+        "memory_limit": procfs.memory_limit(root),
+    }
+
+
+@cache
+def _cpu(root: Path) -> str | None:
+    return procfs.cpu_model(root) or os.environ.get("PROCESSOR_IDENTIFIER")
+
+
+def _counters(root: Path) -> _Counters:
+    times, stops = _cpu_times(root), procfs.throttling(root)
+    return _Counters(
+        cpu=Clock.cpu().now() * 1e-9,
+        busy=times.busy if times else None,
+        steal=times.steal if times else None,
+        waits=procfs.waits(root),
+        pressure=procfs.pressure(root),
+        throttles=stops.times if stops else None,
+        throttled=stops.seconds if stops else None,
+        switches=_switches(),
+        collections=sum(generation["collections"] for generation in gc.get_stats()),
+    )
+
+
+def _cpu_times(root: Path) -> CpuTimes | None:
+    if platform.system() == "Linux":  # read here, since psutil takes a while to import
+        return procfs.cpu_times(root)
+    import psutil
+
+    times = psutil.cpu_times()
+    return CpuTimes(times.user + times.system + getattr(times, "nice", 0.0), None)
+
+
+def _memory(root: Path) -> int | None:
+    if platform.system() == "Linux":
+        return procfs.memory(root)
+    import psutil
+
+    total: int = psutil.virtual_memory().total
+    return total
+
+
+def _switches() -> int | None:
+    if platform.system() == "Windows":
+        return None
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+def _usable() -> int:
+    if platform.system() == "Linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _rise(before: _N | None, now: _N | None) -> _N | None:
+    """By how much a counter rose; None where it is not told, or fell, which no counter does."""
+    if before is None or now is None or now < before:
+        return None
+    return now - before
+
+
+def _waited(before: Mapping[str, float] | None, now: Mapping[str, float] | None) -> float | None:
+    """By how much the threads of now waited longer; a number may have gone to a new thread."""
+    if before is None or now is None:
+        return None
+    rises = ((_rise(before.get(thread, 0.0), seconds), seconds) for thread, seconds in now.items())
+    return math.fsum(seconds if rise is None else rise for rise, seconds in rises)

@@ -1,0 +1,38 @@
+"""The magics: parse, call, show. All that knows IPython is in this folder."""
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import TraitError
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.jupyter.extension import Extension
+from ipyjaxbench.jupyter.session import Session
+
+# What a shell keeps for extensions, in `shell.meta`: the session stays when they are unloaded, so
+# that `%reload_ext` loses neither results that were kept nor what `%config` set.
+_SESSION, _EXTENSION = "ipyjaxbench_session", "ipyjaxbench_extension"
+
+
+def load(shell: InteractiveShell) -> None:
+    """Register the magics, unless they are."""
+    if not isinstance(shell, InteractiveShell):
+        raise OptionError(
+            f"load_ipython_extension takes IPython's shell, not {shell!r}: type"
+            " %load_ext ipyjaxbench in a notebook, or ipyjaxbench.measure(f, x) in Python"
+        )
+    if _EXTENSION in shell.meta:
+        return
+    try:
+        session = shell.meta.get(_SESSION) or Session(shell)
+    except TraitError as error:
+        raise UsageError(f"c.IpyJaxBench in ipython_config.py: {error}") from None
+    extension = Extension(session)
+    extension.enter()
+    shell.meta[_SESSION], shell.meta[_EXTENSION] = session, extension
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Remove the magics and all else that loading registered."""
+    extension = shell.meta.pop(_EXTENSION, None)
+    if extension is not None:
+        extension.leave()

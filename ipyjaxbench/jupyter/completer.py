@@ -1,0 +1,121 @@
+"""Completes options, their values and names; code is completed as everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import IPython
+
+from ipyjaxbench.jupyter.commands.purposes import PURPOSES
+from ipyjaxbench.jupyter.session import Session
+
+if TYPE_CHECKING:
+    from ipyjaxbench.jupyter.commands import Completion
+
+#: A magic, maybe with what its result is bound to, and all that follows.
+_MAGIC = re.compile(r"(?:[^%]*=)?\s*(%%?)(\w+)([ \t].*)", re.DOTALL)
+#: Names with dots between them, and nothing that would run code.
+_DOTTED = re.compile(r"(?<![\w.)\]])[^\W\d]\w*(?:\.[^\W\d]\w*)*\.\w*$")
+_HAS_CONTEXTS = IPython.version_info >= (8, 6)
+
+
+class Completer:
+    """Tells the shell what may stand at the cursor, while it is entered.
+
+    Args:
+        session: whose names are completed.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._place, self._matcher = _by_context(self) if _HAS_CONTEXTS else _by_line(self)
+
+    def enter(self) -> None:
+        """From now on."""
+        self._place.append(self._matcher)
+
+    def leave(self) -> None:
+        """No longer."""
+        if self._matcher in self._place:
+            self._place.remove(self._matcher)
+
+    @property
+    def shells(self) -> Any:
+        """The shell's own completer."""
+        return self._session.shell.Completer
+
+    def at(self, before: str, cell: str) -> Completion | None:
+        """What may stand at the cursor.
+
+        Args:
+            before: what stands before it in its line.
+            cell: what stands below that line.
+        """
+        magic = _MAGIC.fullmatch(before)
+        if magic is None or magic[2] not in PURPOSES:
+            return None
+        return self._of_options(magic, cell) or self._of_attributes(magic[3])
+
+    def _of_attributes(self, code: str) -> Completion | None:
+        """Attributes of dotted names, where IPython looks for them in magics of its own alone."""
+        from ipyjaxbench.jupyter.commands import Completion
+
+        dotted = _DOTTED.search(code)
+        if dotted is None or self.shells.use_jedi:
+            return None
+        found = tuple(self.shells.attr_matches(dotted[0]))
+        return Completion(dotted[0], found) if found else None
+
+    def _of_options(self, magic: re.Match[str], cell: str) -> Completion | None:
+        from dataclasses import replace
+
+        from ipyjaxbench.comparison import cell as arms
+        from ipyjaxbench.jupyter.commands import BY_NAME, completion
+
+        command, is_cell = BY_NAME[magic[2]], magic[1] == "%%"
+
+        def names(sort: str) -> Sequence[str]:
+            if sort == "bound":
+                bound: list[str] = self.shells.global_matches("")
+                return bound
+            return arms.labels(cell) if sort == "labels" and is_cell else list(self._session.kept)
+
+        return completion(replace(command, names="") if is_cell else command, magic[3], names)
+
+
+def _by_context(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
+    """From IPython 8.6 on, a matcher is told of the cell and can have its results alone."""
+    from IPython.core.completer import SimpleCompletion, context_matcher
+
+    @context_matcher(identifier="ipyjaxbench")
+    def options(context: Any) -> dict[str, Any]:
+        below = context.full_text.split("\n")[context.cursor_line + 1 :]
+        found = completer.at(context.text_until_cursor, "\n".join(below))
+        if found is None:
+            return {"completions": []}
+        return {
+            "completions": [SimpleCompletion(each, type="magic") for each in found.candidates],
+            "matched_fragment": found.fragment,
+            "suppress": True,
+        }
+
+    return completer.shells.custom_matchers, options
+
+
+def _by_line(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
+    """Before that, matchers of a magic's arguments come first, and alone where they find any."""
+
+    def options(_: str) -> list[str]:
+        before: str = completer.shells.text_until_cursor
+        found = completer.at(before, "")
+        if found is None:
+            return []
+        # What stands at the cursor, as this completer splits lines: less or more than a value.
+        there = completer.shells.splitter.split_line(before)
+        known = len(found.fragment) - len(there)
+        above = there[: max(-known, 0)]
+        return [above + each[max(known, 0) :] for each in found.candidates]
+
+    return completer.shells.magic_arg_matchers, options

@@ -1,0 +1,70 @@
+"""The magics as IPython knows them: what they do and take is loaded when one is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.magic import (
+    Magics,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+)
+
+from ipyjaxbench.jupyter.commands.purposes import PURPOSES
+
+if TYPE_CHECKING:
+    from ipyjaxbench.jupyter.session import Session
+    from ipyjaxbench.usercode.snippet import Namespace
+
+
+def _magic(name: str, kind: Callable[..., Any]) -> Any:
+    def magic(
+        self: FrameworkMagics,
+        line: str,
+        cell: str | None = None,
+        local_ns: Namespace | None = None,
+    ) -> Any:
+        __tracebackhide__ = True
+        from ipyjaxbench.jupyter.uses import use
+
+        return use(self.session, name, line, cell, local_ns)
+
+    magic.__name__, magic.__doc__ = name, PURPOSES[name]
+    return no_var_expand(needs_local_scope(kind(magic)))
+
+
+@magics_class
+class FrameworkMagics(Magics):
+    """All magics.
+
+    Args:
+        session: what they share.
+    """
+
+    fwtime = _magic("fwtime", line_cell_magic)
+    fwcompare = _magic("fwcompare", line_cell_magic)
+    jaxpr = _magic("jaxpr", line_cell_magic)
+    fxgraph = _magic("fxgraph", line_cell_magic)
+    tfgraph = _magic("tfgraph", line_cell_magic)
+    trace_cached = _magic("trace_cached", line_cell_magic)
+    fwdevices = _magic("fwdevices", line_cell_magic)
+    explain = _magic("explain", line_magic)
+    fwhistory = _magic("fwhistory", line_magic)
+    ipyjaxbench = _magic("ipyjaxbench", line_magic)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session.shell)
+        self.session = session
+        for name in PURPOSES:
+            # What IPython asks for a help that is made when it is read.
+            getattr(type(self), name).getdoc = partial(self._help, name)
+
+    def _help(self, name: str) -> str:
+        from ipyjaxbench.jupyter.commands import BY_NAME
+
+        return BY_NAME[name].help(self.session.settings.chosen())

@@ -1,0 +1,1 @@
+"""Measurements of before: history, baselines, saved notebooks, two runs of one."""

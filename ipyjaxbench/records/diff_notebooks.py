@@ -1,0 +1,181 @@
+"""Finds what two runs of a notebook have both measured."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.sweep import Sweep
+from ipyjaxbench.errors import RecordError
+from ipyjaxbench.records.environment import Environment
+from ipyjaxbench.records.notebook_diff import Pair, Rerun
+from ipyjaxbench.records.notebooks import NotebookRecords, Saved, read_notebook
+from ipyjaxbench.reports.blocks import Headline
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.timing.figure import Figure
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.usercode.snippet import first_line
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """One measurement in a notebook.
+
+    Attributes:
+        saved: the record that it is from.
+        label: its name, or its arm's with what was swept; empty where it has none.
+        measured: what was found.
+        turn: how many of the same code and label stand above it in the notebook.
+        place: how many of the same label stand above it in the cell.
+    """
+
+    saved: Saved
+    label: str
+    measured: Measurement
+    turn: int
+    place: int
+
+    @property
+    def name(self) -> str:
+        return self.label or first_line(self.measured.code)
+
+
+_Key = Callable[[_Timed], Hashable]
+
+
+def _same_cell(t: _Timed) -> Hashable:
+    return t.saved.cell_id and (t.saved.cell_id, t.saved.source, t.label, t.place)
+
+
+def _same_source(t: _Timed) -> Hashable:
+    return (t.saved.source, t.measured.code, t.label, t.turn)
+
+
+def _edited_cell(t: _Timed) -> Hashable:
+    return t.saved.cell_id and (t.saved.cell_id, t.label, t.place)
+
+
+def _same_name(t: _Timed) -> Hashable:
+    return t.label and (t.label, t.place)
+
+
+#: By which two measurements are the same one, the surest first.
+_KEYS: tuple[_Key, ...] = (_same_cell, _same_source, _edited_cell, _same_name)
+
+
+def compare_notebooks(
+    before: str | PathLike[str] | NotebookRecords, after: str | PathLike[str] | NotebookRecords
+) -> Rerun:
+    """Compare two runs of the same notebook, measurement by measurement.
+
+    A difference counts by the rule of ``%fwcompare before after``: both figures' intervals
+    together leave no doubt that it is over 1 %.
+
+    Args:
+        before: the first one: its path, or what `read_notebook` gave.
+        after: the second one.
+
+    Returns:
+        The pairs with their ratios, what differs around them, and what has no partner.
+
+    Raises:
+        RecordError: one of them is no notebook, or they have no measurement in common.
+
+    Example:
+        >>> # compare_notebooks("a.ipynb", "b.ipynb").slower
+    """
+    both = [n if isinstance(n, NotebookRecords) else read_notebook(n) for n in (before, after)]
+    first, second = (list(_timed(notebook)) for notebook in both)
+    for notebook, found in zip(both, (first, second), strict=True):
+        if not found:
+            raise RecordError(
+                f"{notebook.path} holds no measurements: run it with %fwtime or %%fwcompare and"
+                " save it"
+            )
+    pairs = _paired(first, second)
+    if not pairs:
+        raise RecordError(
+            f"{both[0].path} and {both[1].path} have no measurement in common, by cell, code or"
+            " name"
+        )
+    alone = [[t.name for t in found if not any(t in pair for pair in pairs)]
+             for found in (first, second)]  # fmt: skip
+    return Rerun(
+        before=both[0].path,
+        after=both[1].path,
+        pairs=tuple(_pair(one, other) for one, other in pairs),
+        differs=_differences(pairs, both[0].python, both[1].python),
+        only_before=tuple(alone[0]),
+        only_after=tuple(alone[1]),
+        refused=sum(len(notebook.refused) for notebook in both),
+    )
+
+
+def _timed(notebook: NotebookRecords) -> Iterator[_Timed]:
+    turns: Counter[Hashable] = Counter()
+    places: Counter[Hashable] = Counter()
+    known: dict[Headline | None, list[Result]] = {}
+    for saved in notebook:
+        if saved.result in (alike := known.setdefault(saved.headline, [])):
+            continue  # it is shown again, as ``r`` below ``r = %fwtime f(x)`` does
+        alike.append(saved.result)
+        for label, m in _measurements(saved):
+            turn, place = (saved.source, m.code, label), (saved.cell, label)
+            yield _Timed(saved, label, m, turns[turn], places[place])
+            turns[turn] += 1
+            places[place] += 1
+
+
+def _measurements(saved: Saved) -> Iterator[tuple[str, Measurement]]:
+    result = saved.result
+    if isinstance(result, Measurement):
+        yield saved.name, result
+    elif isinstance(result, Comparison):
+        yield from ((side.label, m) for side in result.sides if (m := side.measured))
+    elif isinstance(result, Sweep):
+        for point in result.points:
+            at = " ".join(f"{n}={v}" for n, v in zip(result.names, point.values, strict=True))
+            for side in point.compared.sides:
+                if side.measured:
+                    yield f"{side.label} {at}", side.measured
+
+
+def _paired(before: Sequence[_Timed], after: Sequence[_Timed]) -> list[tuple[_Timed, _Timed]]:
+    """What is the same in both, in the order of the second."""
+    left, partners = list(before), dict[int, _Timed]()
+    for key in _KEYS:
+        known: dict[Hashable, _Timed] = {}
+        for each in left:
+            if key(each):
+                known.setdefault(key(each), each)
+        for index, each in enumerate(after):
+            if index not in partners and (partner := known.pop(key(each), None)) is not None:
+                partners[index] = partner
+        taken = {id(partner) for partner in partners.values()}
+        left = [each for each in left if id(each) not in taken]
+    return [(partners[index], each) for index, each in enumerate(after) if index in partners]
+
+
+def _pair(before: _Timed, after: _Timed) -> Pair:
+    return Pair(
+        name=after.name,
+        cell=after.saved.cell,
+        before=Figure.of(before.measured),
+        after=Figure.of(after.measured),
+        edited=before.measured.code != after.measured.code,
+    )
+
+
+def _differences(
+    pairs: Sequence[tuple[_Timed, _Timed]], before: str, after: str
+) -> tuple[str, ...]:
+    """What differs around any pair, each once."""
+    found = (
+        words
+        for one, other in pairs
+        for words in Environment.saved(one.measured, before).differences(
+            Environment.saved(other.measured, after)
+        )
+    )
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,172 @@
+"""One measurement of the past: what is kept of it, beside the notebook."""
+
+import itertools
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ipyjaxbench import stats
+from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.sweep import Sweep
+from ipyjaxbench.records.environment import Environment
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.timing.figure import Figure
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.usercode.snippet import first_line
+
+SCHEMA = 1
+_MOST_SAMPLES = 120  # evenly taken of more: a line of the store has 2 kB at most with them
+_MOST_CODE = 4000  # characters
+_FAR = 2**63
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a measurement was typed.
+
+    Attributes:
+        directory: in which Python worked.
+        notebook: its path or name; empty where it is not known.
+        cell: its identifier in the notebook; empty where it is not known.
+    """
+
+    directory: str = ""
+    notebook: str = ""
+    cell: str = ""
+
+
+@dataclass(frozen=True)
+class Past:
+    """One measurement as it is kept.
+
+    Attributes:
+        schema: version of this form.
+        when: seconds since 1970.
+        magic: "fwtime" or "fwcompare".
+        label: its name, or its arm's; empty where it has none.
+        code: what was measured.
+        figure: what was found.
+        floor: seconds per call when nothing disturbs it.
+        clock: what was read, as a measurement has it.
+        at: values of the names that were swept.
+        picoseconds: per call of steady samples in order; of many some, evenly taken.
+        rounds: how many of these were taken in each round.
+        environment: what was around it.
+        where: it was typed.
+    """
+
+    schema: int
+    when: float
+    magic: str
+    label: str
+    code: str
+    figure: Figure
+    floor: float
+    clock: str = "elapsed"
+    at: dict[str, str] = field(default_factory=dict)
+    picoseconds: tuple[int, ...] = ()
+    rounds: tuple[int, ...] = ()
+    environment: Environment = field(default_factory=Environment)
+    where: Where = field(default_factory=Where)
+
+    @cached_property
+    def samples(self) -> tuple[float, ...]:
+        """Seconds per call of the samples that are kept."""
+        return tuple(ps * 1e-12 for ps in self.picoseconds)
+
+    @property
+    def median(self) -> float:
+        """Seconds per call in the middle of all samples."""
+        return self.figure.median
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the median of another such run will be; (0, inf) where that is not known."""
+        return self.figure.interval
+
+    @property
+    def half_width(self) -> float:
+        """Of the interval, computed anew from the samples that are kept; relative."""
+        return stats.repeatability(self.samples, self.rounds)
+
+    @property
+    def name(self) -> str:
+        """Its label, or one line for its code, with what was swept."""
+        shown = self.label or first_line(self.code)
+        return " ".join([shown, *(f"{name}={value}" for name, value in self.at.items())])
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        if self.schema != SCHEMA:
+            return f"it has schema {self.schema}, and this version reads {SCHEMA}"
+        if not (0 <= self.when < _FAR and 0 <= self.floor < math.inf):
+            return "a time is negative or not a number"
+        if any(not 0 <= ps < _FAR for ps in self.picoseconds):
+            return "a sample is longer than any clock shows"
+        if any(r < 0 for r in self.rounds) or sum(self.rounds) != len(self.picoseconds):
+            return "the rounds do not add up to the samples"
+        return self.figure.check()
+
+
+def entries(
+    result: Result, label: str, *, when: float, where: Where, revision: str
+) -> Iterator[Past]:
+    """What is kept of a result: one entry for each measurement in it.
+
+    Args:
+        result: of a magic; one that holds no measurement gives nothing.
+        label: under which it was kept; empty where it was not.
+        when: seconds since 1970.
+        where: it was typed.
+        revision: of the code in Git.
+    """
+    for magic, name, at, m in _measurements(result, label):
+        picoseconds, rounds = _thinned(m.batches, m.rounds)
+        yield Past(
+            schema=SCHEMA,
+            when=when,
+            magic=magic,
+            label=name,
+            code=m.code[:_MOST_CODE],
+            figure=Figure.of(m),
+            floor=m.floor,
+            clock=m.clock,
+            at=at,
+            picoseconds=picoseconds,
+            rounds=rounds,
+            environment=Environment.here(m, revision),
+            where=where,
+        )
+
+
+_Named = tuple[str, str, dict[str, str], Measurement]
+
+
+def _measurements(result: Result, label: str) -> Iterator[_Named]:
+    if isinstance(result, Measurement):
+        yield "fwtime", label, {}, result
+    elif isinstance(result, Comparison) and result.interleaved:  # others are of what is kept
+        yield from _arms(result, {})
+    elif isinstance(result, Sweep):
+        for point in result.points:
+            yield from _arms(point.compared, dict(zip(result.names, point.values, strict=True)))
+
+
+def _arms(compared: Comparison, at: dict[str, str]) -> Iterator[_Named]:
+    for side in compared.sides:
+        if side.measured is not None:
+            yield "fwcompare", side.label, at, side.measured
+
+
+def _thinned(
+    batches: Sequence[tuple[int, int]], rounds: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Some of the samples, evenly taken, with as much of their rounds."""
+    n, most = len(batches), _MOST_SAMPLES
+    taken = list(range(n)) if n <= most else [i * n // most for i in range(most)]
+    ends = [0, *itertools.accumulate(rounds)]
+    places = [bisect_left(taken, end) for end in ends]
+    counts = [b - a for a, b in itertools.pairwise(places) if b > a]
+    return tuple(batches[i][1] * 1000 // batches[i][0] for i in taken), tuple(counts)

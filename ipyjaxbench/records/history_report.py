@@ -1,0 +1,117 @@
+"""How the history is told: a table, the newest first, and a picture over time."""
+
+import math
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import units
+from ipyjaxbench.records.entry import Past
+from ipyjaxbench.reports.blocks import Block, Chart, Facts, Headline, Report, Series, Table
+
+if TYPE_CHECKING:
+    from ipyjaxbench.records.query import History
+
+_LINES = 8  # of a picture
+_LONGEST_NAME, _LONGEST_WITH = 16, 20
+
+
+def report(h: "History") -> Report:
+    """The blocks in the order in which they are read."""
+    blocks: list[Block] = [_headline(h)]
+    if h.entries:
+        blocks += [_table(h), *(_pictures(h) if h.plotted else ())]
+    return Report((*blocks, *_told(h)))
+
+
+def _headline(h: "History") -> Headline:
+    shown = units.count(len(h.entries), "measurement")
+    detail = f"of {h.found:,} that match, " if h.found not in (len(h.entries), h.kept) else ""
+    detail += f"of {h.kept:,} kept" if h.kept != len(h.entries) else "all that are kept"
+    if not h.kept:
+        nothing = "is kept yet: what %fwtime and %%fwcompare measure will be"
+        return Headline("history", "nothing", nothing, "", "")
+    return Headline("history", shown, detail, "", "")
+
+
+def _table(h: "History") -> Table:
+    head = ("measured", "when", "per call", "on", "with")
+    return Table("", head, tuple(_row(entry, h.now) for entry in h.entries), folded=False)
+
+
+def _row(entry: Past, now: float) -> tuple[str, ...]:
+    around = entry.environment
+    others = [n for n in around.frameworks if n not in ("python", "numpy")]
+    name = next(iter(others or around.frameworks), "")
+    version = f"{name} {around.frameworks[name]}" if name else f"python {around.python}"
+    both = f"{version} {around.revision[:7]}".strip()
+    found = entry.figure.words()
+    if entry.figure.verdict in ("INVALID", "RECOMPILES", "ONCE"):
+        found = f"{units.duration(entry.median)} {entry.figure.verdict}"
+    return (
+        entry.name,
+        moment(entry.when, now),
+        found,
+        ", ".join(around.devices[:2]) + (" …" if len(around.devices) > 2 else ""),
+        both if len(both) <= _LONGEST_WITH else version,
+    )
+
+
+def moment(when: float, now: float) -> str:
+    """A moment in local time; the year stands where it is another one."""
+    try:
+        then, today = datetime.fromtimestamp(when), datetime.fromtimestamp(now)
+    except (OverflowError, OSError, ValueError):  # of a forged record
+        return "?"
+    return then.strftime("%b %d %H:%M" if then.year == today.year else "%Y-%m-%d")
+
+
+def _pictures(h: "History") -> Iterator[Chart]:
+    """The median over time of the names that have two of them at least."""
+    by_name: dict[str, list[Past]] = {}
+    for entry in reversed(h.entries):
+        if entry.median > 0:
+            by_name.setdefault(entry.name, []).append(entry)
+    lines = {name: found for name, found in by_name.items() if len(found) > 1}
+    if not lines:
+        return
+    chosen = dict(sorted(lines.items(), key=lambda each: -len(each[1]))[:_LINES])
+    times = [entry.when for found in chosen.values() for entry in found]
+    yield Chart(
+        across="time",
+        up="time of a call",
+        series=tuple(
+            Series(_cut(name, _LONGEST_NAME), tuple(map(_point, found)))
+            for name, found in chosen.items()
+        ),
+        ends=(moment(min(times), h.now), moment(max(times), h.now)),
+    )
+
+
+def _point(entry: Past) -> tuple[float, float, float, float]:
+    low, high = entry.interval
+    median = entry.median
+    # Where it is not known how sure a figure is, it stands for itself.
+    return (entry.when, median, low or median, median if math.isinf(high) else high)
+
+
+def _told(h: "History") -> Iterator[Block]:
+    rows = []
+    if h.removed is not None:
+        count, entries = h.removed
+        words = f"{units.count(entries, 'measurement')} in {units.count(count, 'file')}"
+        rows.append(("removed", words))
+    if h.unread:
+        lines = units.count(sum(h.unread.values()), "line")
+        files = ", ".join(list(h.unread)[:3]) + (" …" if len(h.unread) > 3 else "")
+        rows.append(("left out", f"{lines} that could not be read, in {files}"))
+    if h.trouble:
+        rows.append(("not kept", f"what this session measures: {h.trouble}"))
+    if h.plotted and not any(_pictures(h)):
+        rows.append(("plot", "there are no two measurements of one name to draw over time"))
+    if rows:
+        yield Facts(tuple(rows))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,92 @@
+"""Two runs of the same notebook, one held against the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ipyjaxbench.records import notebook_diff_report
+from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.timing.figure import Change, Figure
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One measurement in both runs.
+
+    Attributes:
+        name: the label, or the first line of the code.
+        cell: its number in the second notebook, from 1.
+        before: what the first run found.
+        after: what the second run found.
+        edited: whether the code is another one.
+    """
+
+    name: str
+    cell: int
+    before: Figure
+    after: Figure
+    edited: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Rerun(Result):
+    """What comparing two runs of the same notebook found.
+
+    Attributes:
+        before: path of the first notebook.
+        after: path of the second one.
+        pairs: what both of them measured.
+        differs: what is not the same around them, in words.
+        only_before: what the first one alone measured.
+        only_after: what the second one alone measured.
+        refused: how many records of both could not be read.
+
+    Example:
+        >>> # compare_notebooks("a.ipynb", "b.ipynb").slower
+    """
+
+    kind: ClassVar[str] = "rerun"
+
+    before: str
+    after: str
+    pairs: tuple[Pair, ...]
+    differs: tuple[str, ...] = ()
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
+    refused: int = 0
+
+    @cached_property
+    def changes(self) -> Sequence[Change]:
+        """Each pair's figures against each other; all together may be wrong in 5 % of cases."""
+        return tuple(Change(p.before, p.after, len(self.pairs)) for p in self.pairs)
+
+    @property
+    def slower(self) -> tuple[Pair, ...]:
+        """Those that take longer in the second run, by more than what runs differ by themselves."""
+        return self._told("SLOWER")
+
+    @property
+    def faster(self) -> tuple[Pair, ...]:
+        """Those that take less time in the second run."""
+        return self._told("FASTER")
+
+    def _told(self, verdict: str) -> tuple[Pair, ...]:
+        both = zip(self.pairs, self.changes, strict=True)
+        return tuple(pair for pair, change in both if change.verdict == verdict)
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        if self.refused < 0:
+            return "a count is negative"
+        figures = (figure for p in self.pairs for figure in (p.before, p.after))
+        return next((wrong for figure in figures if (wrong := figure.check())), None)
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Rerun of {len(self.pairs)}: {len(self.slower)} slower, {len(self.faster)} faster>"
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        return notebook_diff_report.report(self)

@@ -1,0 +1,268 @@
+"""The records in a saved notebook. A notebook is not trusted: what it holds is read, never run."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, overload
+
+from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.sweep import Sweep
+from ipyjaxbench.device.about import About
+from ipyjaxbench.device.ceilings import Ceilings
+from ipyjaxbench.device.memory_settings import MemorySettings
+from ipyjaxbench.device.placement import Whereabouts
+from ipyjaxbench.device.transfers import Transfers
+from ipyjaxbench.errors import OptionError, RecordError
+from ipyjaxbench.graphs.diagnosis import Diagnosis
+from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.jupyter.commands import TIME
+from ipyjaxbench.jupyter.commands.purposes import PURPOSES
+from ipyjaxbench.records import notebooks_report
+from ipyjaxbench.records.notebook_diff import Rerun
+from ipyjaxbench.records.query import History
+from ipyjaxbench.reports.blocks import Headline, Report
+from ipyjaxbench.reports.result import MIME, Reported, Result
+from ipyjaxbench.retracing.signatures import Signatures
+from ipyjaxbench.retracing.traces import Traces
+from ipyjaxbench.timing.measurement import Measurement
+
+#: What records can hold, by the name of its kind.
+KINDS: dict[str, type[Result]] = {
+    each.kind: each
+    for each in (
+        *(Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures),
+        *(Whereabouts, Transfers, MemorySettings, Ceilings, History, Rerun, About),
+    )
+}
+_MOST_BYTES = 256_000_000
+_FORMAT = 4
+_LONGEST = 200  # characters of a reason
+_NAMES = "|".join(PURPOSES)
+_MAGIC = re.compile(rf"^\s*(?:[\w.]+\s*=\s*)?%%?(?P<name>{_NAMES})\b(?P<rest>.*)$")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """One result in a notebook, and where it stands.
+
+    Attributes:
+        cell: its number, from 1, among all cells.
+        cell_id: the cell's identifier; empty where it has none.
+        source: the cell's code.
+        line: of the magic in the cell, from 1; 0 where it cannot be told which one it was.
+        name: that ``--name`` gave it; empty where it has none.
+        result: what was saved.
+        headline: of its report; None where it has none.
+    """
+
+    cell: int
+    cell_id: str
+    source: str
+    line: int
+    name: str
+    result: Result
+    headline: Headline | None
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A record that cannot be read.
+
+    Attributes:
+        cell: its number, from 1, among all cells.
+        reason: why not.
+    """
+
+    cell: int
+    reason: str
+
+
+@dataclass(frozen=True, repr=False)
+class NotebookRecords(Reported, Sequence[Saved]):
+    """All records of a saved notebook, in the order in which they stand there.
+
+    Attributes:
+        path: of the notebook.
+        records: those that could be read.
+        refused: those that could not.
+        python: version of the kernel's Python; empty where it is not told.
+
+    Example:
+        >>> # [saved.result.median for saved in read_notebook("a.ipynb")]
+    """
+
+    path: str
+    records: tuple[Saved, ...]
+    refused: tuple[Refused, ...] = ()
+    python: str = ""
+
+    def __len__(self) -> int:
+        """How many could be read."""
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Saved]:
+        """From top to bottom."""
+        return iter(self.records)
+
+    @overload
+    def __getitem__(self, index: int) -> Saved: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Saved, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Saved | tuple[Saved, ...]:
+        """One of them, or some."""
+        return self.records[index]
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<NotebookRecords of {self.path}: {len(self)} records>"
+
+    def report(self) -> Report:
+        """What stands where."""
+        return notebooks_report.report(self)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """What of a cell is needed; a notebook may have its texts in lines."""
+
+    cell_type: str
+    source: str | list[str] = ""
+    id: str = ""
+    outputs: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def code(self) -> str:
+        return self.source if isinstance(self.source, str) else "".join(self.source)
+
+    def records(self) -> Iterator[object]:
+        """What the outputs hold under the name of a record."""
+        for output in self.outputs:
+            data = output.get("data")
+            if isinstance(data, dict) and MIME in data:
+                yield data[MIME]
+
+
+def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
+    """Read all results that a notebook has saved; nothing in it is run.
+
+    Args:
+        path: of a file in Jupyter's format 4.
+
+    Returns:
+        The results with where they stand; `refused` says which records could not be read.
+
+    Raises:
+        RecordError: there is no such file, or it is no notebook.
+
+    Example:
+        >>> # read_notebook("a.ipynb")[0].result.median
+    """
+    import msgspec
+
+    given = fspath(path)
+    content = _decoded(given)
+    if content.get("nbformat") != _FORMAT:
+        told = content.get("nbformat", "none")
+        raise RecordError(f"{given}: a notebook of format {_FORMAT} is read, and this has {told!r}")
+    cells = content.get("cells")
+    if not isinstance(cells, list):
+        raise RecordError(f"{given} is no notebook: it has no list of cells")
+    saved: list[Saved] = []
+    refused: list[Refused] = []
+    for number, each in enumerate(cells, 1):
+        try:
+            cell = msgspec.convert(each, _Cell)
+        except (msgspec.ValidationError, RecursionError) as error:
+            refused.append(Refused(number, f"the cell is damaged: {error}"))
+            continue
+        for found in _of_cell(number, cell):
+            if isinstance(found, Saved):
+                saved.append(found)
+            else:
+                refused.append(found)
+    return NotebookRecords(given, tuple(saved), tuple(refused), _python(content))
+
+
+def _decoded(given: str) -> dict[str, Any]:
+    """The whole file as plain data."""
+    import msgspec
+
+    path = Path(given)
+    try:
+        if path.exists() and not path.is_file():
+            raise RecordError(f"{given} is no notebook: it is a directory or a device")
+        size = path.stat().st_size
+        if size > _MOST_BYTES:
+            raise RecordError(
+                f"{given} has {size:,} bytes: notebooks up to {_MOST_BYTES:,} are read"
+            )
+        content = msgspec.json.decode(path.read_bytes())
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise RecordError(f"{given}: there is no such file") from None
+        reason = getattr(error, "strerror", None) or f"it is not JSON ({error})"
+        raise RecordError(f"{given} cannot be read: {reason}") from None
+    except RecursionError:
+        raise RecordError(f"{given} cannot be read: it is nested too deeply") from None
+    if not isinstance(content, dict):
+        raise RecordError(f"{given} is no notebook: it has no list of cells")
+    return content
+
+
+def _python(content: dict[str, Any]) -> str:
+    known: Any = content
+    for name in ("metadata", "language_info", "version"):
+        known = known.get(name) if isinstance(known, dict) else None
+    return known if isinstance(known, str) else ""
+
+
+def _of_cell(number: int, cell: _Cell) -> Iterator[Saved | Refused]:
+    magics = [
+        (line, match)
+        for line, text in enumerate(cell.code.splitlines(), 1)
+        if (match := _MAGIC.match(text))
+    ]
+    records = list(cell.records()) if cell.cell_type == "code" else []
+    for order, record in enumerate(records):
+        try:
+            result, headline = _result(record)
+        except RecordError as error:
+            yield Refused(number, str(error)[:_LONGEST])
+            continue
+        line, name = _magic(magics, result, order if len(magics) == len(records) else -1)
+        yield Saved(number, cell.id, cell.code, line, name, result, headline)
+
+
+def _result(record: object) -> tuple[Result, Headline | None]:
+    """The result that a record holds, and what its report says first."""
+    kind = record.get("kind") if isinstance(record, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise RecordError(f"{str(kind)[:40]!r} is no kind of result: {', '.join(KINDS)}")
+    result = KINDS[kind].from_dict(record)
+    try:
+        blocks = result.report().blocks
+    except Exception as error:  # noqa: BLE001  a forged record may pass all checks and break this
+        raise RecordError(f"the record makes no sense: {type(error).__name__}") from None
+    return result, next((block for block in blocks if isinstance(block, Headline)), None)
+
+
+def _magic(
+    magics: Sequence[tuple[int, re.Match[str]]], result: Result, order: int
+) -> tuple[int, str]:
+    """The line of the magic that gave a result, and the name that it was given."""
+    if isinstance(result, Measurement) and len(magics) > 1:
+        first = (result.code.splitlines() or [""])[0]
+        magics = [each for each in magics if first in each[1]["rest"]] or magics
+    if len(magics) != 1 and order < 0:
+        return 0, ""
+    line, match = magics[order if len(magics) > order >= 0 else 0]
+    if match["name"] != TIME.name:
+        return line, ""
+    try:
+        return line, TIME.split(match["rest"])[0].name or ""
+    except OptionError:
+        return line, ""

@@ -1,0 +1,38 @@
+"""How the records of a notebook are told: a line for each."""
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import units
+from ipyjaxbench.reports.blocks import Block, Facts, Headline, Report, Table
+
+if TYPE_CHECKING:
+    from ipyjaxbench.records.notebooks import NotebookRecords, Saved
+
+_MOST_REFUSED = 5
+_LONGEST = 34
+
+
+def report(n: "NotebookRecords") -> Report:
+    """The blocks in the order in which they are read."""
+    shown = units.count(len(n.records), "record")
+    detail = f"in {PurePath(n.path).name}"
+    blocks: list[Block] = [Headline("notebook", shown, detail, "", "")]
+    if n.records:
+        head = ("result", "kind", "cell", "found")
+        blocks.append(Table("", head, tuple(map(_row, n.records)), folded=False))
+    if n.refused:
+        rows = [("refused", f"cell {r.cell}: {r.reason}") for r in n.refused[:_MOST_REFUSED]]
+        more = len(n.refused) - len(rows)
+        rows += [("", f"and {units.count(more, 'more record')}")] if more else []
+        blocks.append(Facts(tuple(rows)))
+    return Report(tuple(blocks))
+
+
+def _row(saved: "Saved") -> tuple[str, ...]:
+    where = str(saved.cell) + (f", line {saved.line}" if saved.line else "")
+    line, kind = saved.headline, saved.result.kind
+    if line is None:
+        return (saved.name or kind, kind, where, "")
+    found = line.figure if len(line.figure) <= _LONGEST else line.figure[: _LONGEST - 1] + "…"
+    return (saved.name or line.title, kind, where, f"{found} {line.verdict}".strip())

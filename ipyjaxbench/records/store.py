@@ -1,0 +1,223 @@
+"""The store of past measurements: one file of JSON lines for each process, and no locks.
+
+A process appends to its own file alone, so that a shared home on a network needs no locks either.
+What cannot be written is given up: a measurement never fails because of its history.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from io import FileIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ipyjaxbench.host import data_dir
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.records.entry import Past
+
+if TYPE_CHECKING:
+    import msgspec
+
+_DAY = 86400.0
+_OLDEST = 365 * _DAY
+_MOST_BYTES, _MOST_FILES = 64_000_000, 1_000
+_SUFFIX, _SAID = ".jsonl", "README.txt"
+
+
+class Journal:
+    """Appends to the file of this process, which is made when there is something to keep.
+
+    Attributes:
+        trouble: why the last entries could not be kept; empty where they were.
+    """
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self._file: FileIO | None = None
+        self._owner = 0
+        self._torn = False
+
+    def append(self, entries: Iterable[Past]) -> None:
+        """Keep entries, each in a line of its own; what fails is said in `trouble`."""
+        encode = _encoder().encode
+        lines = b"".join(encode(entry) + b"\n" for entry in entries)
+        if not lines:
+            return
+        try:
+            file = self._open()
+            # After a line that was cut short, as on a full disk, the next one begins anew.
+            whole = b"\n" + lines if self._torn else lines
+            self._torn = True
+            self._torn = file.write(whole) != len(whole)
+            self.trouble = "the disk is full" if self._torn else ""
+        except OSError as error:
+            self.trouble = error.strerror or type(error).__name__
+
+    def close(self) -> None:
+        """Let go of the file."""
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # of a network that is gone
+                file.close()
+
+    def _open(self) -> FileIO:
+        """The file, made anew where it was removed, and in a process that was forked."""
+        if self._file is not None:
+            with suppress(OSError):
+                if self._owner == os.getpid() and os.fstat(self._file.fileno()).st_nlink:
+                    return self._file
+            self.close()
+        place = data_dir.folder("history")
+        if place is None:
+            raise OSError(0, "Jupyter's data directory cannot be written to")
+        _keep_small(place)
+        now = datetime.now().strftime("%Y-%m-%d")
+        path = place / f"{now}-{os.getpid()}-{os.urandom(4).hex()}{_SUFFIX}"
+        file = FileIO(path, "ab", opener=_opened)
+        self._file, self._owner, self._torn = file, os.getpid(), False
+        return self._file
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is in the store.
+
+    Attributes:
+        entries: those that could be read, the newest first.
+        unread: for each file with lines that could not be read, its name and how many.
+    """
+
+    entries: tuple[Past, ...]
+    unread: dict[str, int]
+
+
+def unsaid() -> str:
+    """Where measurements are kept and how to have none kept, once for each home; then nothing.
+
+    A file beside them says so, too, and that it was said.
+    """
+    place = data_dir.folder("history")
+    if place is None:
+        return ""
+    words = (
+        f"Measurements are kept in {place}, with their code, directory and notebook, for"
+        " %fwhistory and --against: %config IpyJaxBench.history = False keeps none."
+    )
+    try:
+        with open(place / _SAID, "x", encoding="utf-8", opener=_opened) as file:
+            file.write(f"{words}\nIPYJAXBENCH_HISTORY=0 in the environment does so, too.\n")
+    except OSError:  # it was said, or nothing is kept
+        return ""
+    return f"{words} (This is said once.)"
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags, data_dir.FILE)
+
+
+def read() -> Kept:
+    """All that is in the store; a line that cannot be read is left out, and counted."""
+    entries: list[Past] = []
+    unread: dict[str, int] = {}
+    for path, _ in _files(data_dir.folder("history")):
+        found, bad = _read(path)
+        entries += found
+        if bad:
+            unread[path.name] = bad
+    entries.sort(key=lambda entry: entry.when, reverse=True)
+    return Kept(tuple(entries), unread)
+
+
+def prune(age: float) -> tuple[int, int]:
+    """Remove the files of processes whose last entry is older.
+
+    Args:
+        age: in seconds.
+
+    Returns:
+        How many files were removed, and how many entries were in them.
+    """
+    files = lines = 0
+    limit = Clock.calendar().now() * 1e-9 - age
+    for path, status in _files(data_dir.folder("history")):
+        if status.st_mtime < limit:
+            found, _ = _read(path)
+            if _removed(path):
+                files += 1
+                lines += len(found)
+    return files, lines
+
+
+def _read(path: Path) -> tuple[list[Past], int]:
+    """The entries of one file, and how many lines could not be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES)
+    except OSError:
+        return [], 1
+    import msgspec
+
+    decoder = _decoder()
+    try:
+        found = decoder.decode_lines(data)
+        bad = 0
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        found, bad = [], 0
+        for line in data.splitlines():
+            try:
+                if line.strip():
+                    found.append(decoder.decode(line))
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                bad += 1
+    sound = [entry for entry in found if entry.check() is None]
+    return sound, bad + len(found) - len(sound)
+
+
+def _keep_small(place: Path) -> None:
+    """Remove files that are too old, and the oldest of too many."""
+    limit = Clock.calendar().now() * 1e-9 - _OLDEST
+    size = 0
+    newest_first = sorted(_files(place), key=lambda each: each[1].st_mtime, reverse=True)
+    for number, (path, status) in enumerate(newest_first, 1):
+        size += status.st_size
+        if status.st_mtime < limit or size > _MOST_BYTES or number > _MOST_FILES:
+            _removed(path)
+
+
+def _files(place: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files of the store; one that vanishes meanwhile is left out."""
+    try:
+        found = list(os.scandir(place)) if place else []
+    except OSError:
+        return
+    for entry in found:
+        try:
+            if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False):
+                yield Path(entry.path), entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+
+
+def _removed(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _encoder() -> Any:
+    import msgspec
+
+    return msgspec.json.Encoder()
+
+
+@cache
+def _decoder() -> "msgspec.json.Decoder[Past]":
+    import msgspec
+
+    return msgspec.json.Decoder(Past)

@@ -1,0 +1,107 @@
+"""A Report as HTML that survives an untrusted notebook and reads in light and dark.
+
+No script, no style sheet, no colour for text: muted parts by opacity, literal mid-tones for
+the rest. What JupyterLab's sanitiser drops is not used.
+"""
+
+import base64
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ipyjaxbench.reports import chart, highlight
+from ipyjaxbench.reports.blocks import Grid, Report
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from markupsafe import Markup
+
+#: Notes shown open; the rest fold.
+_OPEN_NOTES = 3
+_BAR, _HIGH = 8, 32  # pixels
+_TINTS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
+#: Untrusted notebooks drop colours of text.
+_STYLES = {"": "", "comment": "opacity:0.7", "string": "opacity:0.7", "type": "opacity:0.7",
+           "keyword": "opacity:0.7", "operation": "font-weight:600",
+           "added": "background-color:#2ea04355",
+           "removed": "background-color:#f8514955"}  # fmt: skip
+_SHORT = 14  # letters of a text that stays on one line
+_LONG_WORD = re.compile(r"\S{24}(?=\S)")
+
+
+def render(report: Report) -> str:
+    """The report as one self-contained element.
+
+    Args:
+        report: what to show.
+
+    Returns:
+        HTML with all text escaped.
+    """
+    blocks = [(type(block).__name__, block) for block in report.blocks]
+    return _template().render(
+        blocks=blocks,
+        open_notes=_OPEN_NOTES,
+        picture=_picture,
+        longest=_longest,
+        chart=chart.picture,
+        described=chart.described,
+        legend=chart.legend,
+        scales=chart.scales,
+        pieces=highlight.pieces,
+        styles=_STYLES,
+        tint=_tint,
+        short=_SHORT,
+    )
+
+
+def _breakable(text: str) -> "Markup":
+    """With places at which a long word may be broken: elsewhere a table would leave the page."""
+    from markupsafe import Markup
+
+    starts = [0, *(found.end() for found in _LONG_WORD.finditer(text)), len(text)]
+    parts = (text[start:end] for start, end in pairwise(starts))
+    return Markup("<wbr>").join(parts)
+
+
+def _tint(grid: Grid, cell: str) -> str:
+    """The same colour for the same devices, which reads in light and dark."""
+    known = list(dict.fromkeys(each for row in grid.rows for each in row[1:]))
+    return f"{_TINTS[known.index(cell) % len(_TINTS)]}55"
+
+
+def _longest(rows: Sequence[tuple[str, float, str]]) -> float:
+    return max(length for _, length, _ in rows) or 1.0
+
+
+def _picture(counts: Sequence[int]) -> str:
+    """Bars as an image inside the page: what an untrusted notebook keeps of a drawing."""
+    top, wide = max(counts), len(counts) * _BAR
+    bars = "".join(
+        f'<rect x="{i * _BAR}" y="{_HIGH - height}" width="{_BAR - 1}" height="{height}"/>'
+        for i, n in enumerate(counts)
+        if (height := math.ceil(_HIGH * n / top))
+    )
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{_HIGH}" fill="#888888">'
+        f"{bars}</svg>"
+    )
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("ipyjaxbench.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["breakable"] = _breakable
+    return environment.get_template("report.html")

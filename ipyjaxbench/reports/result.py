@@ -1,0 +1,105 @@
+"""The base of every result: frozen facts that report themselves and can be saved."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self, final
+
+from ipyjaxbench.errors import RecordError
+from ipyjaxbench.reports.blocks import Report
+
+MIME = "application/vnd.ipyjaxbench.reports.result.v1+json"
+_SCHEMA = 1
+
+
+class Reported(ABC):
+    """What reports itself, as text and in a notebook."""
+
+    @abstractmethod
+    def report(self) -> Report:
+        """What it says, without a look."""
+
+    @final
+    def __str__(self) -> str:
+        """The full report as text of at most 80 columns."""
+        from ipyjaxbench.reports import text
+
+        return text.render(self.report())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
+        """Text and HTML."""
+        from ipyjaxbench.reports import html, text
+
+        report = self.report()
+        return {
+            "text/plain": text.render(report, coloured=text.is_coloured()),
+            "text/html": html.render(report),
+        }
+
+
+class Result(Reported):
+    """Facts that were measured. What follows from them is computed, never stored.
+
+    Attributes:
+        kind: the name of this sort of result in records.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+
+    @final
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Text, HTML and the record: the three forms in which a notebook keeps a result."""
+        return {**super()._repr_mimebundle_(include, exclude), MIME: self.to_dict()}
+
+    @final
+    def to_dict(self) -> dict[str, Any]:
+        """A record of plain dictionaries, lists, numbers and strings, fit for JSON.
+
+        Returns:
+            The facts with the schema's version and the kind of result.
+        """
+        import msgspec
+
+        facts = msgspec.json.decode(msgspec.json.encode(self))  # as a saved notebook has it
+        return {"schema": _SCHEMA, "kind": self.kind, "facts": facts}
+
+    @final
+    @classmethod
+    def from_dict(cls, record: Any) -> Self:
+        """Read a record back.
+
+        Args:
+            record: what `to_dict` gave, or what was read from a notebook; it is not trusted.
+
+        Returns:
+            A result equal to the one that was saved.
+
+        Raises:
+            RecordError: the record is of another version or kind, or its facts make no sense.
+
+        Example:
+            >>> # Measurement.from_dict(measurement.to_dict()) == measurement
+        """
+        import msgspec
+
+        if not isinstance(record, dict):
+            raise RecordError(f"a record is a dictionary, not {type(record).__name__}")
+        schema, kind = record.get("schema"), record.get("kind")
+        if schema != _SCHEMA:
+            raise RecordError(
+                f"the record has schema {schema!r} and this version reads schema {_SCHEMA}:"
+                " update ipyjaxbench, or measure again"
+            )
+        if kind != cls.kind:
+            raise RecordError(f"the record holds a {kind!r}, not a {cls.kind!r}")
+        try:
+            result = msgspec.convert(record.get("facts"), cls)
+        # What is not plain data makes msgspec raise other errors than its own.
+        except (ValueError, TypeError, AttributeError) as error:
+            raise RecordError(f"the record is damaged: {error}") from None
+        wrong = result.check()
+        if wrong:
+            raise RecordError(f"the record makes no sense: {wrong}")
+        return result

@@ -1,0 +1,139 @@
+"""Traces in a block of code, and functions that may be traced so often: for programs and tests."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.retracing.compilations import of_news, too_many
+from ipyjaxbench.retracing.observe import keep_learning, learns
+from ipyjaxbench.retracing.trace_log import LEDGER, Ledger, News
+from ipyjaxbench.retracing.traces import TracedCall, Traces
+from ipyjaxbench.usercode.objects import asked, name_of
+
+
+class trace_cached:  # noqa: N801  used as a function is
+    """What was traced in a block of code.
+
+    A running block cannot be looked into call by call, as a cell is by ``%%trace_cached``: here
+    are the calls that were traced or compiled, with their reasons, and none that was cached.
+
+    Args:
+        max_traces: how many are allowed; None for any number.
+
+    Attributes:
+        traces: what was seen, once the block has ended.
+
+    Raises:
+        TooManyTracesError: more was traced than is allowed, when the block ends without an error.
+        OptionError: the number is none.
+
+    Example:
+        >>> # with trace_cached() as t: step(x)
+        >>> # t.traces.count
+    """
+
+    def __init__(self, max_traces: int | None = None) -> None:
+        self._most = None if max_traces is None else _allowed("max_traces", max_traces)
+        self.traces = Traces("the block", {}, ())
+
+    def __enter__(self) -> "trace_cached":
+        keep_learning()
+        self._before = LEDGER.learned
+        return self
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        __tracebackhide__ = True
+        news = LEDGER.since(self._before)
+        names = {each.framework for each in news}
+        versions = {each.name: each.version() for each in loaded()[0] if each.name in names}
+        self.traces = Traces("the block", versions, of_news(news))
+        if failed is None and self._most is not None and len(news) > self._most:
+            raise too_many(self.traces.calls[self._most :], self._most)
+
+
+def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any]:
+    """A function that fails when it is traced more than ``n`` times.
+
+    Args:
+        function: a plain function, to be handed on to `jax.jit` or `tf.function`: a call that is
+            cached costs nothing more. Or a function that is compiled already, of which each call
+            is looked at.
+        n: how often it may be traced.
+
+    Returns:
+        The function; it raises TooManyTracesError, with the reason, when it is traced once more.
+
+    Raises:
+        SnippetError: the function is compiled by a framework that does not tell its traces.
+        OptionError: the number, or the function, is none.
+
+    Example:
+        >>> # step = jax.jit(assert_max_traces(step, 1))
+    """
+    if not callable(function):
+        raise OptionError(f"{function!r} is no function: assert_max_traces(f, 1)")
+    _allowed("n", n)
+    keep_learning()
+    for framework in loaded()[0]:
+        watch = framework.call_watch()
+        if watch is not None and asked(watch.takes, function):
+            return _guarded_calls(function, framework.name, watch.name(function), n)
+    return _guarded_body(function, n)
+
+
+def _allowed(name: str, number: object) -> int:
+    if type(number) is not int or number < 0:
+        raise OptionError(f"{name}={number!r}: it is a whole number from 0 up")
+    return number
+
+
+def _guarded_calls(
+    function: Callable[..., Any], framework: str, name: str, n: int
+) -> Callable[..., Any]:
+    if not learns(framework):
+        raise SnippetError(
+            f"{framework} does not tell when {name} is traced: give the plain function, or use"
+            " %%trace_cached --max-traces"
+        )
+    found: list[News] = []
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        before = LEDGER.learned
+        value = function(*args, **kwargs)
+        if LEDGER.learned != before:
+            mine = [each for each in LEDGER.since(before) if each.name == name]
+            found.extend(mine)
+            if mine and len(found) > n:
+                raise too_many(of_news(found)[n:], n)
+        return value
+
+    return guarded
+
+
+def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
+    ledger, name = Ledger(), name_of(function) or name_of(type(function))
+    found: list[TracedCall] = []
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        for framework in loaded()[0]:
+            watch = framework.call_watch() if framework.is_tracing((args, kwargs)) else None
+            if watch is None:
+                continue
+            signature = watch.signature(function, args, kwargs)
+            why = ledger.why(framework.name, name, signature, placed=False)
+            ledger.add(framework.name, name, signature)
+            number = len(found) + 1
+            found.append(
+                TracedCall(name, framework.name, 0, name, number, 1, "TRACED", 0.0, why=tuple(why))
+            )
+            if number > n:
+                raise too_many(tuple(found[n:]), n)
+        return function(*args, **kwargs)
+
+    return guarded

@@ -1,0 +1,177 @@
+"""Runs code, and says of each call of a compiled function in it what became of that."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any
+
+from ipyjaxbench.frameworks import Framework, find_reach, is_the_users, loaded
+from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.retracing.call_recorder import Observer
+from ipyjaxbench.retracing.compilations import of_news, too_many
+from ipyjaxbench.retracing.second_run import Repetition
+from ipyjaxbench.retracing.trace_log import LEDGER, Ledger
+from ipyjaxbench.retracing.traces import COSTLY, Traces
+from ipyjaxbench.timing.first_call import Program
+from ipyjaxbench.usercode import code_objects, instrument
+from ipyjaxbench.usercode.awaiting import run
+from ipyjaxbench.usercode.exceptions import one_line
+from ipyjaxbench.usercode.instrument_copies import Copies
+from ipyjaxbench.usercode.objects import asked, attribute, unwrapped
+from ipyjaxbench.usercode.snippet import Namespace, Source
+from ipyjaxbench.usercode.standard_output import Printed
+
+
+class Observed:
+    """Watches calls while the context is open.
+
+    Args:
+        options: what is allowed, and what is to be told.
+        ledger: what was seen before.
+    """
+
+    def __init__(self, options: TraceOptions, ledger: Ledger = LEDGER) -> None:
+        self._options, self._ledger = options, ledger
+        self._stack = ExitStack()
+        self._frameworks = loaded()[0]
+        found = ((each, each.call_watch()) for each in self._frameworks)
+        self._watches = {each.name: watch for each, watch in found if watch is not None}
+        explain = {each.name: each.explain for each in self._frameworks}
+        self._printed = Printed()
+        self.observer = Observer(self._watches, ledger, self._printed, explain, options.most)
+
+    def __enter__(self) -> "Observed":
+        keep_learning(self._ledger)
+        self._learned = self._ledger.learned
+        self._stack.enter_context(self._printed)
+        for watch in self._watches.values():
+            self._stack.enter_context(watch)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def compiled(self, source: Source, names: Namespace) -> CodeType:
+        """The code of a cell, whose calls are looked at; those in the user's functions too."""
+        if any(watch.compiles_code for watch in self._watches.values()):
+            copies = Copies(self.observer, source, is_the_users)
+            return instrument.compiled(source, copies, aside=True)
+        code = instrument.compiled(source, self.observer)
+        self._stack.callback(code_objects.give_back, [code])
+        self._hook_into(names[name] for name in code.co_names if name in names)
+        return code
+
+    def _hook_into(self, values: Iterable[object]) -> None:
+        """Look into the functions that some values lead to, until the context ends."""
+        readers = [watch.takes for watch in self._watches.values() if watch.reads_code]
+        functions = eager_functions(values, self._frameworks, readers)
+        self._stack.enter_context(instrument.hooked(functions, self.observer))
+
+    def traces(self, code: str, error: BaseException | None) -> Traces:
+        """What was seen so far."""
+        unseen = of_news(self._ledger.since(self._learned))
+        calls = (*self.observer.calls(), *unseen)
+        names = {call.framework for call in calls}
+        return Traces(
+            code=code,
+            frameworks={f.name: f.version() for f in self._frameworks if f.name in names},
+            calls=calls,
+            internal=_others(self.observer.outside(), [call.name for call in unseen]),
+            show_internal=self._options.internal,
+            seen=self.observer.seen,
+            error="" if error is None else one_line(error),
+        )
+
+
+def _others(programs: Sequence[Program], told: list[str]) -> tuple[Program, ...]:
+    """Programs that are not told as calls already."""
+    left, others = list(told), []
+    for program in programs:
+        if program.name in left:
+            left.remove(program.name)
+        else:
+            others.append(program)
+    return tuple(others)
+
+
+def observe_code(
+    source: Source, names: Namespace, options: TraceOptions, *, twice: bool = False
+) -> tuple[Traces, BaseException | None]:
+    """Run code, and look at its calls.
+
+    Args:
+        source: the code.
+        names: its namespace; names that it binds are there afterwards.
+        options: what is allowed, and what is to be told.
+        twice: run it a second time, to see what the first one left; arrays that the first one
+            gave away are copied for that.
+
+    Returns:
+        What was seen, and what the code raised; None where it ran to its end.
+    """
+    __tracebackhide__ = True
+    raised: BaseException | None = None
+    repetition = Repetition.of(source, names) if twice else None
+    with Observed(options) as observed:
+        code = observed.compiled(source, names)
+        try:
+            run(code, names)
+            if repetition is not None:
+                with repetition.prepared() as is_possible:
+                    if is_possible:
+                        run(code, names)
+        except BaseException as error:  # noqa: BLE001  what was seen until then is told
+            raised = error
+        found = observed.traces(source.text.strip(), raised)
+    most = options.most
+    if raised is None and most is not None and found.compilations > most:
+        raised = too_many([call for call in found.calls if call.state in COSTLY][most:], most)
+        found = replace(found, error=one_line(raised))
+    return found, raised
+
+
+_learning: dict[str, bool] = {}
+
+
+def keep_learning(ledger: Ledger = LEDGER) -> None:
+    """Have each framework that was imported tell its traces from now on."""
+    for framework in loaded()[0]:
+        if not _learning.get(framework.name):  # what it needs may have been imported since
+            learn = partial(ledger.learn, framework.name)
+            _learning[framework.name] = framework.learn_signatures(learn)
+
+
+def learns(framework: str) -> bool:
+    """Whether a framework tells what it traces when nobody looks at the calls."""
+    return _learning.get(framework, False)
+
+
+def eager_functions(
+    values: Iterable[object],
+    frameworks: Sequence[Framework],
+    readers: Sequence[Callable[[object], bool]],
+) -> Iterator[object]:
+    """The user's functions that values lead to, but those that a framework reads to compile them.
+
+    Args:
+        values: what the names in the code stand for.
+        frameworks: the adapters in play.
+        readers: of the frameworks that read code, whether they compile a value.
+    """
+    reach = find_reach(values, frameworks).functions
+    compiled = [f for f in reach if any(asked(compiles, f) for compiles in readers)]
+    inside = find_reach(map(_unwrapped, compiled), frameworks).functions
+    left_alone = {id(function) for function in inside}
+    for function in reach:
+        mine = type(function) is FunctionType and is_the_users(function)
+        if mine and id(function) not in left_alone:
+            yield function
+
+
+def _unwrapped(function: Any) -> object:
+    inner = attribute(function, "_torchdynamo_orig_callable")
+    if inner is not None:
+        return inner
+    return unwrapped(function)

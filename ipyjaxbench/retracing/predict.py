@@ -1,0 +1,168 @@
+"""Says of the calls in some code whether they would be traced; nothing is run to find out."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.frameworks import CallWatch, Framework, loaded
+from ipyjaxbench.retracing.cache_key import Change, Signature
+from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
+from ipyjaxbench.retracing.trace_log import LEDGER, Ledger
+from ipyjaxbench.retracing.traces import TracedCall, Traces
+from ipyjaxbench.usercode.objects import asked
+from ipyjaxbench.usercode.snippet import Namespace, Source
+
+_STATES = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}
+_DEFINITIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def predict_code(source: Source, names: Namespace, ledger: Ledger = LEDGER) -> Traces:
+    """Say whether the calls in some code would be traced; nothing is run, traced or compiled.
+
+    Args:
+        source: the code.
+        names: its namespace.
+        ledger: what was seen before.
+
+    Returns:
+        A call with the state "WOULD-TRACE", "WOULD-HIT" or "?" for each call of a compiled
+        function, the innermost first.
+
+    Raises:
+        SnippetError: no framework compiles what is called, as far as that is known.
+    """
+    __tracebackhide__ = True
+    prediction = _Prediction(source, names, ledger)
+    prediction.follow(source.tree.body)
+    text = source.text.strip()
+    if prediction.calls:
+        return Traces(text, prediction.frameworks, tuple(prediction.calls))
+    why = "--predict looks at jax.jit, torch.compile and tf.function"
+    if prediction.unknown:
+        function = prediction.unknown[-1]
+        why = f"what {function} is, is not known until it is run: give it a name first"
+    raise SnippetError(f"{text!r} calls no compiled function: {why}")
+
+
+class _Prediction:
+    """What is known of the calls in some code.
+
+    Attributes:
+        calls: of compiled functions.
+        frameworks: versions of those in play.
+        unknown: what is called, and is not known.
+    """
+
+    def __init__(self, source: Source, names: Namespace, ledger: Ledger) -> None:
+        found = ((each, each.call_watch()) for each in loaded()[0])
+        self._watches = [(each, watch) for each, watch in found if watch is not None]
+        self._values = StaticValues(source, names, self._is_compiled, _is_array)
+        self._ledger = ledger
+        self._traced: list[tuple[str, str, Signature]] = []
+        self.calls: list[TracedCall] = []
+        self.frameworks: dict[str, str] = {}
+        self.unknown: list[str] = []
+
+    def follow(self, statements: Sequence[ast.stmt]) -> None:
+        """Look at statements, in the order in which they would run."""
+        for statement in statements:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self._look(statement)
+                    self._values.bind(name, value)
+                case _:
+                    for name in _bound_by(statement):
+                        self._values.bind(name)
+                    self._look(statement)
+
+    def _look(self, node: ast.AST) -> None:
+        """At the calls in a statement, those among the arguments of others first."""
+        for call in _calls_in(node):
+            try:
+                function = self._values.of(call.func)
+            except UnknownError:
+                self.unknown.append(ast.unparse(call.func))
+                continue
+            for framework, watch in self._watches:
+                if asked(watch.takes, function):
+                    self.calls.append(self._predicted(call, function, framework, watch))
+                    self.frameworks[framework.name] = framework.version()
+                    break
+
+    def _predicted(
+        self, call: ast.Call, function: Any, framework: Framework, watch: CallWatch
+    ) -> TracedCall:
+        name = watch.name(function)
+        given = self._given(call)
+        answer, why, says = None, given.unknown, ""
+        if not given.unknown:
+            answer = watch.predicts(function, given.args, given.kwargs)
+            signature = watch.signature(function, given.args, given.kwargs)
+            key = framework.name, name, signature
+            if answer and key in self._traced:  # by a call before it
+                answer = False
+            elif answer:
+                why = self._ledger.why(*key, placed=False)
+                self._traced.append(key)
+            says = "it does not tell without running" if answer is None else ""
+        number = 1 + sum(each.name == name for each in self.calls)
+        return TracedCall(
+            name, framework.name, call.lineno, ast.unparse(call), number, 1,
+            _STATES[answer], 0.0, {}, tuple(why), says,
+        )  # fmt: skip
+
+    def _given(self, call: ast.Call) -> "_Given":
+        """The arguments of a call; those that are not known are named."""
+        given = _Given()
+        for node in call.args:
+            try:
+                given.args += self._values.items([node])
+            except UnknownError as error:
+                given.unknown.append(Change("unknown", ast.unparse(error.node)))
+        for keyword in call.keywords:
+            key = None if keyword.arg is None else ast.Constant(keyword.arg)
+            try:
+                given.kwargs |= self._values.entries(iter([(key, keyword.value)]))
+            except UnknownError as error:
+                given.unknown.append(Change("unknown", ast.unparse(error.node)))
+        return given
+
+    def _is_compiled(self, value: object) -> bool:
+        return any(asked(watch.takes, value) for _, watch in self._watches)
+
+
+@dataclass
+class _Given:
+    """What a call is given."""
+
+    args: list[Any] = field(default_factory=list)
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    unknown: list[Change] = field(default_factory=list)
+
+
+def _is_array(value: object) -> bool:
+    return any(asked(each.owns, type(value)) for each in loaded()[0])
+
+
+def _calls_in(node: ast.AST) -> Iterator[ast.Call]:
+    """Calls that running a node makes, as Python makes them; not those in functions."""
+    if isinstance(node, _DEFINITIONS):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _calls_in(child)
+    if isinstance(node, ast.Call):
+        yield node
+
+
+def _bound_by(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement may bind."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.alias(name=name, asname=asname):
+                yield asname or name.partition(".")[0]

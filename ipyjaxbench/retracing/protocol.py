@@ -1,0 +1,92 @@
+"""What a framework tells of single calls: whether they were traced, compiled or cached."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipyjaxbench.retracing.cache_key import Change, Signature
+from ipyjaxbench.timing.first_call import Program
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened in one call that did more than find its program.
+
+    Attributes:
+        state: one of `ipyjaxbench.retracing.traces.STATES`.
+        phases: seconds of "trace", "lower", "compile" and "cache load".
+        nested: functions that were traced inside, with their depth.
+        says: the framework's own reason; empty where it gives none.
+        breaks: graphs that the call was compiled into, less one.
+        why: reasons that the framework knows better than a signature tells; empty where none.
+        otherwise: its reasons where signatures do not differ.
+        known: whether the function had a program before the call; None where that is not told.
+        traced_until: when tracing ended, in seconds of the elapsed clock; None where that is not
+            told.
+    """
+
+    state: str
+    phases: Mapping[str, float] = field(default_factory=dict)
+    nested: tuple[tuple[int, str], ...] = ()
+    says: str = ""
+    breaks: int = 0
+    why: tuple[Change, ...] = ()
+    otherwise: tuple[Change, ...] = ()
+    known: bool | None = None
+    traced_until: float | None = None
+
+
+class CallWatch(AbstractContextManager["CallWatch"], ABC):
+    """Watches calls of compiled functions while the context is open; changes no setting after.
+
+    Attributes:
+        reads_code: whether the framework looks at the code of the functions that it compiles, and
+            of those that they call: these are then left as they are.
+        compiles_code: whether it compiles code objects as they stand: then no function is changed
+            while it is there, whoever's it is.
+        prints_while_tracing: whether code runs to be traced, and prints then and no more.
+    """
+
+    reads_code: bool = True
+    compiles_code: bool = False
+    prints_while_tracing: bool = True
+
+    @abstractmethod
+    def takes(self, function: Any) -> bool:
+        """Whether a value is a function that this framework compiles."""
+
+    @abstractmethod
+    def name(self, function: Any) -> str:
+        """What the user calls the function."""
+
+    @abstractmethod
+    def before(self, function: Any) -> object:
+        """What is to be compared after a call; it costs next to nothing."""
+
+    @abstractmethod
+    def after(self, function: Any, mark: Any) -> Outcome | None:
+        """What happened since; None where the program was there."""
+
+    @abstractmethod
+    def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+        """What the framework looks at to find a trace."""
+
+    @abstractmethod
+    def predicts(
+        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> bool | None:
+        """Whether a call would be traced, found without running or compiling; None if not known."""
+
+    @abstractmethod
+    def wait(self, value: object) -> None:
+        """Wait for what a call gave."""
+
+    @abstractmethod
+    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+        """What to write so that it does not happen again; only what applies."""
+
+    @abstractmethod
+    def outside(self) -> tuple[Program, ...]:
+        """Programs that were made outside of the calls that were asked about."""

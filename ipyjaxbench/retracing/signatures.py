@@ -1,0 +1,93 @@
+"""The signatures with which functions were traced so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ipyjaxbench import units
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.reports.blocks import Block, Calls, Headline, Report
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.retracing.cache_key import Change, Signature, closest
+from ipyjaxbench.retracing.trace_log import Ledger
+
+_MOST = 50  # signatures that are shown
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A signature that was traced.
+
+    Attributes:
+        name: of the function.
+        framework: that traced it.
+        arguments: the leaves of its arguments, in words.
+        why: in what it differs from the nearest one before it.
+    """
+
+    name: str
+    framework: str
+    arguments: str
+    why: tuple[Change, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Signatures(Result):
+    """What functions were traced with, as far as it was seen since the extension was loaded.
+
+    Attributes:
+        traced: function by function, the oldest first.
+    """
+
+    kind: ClassVar[str] = "signatures"
+
+    traced: tuple[Traced, ...]
+
+    @classmethod
+    def of(cls, ledger: Ledger, name: str = "") -> "Signatures":
+        """All that is known, or that of one function.
+
+        Raises:
+            OptionError: no function of that name was traced.
+        """
+        names = [(fw, n) for fw, n in ledger.names() if not name or n == name]
+        if name and not names:
+            known = ", ".join(dict.fromkeys(n for _, n in ledger.names())) or "none yet"
+            raise OptionError(f"{name!r} was not traced since loading; traced were: {known}")
+        return cls(tuple(one for fw, n in names for one in _traced(fw, n, ledger.of(fw, n))))
+
+    def check(self) -> str | None:
+        """Nothing in it can be wrong."""
+        return None
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Signatures {len(self.traced)}>"
+
+    def report(self) -> Report:
+        """A line for each."""
+        functions = len({(each.framework, each.name) for each in self.traced})
+        head = Headline(
+            "signatures", units.count(len(self.traced), "signature"),
+            f"of {units.count(functions, 'function')}, since ipyjaxbench was loaded", "SEEN", "",
+        )  # fmt: skip
+        rows = [
+            (each.name, f"{'; '.join(change.words() for change in each.why)} · {each.arguments}")
+            for each in self.traced[-_MOST:]
+        ]
+        blocks: list[Block] = [head]
+        if rows:
+            blocks.append(Calls(("function", "why · with what"), tuple(rows)))
+        return Report(tuple(blocks))
+
+
+def _traced(framework: str, name: str, known: Sequence[Signature]) -> list[Traced]:
+    found = []
+    for number, signature in enumerate(known):
+        alike = [each for each in known[:number] if each.code == signature.code]
+        before = [each for each in alike if each.function == signature.function] or alike
+        why = closest(signature, before) if before else [Change("first", new="first call")]
+        told = ((path, leaf) for path, leaf in signature.leaves.items() if leaf.dtype or leaf.value)
+        arguments = ", ".join(f"{path} {leaf.words()}" for path, leaf in told)
+        found.append(Traced(name, framework, arguments, tuple(why)))
+    return found

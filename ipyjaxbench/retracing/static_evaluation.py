@@ -1,0 +1,189 @@
+"""What expressions stand for, as far as that is known without running any code of theirs."""
+
+import ast
+import builtins
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
+from typing import Any
+
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.snippet import Namespace, Source
+
+_NUMBERS = (bool, int, float, complex)
+_PLAIN = (*_NUMBERS, str, bytes, type(None), type(...))
+_OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+_SIGNS: Mapping[type, Callable[[Any], Any]] = {
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_,
+}  # fmt: skip
+_UNKNOWN, _MISSING = object(), object()
+#: Attributes of arrays that tell what they are.
+_TELLING = ("shape", "dtype", "ndim")
+#: Descriptors that hand out what is there, or bind it.
+_HARMLESS = (MemberDescriptorType, GetSetDescriptorType)
+
+
+class UnknownError(Exception):
+    """A value is not known without running code.
+
+    Attributes:
+        node: the expression.
+    """
+
+    def __init__(self, node: ast.expr) -> None:
+        super().__init__(ast.unparse(node))
+        self.node = node
+
+
+@dataclass
+class StaticValues:
+    """Values of expressions, in the session as it is now.
+
+    Attributes:
+        source: whose expressions they are.
+        names: the session.
+        binds: whether a class attribute of such a value can be bound to an object, such as a
+            jitted method.
+        is_array: whether a value is an array, whose shape can be asked for.
+    """
+
+    source: Source
+    names: Namespace
+    binds: Callable[[object], bool]
+    is_array: Callable[[object], bool]
+    _bound: dict[str, object] = field(default_factory=dict)
+
+    def bind(self, name: str, node: ast.expr | None = None) -> None:
+        """From here on a name stands for what an expression gives, or for something unknown."""
+        try:
+            self._bound[name] = _UNKNOWN if node is None else self.of(node)
+        except UnknownError:
+            self._bound[name] = _UNKNOWN
+
+    def of(self, node: ast.expr) -> Any:
+        """The value of an expression.
+
+        Raises:
+            UnknownError: it would have to be run, or raises.
+            NameError: a name in it is not defined.
+        """
+        try:
+            return self._of(node)
+        except (UnknownError, NameError):
+            raise
+        except Exception:  # noqa: BLE001  it would raise
+            raise UnknownError(node) from None
+
+    def _of(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                return self._named(node, name)
+            case ast.Attribute(value=owner, attr=name):
+                return self._attribute(node, self.of(owner), name)
+            case ast.Subscript(value=owner, slice=index):
+                return self._item(node, self.of(owner), index)
+            case ast.Lambda(args=ast.arguments(defaults=[], kw_defaults=[])):  # made, not called
+                return eval(self.source.compiled(ast.Expression(node)), self.names)
+        return self._made(node)
+
+    def _made(self, node: ast.expr) -> Any:
+        """What displays and operators of numbers give."""
+        match node:
+            case ast.Tuple(elts=items):
+                return tuple(self.items(items))
+            case ast.List(elts=items):
+                return list(self.items(items))
+            case ast.Dict(keys=keys, values=values):
+                return self.entries(zip(keys, values, strict=True))
+            case ast.UnaryOp(op=sign, operand=one) if type(sign) in _SIGNS:
+                return _SIGNS[type(sign)](self._plain(one, _NUMBERS))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                numbers = self._plain(left, _NUMBERS), self._plain(right, _NUMBERS)
+                return _OPERATORS[type(op)](*numbers)
+        raise UnknownError(node)
+
+    def items(self, nodes: list[ast.expr]) -> Iterator[Any]:
+        """The values of several expressions; those of what stands behind a star one by one."""
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                values = self.of(node.value)
+                if not objects.is_exactly(values, list, tuple):
+                    raise UnknownError(node.value)
+                yield from values
+            else:
+                yield self.of(node)
+
+    def entries(self, pairs: "Iterator[tuple[ast.expr | None, ast.expr]]") -> dict[Any, Any]:
+        """A dictionary; where there is no key, the value is another one."""
+        found: dict[Any, Any] = {}
+        for key, node in pairs:
+            value = self.of(node)
+            if key is not None:
+                found[self._plain(key, _PLAIN)] = value
+            elif type(value) is dict:
+                found |= value
+            else:
+                raise UnknownError(node)
+        return found
+
+    def _named(self, node: ast.expr, name: str) -> Any:
+        found = {**vars(builtins), **self.names, **self._bound}.get(name, _MISSING)
+        if found is _MISSING:
+            raise NameError(f"name {name!r} is not defined")
+        if found is _UNKNOWN:
+            raise UnknownError(node)
+        return found
+
+    def _plain(self, node: ast.expr, kinds: tuple[type, ...]) -> Any:
+        value = self.of(node)
+        if not objects.is_exactly(value, *kinds):
+            raise TypeError(f"{ast.unparse(node)} is none that Python alone computes with")
+        return value
+
+    def _item(self, node: ast.expr, owner: Any, index: ast.expr) -> Any:
+        """Of Python's own containers alone: others run code."""
+        if not objects.is_exactly(owner, dict, list, tuple):
+            raise UnknownError(node)
+        if isinstance(index, ast.Slice):
+            bounds = (index.lower, index.upper, index.step)
+            return owner[slice(*(each and self._plain(each, (int,)) for each in bounds))]
+        return owner[self._plain(index, _PLAIN)]
+
+    def _attribute(self, node: ast.expr, owner: Any, name: str) -> Any:
+        if objects.is_of(owner, ModuleType):
+            return objects.attributes(owner)[name]
+        if name in _TELLING and self.is_array(owner):
+            return getattr(owner, name)
+        found = objects.attribute(owner, name, _UNKNOWN)
+        if found is _UNKNOWN:
+            raise UnknownError(node)
+        if name in objects.attributes(owner):
+            return found
+        is_class = objects.is_of(owner, type)
+        bound = self._bound_to(
+            None if is_class else owner, owner if is_class else type(owner), found
+        )
+        if bound is _UNKNOWN:
+            raise UnknownError(node)
+        return bound
+
+    def _bound_to(self, owner: Any, kind: Any, found: Any) -> Any:
+        """What a class holds, as its object or the class itself hands it out."""
+        match found:
+            case staticmethod():
+                return found.__func__
+            case classmethod():
+                return MethodType(found.__func__, kind)
+            case FunctionType():
+                return found if owner is None else MethodType(found, owner)
+        bind = objects.attribute(type(found), "__get__")
+        if bind is None:
+            return found
+        is_harmless = objects.is_exactly(found, *_HARMLESS) or self.binds(found)
+        return bind(found, owner, kind) if is_harmless else _UNKNOWN

@@ -1,0 +1,151 @@
+"""How calls of compiled functions are told: a line for each, and what they come to."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import units
+from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report
+
+if TYPE_CHECKING:
+    from ipyjaxbench.retracing.traces import TracedCall, Traces
+
+_FIRST, _LAST = 28, 8  # lines of calls that are shown
+_NAMED = 5  # programs that are named
+_MOST_FIXES = 4
+_ORDER = ("trace", "lower", "compile", "cache load")  # a saved notebook has them by the alphabet
+_PRINTED = 4  # lines
+_GRAVEST = ("RAISED", "EAGER-FALLBACK", "BYPASSED", "?")
+#: Of calls that were not made, the gravest first: the figure and the verdict.
+_PREDICTIONS = {
+    "WOULD-TRACE": ("would be traced", "TRACES"),
+    "?": ("not known", "?"),
+    "WOULD-HIT": ("would find its trace", "CACHED"),
+}
+
+
+def report(t: "Traces") -> Report:
+    """The blocks in the order in which they are read."""
+    blocks: list[Block] = [_headline(t)]
+    if t.calls:
+        blocks.append(Calls(("line", "call", "state", "took", "why"), tuple(_lines(t))))
+    blocks.append(Facts(tuple(_facts(t))))
+    return Report(tuple(blocks))
+
+
+def _headline(t: "Traces") -> Headline:
+    first, *more = t.code.strip().splitlines() or [""]
+    title = f"{first} … {units.count(len(more) + 1, 'line')}" if more else first
+    if not t.calls:
+        seen = units.count(t.seen, "other call")
+        detail = f"in {seen}" if t.seen else "the code calls nothing"
+        return Headline(title, "no call of a compiled function", detail, "NOTHING", "")
+    if _is_prediction(t):
+        return Headline(title, *_predicted(t))
+    parts = [units.count(t.traces, "trace")] if t.traces else []
+    if t.first_compilations:
+        parts += [units.count(t.first_compilations, "first compilation")]
+    parts += [units.count(t.recompilations, "recompilation")] if t.recompilations else []
+    detail = f"in {units.count(t.count, 'call')}"
+    if t.compiling:
+        detail += f" · {units.duration(t.compiling)} of {units.duration(t.seconds)} is compilation"
+    verdict = "TRACED" if parts else _verdict(t)
+    return Headline(title, ", ".join(parts) or "no trace", detail, verdict, "")
+
+
+def _is_prediction(t: "Traces") -> bool:
+    """Whether no call was made: one that was took its time."""
+    return all(call.state in _PREDICTIONS and not call.seconds for call in t.calls)
+
+
+def _predicted(t: "Traces") -> tuple[str, str, str, str]:
+    """Of calls that were not made: the figure, the detail and the verdict."""
+    states = [call.state for call in t.calls]
+    state = next(each for each in _PREDICTIONS if each in states)
+    figure, verdict = _PREDICTIONS[state]
+    if len({*states}) > 1:
+        figure = f"{states.count(state)} of {len(states)} calls {figure}"
+    return figure, "nothing was run", verdict, ""
+
+
+def _verdict(t: "Traces") -> str:
+    """Of calls in which nothing was traced: the one that is not as it should be."""
+    states = [call.state for call in t.calls]
+    return next((each for each in _GRAVEST if each in states), "CACHED")
+
+
+def _lines(t: "Traces") -> Iterator[tuple[str, ...]]:
+    """All of them, or as many from both ends as fit on a screen."""
+    blocks = [list(_call(call)) for call in t.calls]
+    first, last = _fitting(blocks, _FIRST), _fitting(blocks[::-1], _LAST)
+    if sum(map(len, blocks)) <= _FIRST + _LAST or first + last >= len(blocks):
+        first, last = len(blocks), 0
+    for block in blocks[:first]:
+        yield from block
+    hidden = t.calls[first : len(blocks) - last]
+    if hidden:
+        count = sum(call.times for call in hidden)
+        traced = sum(call.times for call in hidden if call.state != "CACHED")
+        more = units.count(count, "more call")
+        yield "", "", "...", "", f"{more}, {traced:,} of them not cached"
+    for block in blocks[len(blocks) - last :]:
+        yield from block
+
+
+def _fitting(blocks: Sequence[Sequence[object]], room: int) -> int:
+    """How many of the first blocks have no more lines than there is room for."""
+    used = itertools.accumulate(map(len, blocks))
+    return max(sum(lines <= room for lines in used), 1)
+
+
+def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:
+    number = f"#{call.number:,}"
+    if call.times > 1:
+        in_a_row = call.last == call.number + call.times - 1
+        number += f"-{call.last:,}" if in_a_row else f", {call.times:,} calls"
+    state = f"{call.state} {call.breaks}" if call.breaks else call.state
+    words = "; ".join(change.words() for change in call.why)
+    if call.says:
+        words = f"{words or '?'} ({call.framework} says: {call.says})"
+    if call.times > 1:
+        each = units.duration(call.seconds / call.times, 2)
+        words = f"{words}{' · ' if words else ''}{each} each"
+    phases = sorted(call.phases.items(), key=lambda each: _ORDER.index(each[0]))
+    split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in phases)
+    took = units.duration(call.seconds) if call.seconds else ""
+    yield str(call.line or "?"), f"{call.name} {number}", state, took, words
+    if split:
+        yield "", "", "", "", split
+    for depth, name in call.nested:
+        yield "", f"{'  ' * depth}└ {name}", "TRACED", "", ""
+    printed = call.printed.rstrip().splitlines()
+    for line in printed[:_PRINTED]:
+        yield "", "", "prints", "", line
+    if len(printed) > _PRINTED:
+        yield "", "", "prints", "", f"... {len(printed) - _PRINTED:,} more lines"
+
+
+def _facts(t: "Traces") -> Iterator[tuple[str, str]]:
+    if t.error:
+        yield "raised", t.error
+    if any(call.printed for call in t.calls):
+        yield "prints", "what a function prints while it is traced: a call that is cached does not"
+    fixes = dict.fromkeys(fix for call in t.calls for fix in call.fixes)
+    for fix in [*fixes][:_MOST_FIXES]:
+        yield "write", fix
+    if t.internal:
+        seconds = sum(program.seconds or 0.0 for program in t.internal)
+        names = dict.fromkeys(program.name for program in t.internal)
+        shown = [*names] if t.show_internal else [*names][:_NAMED]
+        more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+        count = units.count(len(t.internal), "program")
+        spent = f", {units.duration(seconds, 2)}" if seconds else ""
+        yield (
+            "beside",
+            f"{count} outside of these calls{spent}: " + (", ".join(shown) + more),
+        )
+    if t.frameworks:
+        yield (
+            "with",
+            ", ".join(f"{name} {version}" for name, version in sorted(t.frameworks.items())),
+        )

@@ -1,0 +1,163 @@
+"""After how many calls a compilation is paid back: what this session measured, by function."""
+
+import ast
+import dataclasses
+import weakref
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+
+from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.timing.first_call import Counterpart
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.usercode.objects import asked, is_exactly, looked_up
+from ipyjaxbench.usercode.snippet import Snippet
+
+_MOST = 500  # figures remembered; the oldest go first
+_NO_STEADY_STATE = ("ONCE", "RECOMPILES")
+_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+
+#: Arguments of one call, by what they are and not by their values; hashable.
+_Signature = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """What is kept of a measurement: numbers, and no array."""
+
+    per_call: float
+    half_width: float
+    compilation: float | None
+
+
+@dataclass
+class _Known:
+    """What was measured of one function with one signature."""
+
+    function: weakref.ref[object]
+    figures: dict[bool, _Figure] = field(default_factory=dict)  # by whether it was compiled
+
+
+_known: OrderedDict[tuple[int, _Signature], _Known] = OrderedDict()
+
+
+def told(
+    snippet: Snippet, scene: Scene, measured: Measurement, frameworks: Sequence[Framework]
+) -> Measurement:
+    """Remember a measurement of one call, and add what was measured of its counterpart before.
+
+    Args:
+        snippet: the code.
+        scene: what it reached before the first call.
+        measured: what was found.
+        frameworks: those in play.
+
+    Returns:
+        The measurement, with its counterpart where there is one.
+    """
+    if measured.verdict in _NO_STEADY_STATE:
+        return measured
+    call = _only_call(snippet.statements)
+    function = None if call is None else _function(call.func, scene.values)
+    if call is None or function is None:
+        return measured
+    originals = [f.original(function) for f in frameworks if asked(f.compiles, function)]
+    compiled = bool(originals)
+    function = next((o for o in originals if o is not None), None) if compiled else function
+    known = _remembered(function, _signature(call, scene.values, frameworks))
+    if known is None:
+        return measured
+    before = known.figures.get(compiled)
+    mine = _Figure(
+        measured.median,
+        measured.half_width,
+        _compilation(measured) or (before.compilation if before else None),
+    )
+    known.figures[compiled] = mine
+    other = known.figures.get(not compiled)
+    spent = (mine if compiled else other or mine).compilation
+    if other is None or spent is None:
+        return measured
+    width = None if other.half_width == float("inf") else other.half_width
+    counterpart = Counterpart(not compiled, other.per_call, width, spent)
+    return dataclasses.replace(measured, counterpart=counterpart)
+
+
+def _only_call(statements: Sequence[ast.stmt]) -> ast.Call | None:
+    """The call that the code is, as in ``f(x)`` or ``y = f(x)``."""
+    only = statements[0] if len(statements) == 1 else None
+    value = only.value if isinstance(only, ast.Expr | ast.Assign) else None
+    return value if isinstance(value, ast.Call) else None
+
+
+def _function(node: ast.expr, values: Mapping[str, object]) -> object | None:
+    """What is called by its own name or as ``module.name``: a method depends on its object too."""
+    owner = looked_up(node.value, values) if isinstance(node, ast.Attribute) else None
+    named = isinstance(node, ast.Name) or issubclass(type(owner), ModuleType)
+    return looked_up(node, values) if named else None
+
+
+def _remembered(function: object, signature: _Signature | None) -> _Known | None:
+    """The place for a function's figures; a function that cannot be held weakly has none."""
+    if signature is None:
+        return None
+    try:
+        reference = weakref.ref(function)
+    except TypeError:
+        return None
+    key = id(function), signature
+    if key not in _known or _known[key].function() is not function:
+        _known[key] = _Known(reference)
+    _known.move_to_end(key)
+    while len(_known) > _MOST:
+        _known.popitem(last=False)
+    return _known[key]
+
+
+def _compilation(measured: Measurement) -> float | None:
+    """Seconds that compiling took: in the first call, or in the cold one."""
+    if any(program.origin == "disk cache" for program in measured.programs):
+        first: Mapping[str, float | None] = {}  # loading is not what compiling costs
+    else:
+        first = measured.phases
+    for total, phases in ((measured.first_call, first), _cold(measured)):
+        if phases and None not in phases.values():
+            return sum(seconds or 0.0 for seconds in phases.values())
+        if phases and total is not None:
+            return max(total - measured.median, 0.0)
+    return None
+
+
+def _cold(measured: Measurement) -> tuple[float | None, Mapping[str, float | None]]:
+    cold = measured.fresh
+    return (None, {}) if cold is None else (cold.seconds, cold.phases)
+
+
+def _signature(
+    call: ast.Call, values: Mapping[str, object], frameworks: Sequence[Framework]
+) -> _Signature | None:
+    """Arguments by their types and shapes; None where one cannot be known without running code."""
+    parts: list[object] = []
+    for key, node in [*((None, a) for a in call.args), *((k.arg, k.value) for k in call.keywords)]:
+        outline: tuple[object, ...] | None = None
+        if isinstance(node, ast.Name) and node.id in values:
+            outline = _outline(values[node.id], frameworks)
+        elif isinstance(node, ast.Constant):
+            outline = (type(node.value), repr(node.value))
+        if outline is None:
+            return None
+        parts.append((key, *outline))
+    return tuple(parts)
+
+
+def _outline(value: object, frameworks: Sequence[Framework]) -> tuple[object, ...] | None:
+    if is_exactly(value, *_PLAIN):
+        return type(value), repr(value)
+    arrays = tuple(
+        (found.framework.name, place.dtype, place.shape, place.devices)
+        for found in find_arrays(value, frameworks)
+        for place in (found.framework.placement(found.array),)
+    )
+    return (type(value), arrays) if arrays else None

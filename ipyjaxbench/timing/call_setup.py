@@ -1,0 +1,103 @@
+"""How later calls are made: what is waited for and what is set back, learned from the first one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ipyjaxbench.frameworks import Framework, Wait
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.isolation import all_alive
+from ipyjaxbench.timing.runner import Calls, Probe
+from ipyjaxbench.timing.synchronize import Drain, each, leaves_work, waiter_of
+from ipyjaxbench.usercode.snippet import Snippet
+
+
+class Plan:
+    """Arranges calls, and arranges them anew when more is known.
+
+    Args:
+        calls: what is to be arranged.
+        value: of the last expression in the first call.
+        results: values of the names that the first call bound.
+        kept: names to set back before each call, with their values.
+        frameworks: to ask how to wait.
+
+    Attributes:
+        wait: waits for the value and for the names bound, each in the cheapest way; None if
+            there is nothing to wait for.
+        waits_for_all: whether it also waits for work that neither of them shows.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        value: object,
+        results: Mapping[str, object],
+        kept: Mapping[str, Any],
+        frameworks: Sequence[Framework],
+    ) -> None:
+        of_value = waiter_of(value, frameworks)
+        of_names = {n: w for n, v in results.items() if (w := waiter_of(v, frameworks))}
+        waits = [*([of_value] if of_value else []), *of_names.values()]
+        self.wait: Wait | None = each(waits) if waits else None
+        self._calls = calls
+        self.waits_for_all = False
+        self._hands_value = of_value is not None
+        self._names = tuple(of_names)
+        self._kept = dict(kept)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self._calls.arrange(self.wait, value=self._hands_value, names=self._names, kept=self._kept)
+
+    def learn(self, probes: Sequence[Probe]) -> list[Note]:
+        """Decide whether each call is waited for to the end of all that it started.
+
+        Args:
+            probes: calls that were looked at closely, at least one.
+
+        Returns:
+            A Note if it is so.
+        """
+        seen = [(probe.waited, probe.left) for probe in probes]
+        left = leaves_work(seen, is_certain=self._calls.hidden.is_certain)
+        return self.wait_for_all(left) if left else []
+
+    def wait_for_all(self, left: int) -> list[Note]:
+        """Wait from now on, after each call, for the frameworks whose work was found running."""
+        if self.waits_for_all:
+            return []
+        self.waits_for_all = True
+        drain = Drain([*self._calls.hidden.found_running], self._calls.clock)
+        self.wait = _then(self.wait, drain)
+        self._arrange()
+        return [notes.elsewhere(left * 1e-9)]
+
+
+def _then(wait: Wait | None, drain: Drain) -> Wait:
+    def wait_and_drain(value: Any) -> None:
+        if wait is not None:
+            wait(value)
+        drain()
+
+    return wait_and_drain
+
+
+def set_back(
+    snippet: Snippet, values: Mapping[str, object], frameworks: Sequence[Framework]
+) -> dict[str, Any]:
+    """Names that each call must find as the first one did: those of ``x = f(x)``.
+
+    Without that ``x = concatenate([x, x])`` grows until memory ends. What was donated cannot be
+    set back.
+
+    Args:
+        snippet: the code.
+        values: what the names that it reads stood for before the first call.
+        frameworks: to ask whether arrays were given away.
+
+    Returns:
+        The names with their values.
+    """
+    carried = [name for name in snippet.carried if name in values]
+    return {name: values[name] for name in carried if all_alive(values[name], frameworks)}

@@ -1,0 +1,108 @@
+"""One more call, made cold: what compiling costs, though everything was compiled before."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+from ipyjaxbench.frameworks import Framework, Fresh
+from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.timing.first_call import FirstCall
+from ipyjaxbench.timing.runner import Calls
+from ipyjaxbench.usercode.exceptions import one_line
+from ipyjaxbench.usercode.objects import asked
+from ipyjaxbench.usercode.snippet import Namespace, Snippet
+
+
+def cold_call(
+    calls: Calls,
+    snippet: Snippet,
+    scene: Scene,
+    frameworks: Sequence[Framework],
+    *,
+    ended_early: bool,
+) -> FirstCall:
+    """Make one call for which nothing is used that was compiled before.
+
+    Args:
+        calls: makes it, as those before.
+        snippet: the code.
+        scene: what it can reach.
+        frameworks: those in play.
+        ended_early: whether the calls before were ended by an error or the user.
+
+    Returns:
+        The call; without a time where it was not made, failed, or compiled nothing.
+    """
+    __tracebackhide__ = True
+    if ended_early:
+        return _none("the calls before it ended early")
+    try:
+        return _made_cold(calls, snippet, scene, frameworks)
+    except KeyboardInterrupt as interrupt:
+        calls.interrupt = interrupt
+        return _none("interrupted")
+    # The other calls are a result, whatever the user's code raises in this one.
+    except Exception as error:  # noqa: BLE001
+        return _none(f"the cold call raised {one_line(error)}")
+
+
+def _none(reason: str) -> FirstCall:
+    return FirstCall(None, {}, cleared=(reason,))
+
+
+def _made_cold(
+    calls: Calls, snippet: Snippet, scene: Scene, frameworks: Sequence[Framework]
+) -> FirstCall:
+    __tracebackhide__ = True
+    with ExitStack() as stack:
+        calls.set_up()
+        ways: list[tuple[Framework, Fresh]] = []
+        for framework in frameworks:
+            context = framework.fresh(*_compiled_by(framework, snippet, scene))
+            if context is not None:
+                ways.append((framework, stack.enter_context(context)))
+        if not ways:
+            names = " and ".join(framework.name for framework in frameworks)
+            return _none(f"nothing here is compiled ({names}), so no call is a cold one")
+        told = [text for _, way in ways for text in way.told]
+        stand_ins = {name: f for _, way in ways for name, f in way.stand_ins.items()}
+        functions = [*stand_ins.values(), *scene.compiled]
+        stack.enter_context(_bound(snippet.names, stand_ins))
+        watches = [stack.enter_context(framework.watch(functions)) for framework, _ in ways]
+        first = calls.first()
+        phases = {name: s for watch in watches for name, s in watch.phases().items()}
+        programs = tuple(program for watch in watches for program in watch.programs())
+    seconds = (first.taken + first.left) * 1e-9
+    if not programs and not phases:
+        return FirstCall(None, {}, (), (*told, "nothing was compiled anew"))
+    return FirstCall(seconds, phases, programs, tuple(told))
+
+
+def _compiled_by(
+    framework: Framework, snippet: Snippet, scene: Scene
+) -> tuple[dict[str, object], list[object]]:
+    """The functions that the framework compiles: by the names that can be bound, and others."""
+    named = {
+        name: value
+        for name, value in scene.values.items()
+        if name not in snippet.binds and asked(framework.compiles, value)
+    }
+    held = {id(value) for value in named.values()}
+    others = [
+        function
+        for function in scene.compiled
+        if id(function) not in held and asked(framework.compiles, function)
+    ]
+    return named, others
+
+
+@contextmanager
+def _bound(names: Namespace, stand_ins: Mapping[str, object]) -> Iterator[None]:
+    """Names that stand for something else meanwhile, unless the code binds them itself."""
+    before = {name: names[name] for name in stand_ins}
+    names.update(stand_ins)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if names.get(name) is stand_ins[name]:
+                names[name] = value

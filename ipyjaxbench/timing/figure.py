@@ -1,0 +1,99 @@
+"""What is left of a measurement without its samples: enough to hold another one against it."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import ratios, units
+from ipyjaxbench.ratios import Ratio
+
+if TYPE_CHECKING:
+    from ipyjaxbench.timing.measurement import Measurement
+
+#: Verdicts on a figure that leave nothing to hold against another.
+NO_FIGURE = ("INVALID", "ONCE")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A median with how sure it is.
+
+    Attributes:
+        median: seconds per call.
+        half_width: of its interval for another run, relative to it; None where not known.
+        samples: that it is the median of; 0 where there was one call only.
+        verdict: on the measurement.
+    """
+
+    median: float
+    half_width: float | None
+    samples: int
+    verdict: str
+
+    @classmethod
+    def of(cls, m: "Measurement") -> "Figure":
+        """What a measurement found."""
+        known = None if math.isinf(m.half_width) else m.half_width
+        return cls(m.median, known, len(m.batches), m.verdict)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the median of another such run will be; (0, inf) where that is not known."""
+        if self.half_width is None:
+            return (0.0, math.inf)
+        reach = self.median * self.half_width
+        return (max(self.median - reach, 0.0), self.median + reach)
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        known = (self.median, self.half_width or 0.0)
+        if any(not 0 <= value < math.inf for value in known) or self.samples < 0:
+            return "a figure is negative or not a number"
+        return None
+
+    def words(self) -> str:
+        """The median with its interval."""
+        shown = units.duration(self.median)
+        if self.half_width is None:
+            return shown
+        known = units.percent(self.half_width) if self.half_width <= 1 else "over 100 %"
+        return f"{shown} ± {known}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure held against another that was measured at another time.
+
+    A difference counts by the rule of ``%fwcompare before after``: the interval of the ratio,
+    which is as wide as those of both figures together, lies beyond 1 % on one side.
+
+    Attributes:
+        base: the figure of before.
+        now: the one that is held against it.
+        among: how many are asked together; an interval may miss in 5 % of them all.
+    """
+
+    base: Figure
+    now: Figure
+    among: int = 1
+
+    @cached_property
+    def ratio(self) -> Ratio | None:
+        """How many times as long it takes now; None where one of them has no figure."""
+        both = (self.base, self.now)
+        if any(each.half_width is None or each.median <= 0 for each in both):
+            return None
+        first, second = ((each.median, each.half_width or 0.0) for each in both)
+        pairs = min(each.samples for each in both)
+        found = ratios.apart(first, second, pairs, self.among)
+        return found if found.low > 0 and found.high < math.inf else None
+
+    @property
+    def verdict(self) -> str:
+        """FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE where it has no figure now."""
+        if self.now.verdict in NO_FIGURE:
+            return self.now.verdict
+        if self.ratio is None or self.base.verdict in NO_FIGURE:
+            return "CAN'T TELL"
+        return self.ratio.verdict

@@ -1,0 +1,172 @@
+"""How near a timed call comes to its device's ceilings: the roofline model.
+
+A program takes at least as long as its products take at the measured peak of their dtypes, and as
+what goes in and out takes at the measured bandwidth of the memory; whichever is longer binds it
+(Williams, Waterman, Patterson: Roofline: an insightful visual performance model for multicore
+architectures, Communications of the ACM 52, 2009). Both are bounds from below.
+"""
+
+import ast
+import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ipyjaxbench.device import measure_ceilings
+from ipyjaxbench.device.ceilings import BUSY, Ceiling
+from ipyjaxbench.device.ceilings_store import any_of
+from ipyjaxbench.frameworks import (
+    Framework,
+    OutOfTimeError,
+    find_arrays,
+    find_reach,
+    is_the_users,
+    is_the_users_file,
+    within,
+)
+from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.rollback import rolled_back, roots_of
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.roofline import Roof
+from ipyjaxbench.timing.validity import notes
+from ipyjaxbench.usercode import call as expression
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.output import Muted
+from ipyjaxbench.usercode.snippet import Snippet, Source
+
+_SECONDS = 3.0  # for tracing code of the user's: a framework's tracer may have to be loaded
+_TOLD = 0.01  # a smaller share of a ceiling would only distract
+_BEYOND, _SHORTCUTS = 1.1, 3.0  # times a ceiling: from then on something was not done
+_WITHOUT_STEADY_STATE = ("RECOMPILES", "INVALID", "ONCE")
+_WAITS = "block_until_ready"  # of a JAX array; it computes nothing
+
+
+class _Bound(NamedTuple):
+    """What binds a program: how much of it there is, and seconds that this takes at least."""
+
+    of: str
+    work: float
+    seconds: float
+
+
+def told(snippet: Snippet, measured: Measurement, frameworks: Sequence[Framework]) -> Measurement:
+    """Add how near the code comes to its device's ceilings, where those were measured before.
+
+    Args:
+        snippet: the code.
+        measured: what was found.
+        frameworks: those in play.
+
+    Returns:
+        The measurement; as it was where the code is no call whose program is known, or no ceiling
+        of its device was kept.
+    """
+    if measured.verdict in _WITHOUT_STEADY_STATE or measured.clock != "elapsed":
+        return measured
+    mine = [framework for framework in frameworks if any_of(framework.name)]
+    if len(frameworks) != 1 or not mine:
+        return measured
+    ceiling = _ceiling(mine[0], measured)
+    load = None if ceiling is None else _load(mine[0], snippet, frameworks, exact=measured.exact)
+    bound = None if ceiling is None or load is None else _bound(load, ceiling)
+    if ceiling is None or load is None or bound is None or not measured.median:
+        return measured
+    roof = Roof(bound.of, bound.work / measured.median, bound.work / bound.seconds)
+    if _TOLD <= roof.share <= (_BEYOND if ceiling.others <= BUSY else 1.0):
+        return dataclasses.replace(measured, roof=roof)
+    most = _SHORTCUTS if load.shortcuts else _BEYOND + ceiling.spread
+    if roof.share > most and ceiling.others <= BUSY:
+        return dataclasses.replace(measured, notes=(*measured.notes, _impossible(roof, bound)))
+    return measured
+
+
+def _ceiling(framework: Framework, measured: Measurement) -> Ceiling | None:
+    """What was measured of the one device on which the code computes."""
+    places = (*measured.inputs, *measured.outputs)
+    devices = {device for place in places for device in place.devices}
+    if len(devices) != 1 or any(note.code == "half-product" for note in measured.notes):
+        return None
+    return measure_ceilings.kept(framework, devices.pop())
+
+
+def _bound(load: Load, ceiling: Ceiling) -> _Bound | None:
+    """The roof that is nearer; None where it is not known."""
+    found: list[_Bound] = []
+    if load.products:
+        if not ceiling.products.keys() >= load.products.keys():
+            return None
+        spent = (flops / ceiling.products[dtype] for dtype, flops in load.products.items())
+        found.append(_Bound("matmul peak", sum(load.products.values()), sum(spent)))
+    if ceiling.bandwidth and load.nbytes is not None and load.nbytes >= ceiling.beyond:
+        found.append(
+            _Bound("memory bandwidth", float(load.nbytes), load.nbytes / ceiling.bandwidth)
+        )
+    known = [bound for bound in found if bound.seconds > 0]
+    return max(known, key=lambda bound: bound.seconds, default=None)
+
+
+def _impossible(roof: Roof, bound: _Bound) -> Note:
+    memory = bound.of == "memory bandwidth"
+    return notes.impossible_speed(bound.work, roof.speed, roof.ceiling, memory=memory)
+
+
+def _load(
+    framework: Framework, snippet: Snippet, frameworks: Sequence[Framework], *, exact: bool
+) -> Load | None:
+    """What the code has to do, from its program; None where that is not known.
+
+    To trace a function of the user's is one more run of its Python code: where the calls were
+    numbered, there is none.
+    """
+    source = _as_expression(snippet)
+    if source is None:
+        return None
+
+    def is_data(value: object) -> bool:
+        return any(True for _ in find_arrays(value, frameworks))
+
+    try:
+        with Muted(), within(_SECONDS, is_the_users_file):
+            call = expression.read(source, snippet.names, is_data)
+            if exact and _runs_python(call, framework):
+                return None
+            with rolled_back(roots_of(call), framework):
+                load = framework.load(call)
+    # The code was timed, and need not be one that can be traced; nor does the figure depend on it.
+    except (Exception, OutOfTimeError):  # noqa: BLE001
+        return None
+    given = (*call.args, *call.kwargs.values())
+    several = sum(len(find_arrays(each, frameworks)) for each in given)
+    if load is not None and several > len(find_arrays(given, frameworks)):
+        return dataclasses.replace(load, nbytes=None)  # an array that is given twice is read once
+    return load
+
+
+def _runs_python(call: Call, framework: Framework) -> bool:
+    """Whether Python code of the user's runs in a call; what was compiled before is its own."""
+    if framework.compiles(call.function):
+        return False
+    given = (*call.args, *call.kwargs.values())
+    return any(map(is_the_users, find_reach((call.function, *given), [framework]).functions))
+
+
+def _as_expression(snippet: Snippet) -> Source | None:
+    """The code as one expression whose parts can be had without running anything of the user's."""
+    only = snippet.statements[0] if len(snippet.statements) == 1 else None
+    node = only.value if isinstance(only, ast.Expr | ast.Assign) else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value if node.func.attr == _WAITS and not node.args else node
+    if node is None or (isinstance(node, ast.Call) and not all(map(_is_plain, _given(node)))):
+        return None
+    return snippet.as_expression(node)
+
+
+def _given(node: ast.Call) -> list[ast.expr]:
+    return [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Names, dotted names and constants."""
+    if isinstance(node, ast.Attribute):
+        return _is_plain(node.value)
+    return isinstance(node, ast.Name | ast.Constant)

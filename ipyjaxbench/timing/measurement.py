@@ -1,0 +1,253 @@
+"""The result of timing one piece of code."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+from ipyjaxbench import stats
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.host.causes import causes
+from ipyjaxbench.host.conditions import Conditions
+from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.timing import measurement_report, verdict
+from ipyjaxbench.timing.baseline import Against
+from ipyjaxbench.timing.device_time import DeviceTime
+from ipyjaxbench.timing.first_call import Counterpart, FirstCall, Program
+from ipyjaxbench.timing.roofline import Roof
+
+_MANY = 2**63
+_MAX_PRECISION = 15  # significant digits; a floating-point number has no more
+
+
+@dataclass(frozen=True, repr=False)
+class Measurement(Result):
+    """What timing one piece of code found; all times in seconds.
+
+    Attributes:
+        code: what was measured, as typed.
+        frameworks: versions by name, of the frameworks in play.
+        first_call: the first call, waited for, with all that was traced and compiled in it.
+        phases: parts of the first call by name; None where a part's time is not told.
+        compilations: programs compiled in the first call; None where nothing in play compiles.
+        loops: calls per sample.
+        batches: (calls, nanoseconds) of each steady sample, in order.
+        rounds: how many consecutive samples were taken in each round.
+        exact: whether ``-n`` or ``-r`` set the number of calls, the first one among them.
+        waited: whether asynchronous work was waited for in each call.
+        inputs: where the values live that the code reads.
+        outputs: where the values live that it gives.
+        notes: what to know before believing the figure.
+        compile_time: Python's own compilation of the code.
+        elapsed: all calls after the first, with warm-up and pauses.
+        precision: significant digits to show.
+        clock: what was read: "elapsed" time, the "calendar", or "cpu" time of the process.
+        throughputs: seconds per call of many queued ones, one figure for each look.
+        dispatches: seconds until Python goes on, per call, one figure for each look.
+        programs: what was compiled, loaded or traced in the first call.
+        fresh: one more call, cold, where it was asked for.
+        counterpart: the same function compiled or eager, where it was measured before.
+        device: how long devices were busy, where it was asked for.
+        roof: how near it comes to what its device can do, where that was measured before.
+        conditions: what the machine did meanwhile.
+        against: one that was kept, where it was asked for.
+
+    Example:
+        >>> batches = ((1, 1000), (1, 3000), (1, 2000))
+        >>> m = Measurement("f(x)", {}, 0.01, {}, None, 1, batches, (1, 1, 1))
+        >>> m.median, m.floor
+        (2e-06, 1e-06)
+    """
+
+    kind: ClassVar[str] = "measurement"
+
+    code: str
+    frameworks: dict[str, str]
+    first_call: float
+    phases: dict[str, float | None]
+    compilations: int | None
+    loops: int
+    batches: tuple[tuple[int, int], ...]
+    rounds: tuple[int, ...]
+    exact: bool = False
+    waited: bool = False
+    inputs: tuple[Placement, ...] = ()
+    outputs: tuple[Placement, ...] = ()
+    notes: tuple[Note, ...] = ()
+    compile_time: float = 0.0
+    elapsed: float = 0.0
+    precision: int = 3
+    clock: Literal["elapsed", "calendar", "cpu"] = "elapsed"
+    throughputs: tuple[float, ...] = ()
+    dispatches: tuple[float, ...] = ()
+    programs: tuple[Program, ...] = ()
+    fresh: FirstCall | None = None
+    counterpart: Counterpart | None = None
+    device: DeviceTime | None = None
+    roof: Roof | None = None
+    conditions: Conditions | None = None
+    against: Against | None = None
+
+    @cached_property
+    def samples(self) -> tuple[float, ...]:
+        """Seconds per call of each steady sample; the first call alone where there is no other."""
+        steady = tuple(ns / calls / 1e9 for calls, ns in self.batches)
+        return steady or (self.first_call,)
+
+    @cached_property
+    def median(self) -> float:
+        """Seconds per call in the middle of the samples."""
+        return stats.median(self.samples)
+
+    @cached_property
+    def half_width(self) -> float:
+        """Half of `interval`, relative to the median; infinite when not known."""
+        return stats.repeatability(self.samples, self.rounds)
+
+    @cached_property
+    def known(self) -> float:
+        """How well this run knows its own median: half of the 95 % interval, relative to it."""
+        return stats.half_width(self.samples, self.rounds)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the median of another such run will be; (0, inf) when one sample is all."""
+        if math.isinf(self.half_width):
+            return (0.0, math.inf)
+        reach = self.median * self.half_width
+        return (max(self.median - reach, 0.0), self.median + reach)
+
+    @cached_property
+    def floor(self) -> float:
+        """Seconds per call when nothing disturbs it: the 5 % quantile, or the fastest of few."""
+        return stats.floor(self.samples)
+
+    @property
+    def verdict(self) -> str:
+        """QUIET, OK, NOISY, FEW; RECOMPILES, INVALID or ONCE where no figure can be trusted."""
+        codes = [note.code for note in self.notes]
+        return verdict.verdict(self.samples if self.batches else (), self.half_width, codes)
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """Why it is not QUIET, in words, the weightiest first."""
+        if self.verdict not in ("OK", "NOISY"):
+            return ()
+        moved = tuple(verdict.movements(self.samples))
+        # Code that uses all CPUs can wait for them and be steady: then nothing is to be explained.
+        if self.conditions is None or self.verdict != "NOISY":
+            return moved
+        return (*moved, *causes(self.conditions))
+
+    @property
+    def leading(self) -> float:
+        """The figure of the headline: the median, or `floor` where the samples scatter."""
+        return self._statistic(self.samples)
+
+    @property
+    def throughput(self) -> float | None:
+        """Seconds per call of many that are queued and waited for once; None where not asked."""
+        return self._as_leading(self.throughputs)
+
+    @property
+    def dispatch(self) -> float | None:
+        """Seconds until Python goes on after a call; None where not asked."""
+        return self._as_leading(self.dispatches)
+
+    def _as_leading(self, times: Sequence[float]) -> float | None:
+        """Their headline's statistic; no part of a call takes longer than the call."""
+        if not times:
+            return None
+        return min(self._statistic(times), self.leading)
+
+    @property
+    def _statistic(self) -> Callable[[Sequence[float]], float]:
+        codes = [note.code for note in self.notes]
+        return verdict.headline(self.half_width, self.verdict, codes)
+
+    # What IPython's TimeitResult has, so that code written for `%timeit -o` goes on working.
+
+    @property
+    def all_runs(self) -> list[float]:
+        """Seconds of each sample of ``loops`` calls; with ``-n`` the first call is among them."""
+        runs = [ns / 1e9 for _, ns in self.batches]
+        if not runs:
+            return [self.first_call]
+        if not self.exact:
+            return runs
+        if self.batches[0][0] < self.loops:  # the first call and the rest of its sample
+            return [self.first_call + runs[0], *runs[1:]]
+        return [self.first_call, *runs] if self.loops == 1 else runs
+
+    @property
+    def timings(self) -> list[float]:
+        """Seconds per call of each of `all_runs`."""
+        calls = self.loops if self.batches else 1
+        return [seconds / calls for seconds in self.all_runs]
+
+    @property
+    def repeat(self) -> int:
+        """Number of `all_runs`."""
+        return len(self.all_runs)
+
+    @property
+    def best(self) -> float:
+        """Seconds per call of the fastest of `all_runs`."""
+        return min(self.timings)
+
+    @property
+    def worst(self) -> float:
+        """Seconds per call of the slowest of `all_runs`."""
+        return max(self.timings)
+
+    @property
+    def average(self) -> float:
+        """Mean of `timings`."""
+        return math.fsum(self.timings) / len(self.timings)
+
+    @property
+    def stdev(self) -> float:
+        """Standard deviation of `timings` as a population."""
+        mean = self.average
+        return math.sqrt(math.fsum((t - mean) ** 2 for t in self.timings) / len(self.timings))
+
+    def __repr__(self) -> str:
+        """One line."""
+        title, figure = measurement_report.title(self), measurement_report.figure(self)
+        return f"<Measurement {title}: {figure}, {self.verdict}>"
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        times = [self.first_call, self.compile_time, self.elapsed]
+        times += [seconds for seconds in self._compile_times() if seconds is not None]
+        times += [*self.throughputs, *self.dispatches]
+        if any(not (0 <= seconds < math.inf) for seconds in times):
+            return "a time is negative or not a number"
+        if any(calls < 1 or ns < 0 for calls, ns in self.batches):
+            return "a sample has no calls or a negative time"
+        if any(calls >= _MANY or ns >= _MANY for calls, ns in self.batches):
+            return "a sample has more calls or time than any clock shows"
+        if any(r < 0 for r in self.rounds) or sum(self.rounds) != len(self.batches):
+            return "the rounds do not add up to the samples"
+        if not (1 <= self.loops < _MANY and 1 <= self.precision <= _MAX_PRECISION):
+            return "loops or precision is out of range"
+        all_parts = (self.device, self.roof, self.conditions, self.against)
+        parts = [part for part in all_parts if part is not None]
+        return next((wrong for part in parts if (wrong := part.check())), None)
+
+    def _compile_times(self) -> Iterator[float | None]:
+        yield from self.phases.values()
+        yield from (program.seconds for program in self.programs)
+        if self.fresh is not None:
+            yield from (self.fresh.seconds, *self.fresh.phases.values())
+            yield from (program.seconds for program in self.fresh.programs)
+        if self.counterpart is not None:
+            yield from (self.counterpart.per_call, self.counterpart.compilation)
+            yield self.counterpart.half_width
+
+    def report(self) -> Report:
+        """What was found, headline first."""
+        return measurement_report.report(self)

@@ -1,0 +1,209 @@
+"""How the result of timing is told: headline first, then what it is made of."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ipyjaxbench import stats, units
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.reports.blocks import Block, Distribution, Facts, Headline, Notes, Report, Table
+from ipyjaxbench.reports.note import CHANGES_MEANING
+from ipyjaxbench.timing import first_call, verdict
+from ipyjaxbench.timing.device_time import ProfiledPass, longest, not_told
+from ipyjaxbench.timing.figure import Figure
+from ipyjaxbench.usercode.snippet import first_line
+
+if TYPE_CHECKING:
+    from ipyjaxbench.timing.measurement import Measurement
+
+_TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
+_DIFFERS = 0.9  # throughput and dispatch are shown where they are below this share of latency
+_SLOWED = 1.25  # profiled calls slower than that are told
+_NARROW, _BINS, _PICTURED = 1.2, 24, 20
+
+
+def report(m: "Measurement") -> Report:
+    """The blocks in the order in which they are read."""
+    marked = sorted(m.notes, key=lambda note: note.mark != CHANGES_MEANING)
+    facts = (*_trust(m), *_modes(m), *_taken(m), *_first_call(m), *_device(m), *_around(m))
+    first = tuple(_against(m))
+    found: list[Block] = [Facts((*first, *facts)), *_distribution(m), *_operations(m)]
+    told: list[Block] = [Notes(tuple(marked))]
+    # Where the figure cannot be believed the reason comes first.
+    rest = told + found if m.verdict in ("RECOMPILES", "INVALID") else found + told
+    return Report((_headline(m), *rest))
+
+
+def title(m: "Measurement") -> str:
+    """One line for the code."""
+    return first_line(m.code)
+
+
+def figure(m: "Measurement") -> str:
+    """The median with its interval."""
+    spread = ""
+    if len(m.batches) > 1 and not math.isinf(m.half_width):
+        known = units.percent(m.half_width) if m.half_width <= 1 else "over 100 %"
+        spread = f" ± {known}"
+    return units.duration(m.median, m.precision) + spread
+
+
+def _headline(m: "Measurement") -> Headline:
+    word = m.verdict
+    detail = "latency: call and wait" if _queues(m) else "per call"
+    if word == "ONCE":
+        detail = _one_sample(m)
+    elif word == "RECOMPILES":
+        detail = "per call, compilation included"
+    elif word == "FEW":
+        detail += f", {len(m.batches)} samples"
+    elif m.waited and not _queues(m):
+        detail += ", waited for"
+    if m.clock == "cpu":
+        detail = f"CPU time, {detail}"
+    shown = figure(m)
+    if _floor_leads(m):
+        shown, detail = units.duration(m.floor, m.precision), f"at its fastest, {detail}"
+    return Headline(title(m), shown, detail, word, verdict.EXPLAINED[word])
+
+
+def _one_sample(m: "Measurement") -> str:
+    if not m.batches:
+        return "one call, compilation included" if m.phases else "one call"
+    calls = m.batches[0][0]
+    return "one warm call" if calls == 1 else f"per call, one sample of {calls:,} calls"
+
+
+def _floor_leads(m: "Measurement") -> bool:
+    """The low end is the steadiest part of samples that scatter."""
+    codes = [note.code for note in m.notes]
+    return verdict.headline(m.half_width, m.verdict, codes) is stats.floor
+
+
+def _queues(m: "Measurement") -> bool:
+    """Whether calls cost less when they are not waited for one by one."""
+    told = [seconds for seconds in (m.throughput, m.dispatch) if seconds is not None]
+    return any(seconds < _DIFFERS * m.leading for seconds in told)
+
+
+def _against(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if m.against is not None:
+        yield from m.against.rows(Figure.of(m))
+
+
+def _trust(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if _floor_leads(m):
+        yield "median", figure(m)
+    if m.causes:
+        yield "because", "; ".join(m.causes)
+
+
+def _modes(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if m.throughput is not None and m.throughput < _DIFFERS * m.leading:
+        each = units.duration(m.throughput, m.precision)
+        yield "throughput", f"{each} a call, when many are queued and waited for once"
+    if m.dispatch is not None and m.dispatch < _DIFFERS * m.leading:
+        yield "dispatch", f"{units.duration(m.dispatch, m.precision)} until Python goes on"
+
+
+def _taken(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if not m.batches:
+        return
+    taken = units.count(len(m.samples), "sample")
+    if m.loops > 1:
+        taken += f" of {units.count(m.loops, 'call')}"
+    taken += f" in {units.duration(m.elapsed, 2)}" if m.elapsed else ""
+    taken += f" · this run ± {units.percent(m.known)}" if 0 < m.known <= 1 else ""
+    if _floor_leads(m) or len(m.samples) == 1:
+        yield "samples", taken
+    else:
+        yield "fastest", f"{units.duration(m.floor, m.precision)} · {taken}"
+
+
+def _first_call(m: "Measurement") -> Iterator[tuple[str, str]]:
+    did = bool(m.compilations) or bool(m.phases)
+    extra = m.first_call - m.median
+    if did or m.compilations == 0 or extra > max(0.5 * m.median, _TOLD_EXTRA):
+        in_memory = ", already compiled (in memory)" if m.compilations == 0 and not did else ""
+        yield "first call", first_call.split(m.first_call, m.phases, m.precision) + in_memory
+        yield from first_call.rows(m.programs)
+    if m.fresh is not None:
+        yield "fresh", m.fresh.words(m.precision)
+    if m.counterpart is not None and m.batches:
+        yield "pays back", m.counterpart.words(m.median, m.half_width)
+
+
+def _device(m: "Measurement") -> Iterator[tuple[str, str]]:
+    if m.roof is not None:
+        yield "reaches", m.roof.words()
+    if m.device is not None:
+        for seen in m.device.passes:
+            yield "device", _busy(m, seen)
+        if m.device.reasons:
+            yield "device", not_told(m.device.reasons)
+
+
+def _busy(m: "Measurement", seen: ProfiledPass) -> str:
+    each = [(device, seconds / seen.calls) for device, seconds in seen.devices.items()]
+    busy = [f"{units.duration(spent, m.precision)} on {device}" for device, spent in each]
+    words = f"busy {', '.join(busy)} per call, {units.percent(seen.share)} of the time"
+    words += f" · {_number_of(seen.launches / seen.calls)} a call"
+    apart = f"separate pass under {seen.framework}'s profiler: {units.count(seen.calls, 'call')}"
+    each_call = seen.elapsed / seen.calls
+    if each_call > _SLOWED * m.median:
+        apart += f" of {units.duration(each_call, m.precision)}"
+    return f"{words} ({apart})"
+
+
+def _operations(m: "Measurement") -> Iterator[Table]:
+    """The operations of each profiled pass."""
+    for seen in m.device.passes if m.device is not None and m.device.listed else ():
+        rows = tuple(
+            (
+                operation.name,
+                _whole(operation.count / seen.calls),
+                units.duration(operation.seconds / seen.calls, m.precision),
+                units.share(operation.seconds / seen.worked if seen.worked else 0.0),
+            )
+            for operation in longest(seen)
+        )
+        head = ("operation", "runs", "time", "share")
+        yield Table(f"{seen.framework}: operations in a call, by their own time", head, rows)
+
+
+def _whole(n: float) -> str:
+    """A mean count, as a whole number where it is one."""
+    return f"{n:,.0f}" if n == int(n) else units.number(n)
+
+
+def _number_of(operations: float) -> str:
+    return f"{_whole(operations)} operation{'' if operations == 1 else 's'}"
+
+
+def _around(m: "Measurement") -> Iterator[tuple[str, str]]:
+    inputs, outputs = _places(m.inputs), _places(m.outputs)
+    if inputs or outputs:
+        yield "where", " → ".join([inputs, outputs]).strip() if outputs else inputs
+    versions = [f"{name} {version}" for name, version in sorted(m.frameworks.items())]
+    yield "with", ", ".join(versions)
+
+
+def _places(placements: tuple[Placement, ...]) -> str:
+    shown = [placement.words() for placement in placements[:4]]
+    if len(placements) > len(shown):
+        shown.append(f"and {len(placements) - len(shown)} more")
+    return ", ".join(shown)
+
+
+def _distribution(m: "Measurement") -> Iterator[Distribution]:
+    """A picture, where the samples are not one narrow peak."""
+    samples = m.samples
+    if len(samples) < _PICTURED or m.verdict in ("RECOMPILES", "INVALID"):
+        return
+    if stats.quantile(samples, 0.95) <= _NARROW * stats.floor(samples):
+        return
+    low, high, counts = stats.histogram(samples, _BINS)
+    slowest = max(samples)
+    beyond = f", slowest {units.duration(slowest)}" if slowest > _NARROW * high else ""
+    ends = (units.duration(low), units.duration(high))
+    yield Distribution("spread", *ends, tuple(counts), beyond)

@@ -1,0 +1,90 @@
+"""The profiled pass: a few more calls, after the samples, under the frameworks' own profilers."""
+
+from collections.abc import Sequence
+
+from ipyjaxbench import stats, units
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.timing.device_time import DeviceTime, ProfiledPass, profiled_pass
+from ipyjaxbench.timing.runner import Calls
+from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.usercode.exceptions import one_line
+
+_ENOUGH_NS = 20_000_000
+_MOST = 50
+_INTERRUPTED = "interrupted"
+_SESSIONS = 5  # where each call needs preparing, it gets a session of the profiler of its own
+
+
+def look(
+    calls: Calls,
+    frameworks: Sequence[Framework],
+    options: TimeOptions,
+    samples: Samples,
+    first: int,
+    *,
+    ended_early: bool,
+) -> DeviceTime:
+    """Make calls under the profiler of each framework in play, one framework after the other.
+
+    Args:
+        calls: makes them.
+        frameworks: those in play.
+        options: the budget, and whether operations are to be listed.
+        samples: what was timed before.
+        first: nanoseconds that the first call ran for, where there are no samples.
+        ended_early: whether the calls before were ended by an error or the user.
+
+    Returns:
+        What was busy, or why that is not told. Nothing is raised: the samples are a result.
+    """
+    passes: list[ProfiledPass] = []
+    reasons: dict[str, str] = {}
+    taken = [ns / number for number, ns in samples.batches]
+    typical = stats.median(taken) if taken else first
+    refused = ""
+    if ended_early:
+        refused = "the calls before ended early"
+    elif typical > options.seconds * 1e9:
+        refused = f"no further call fits into the budget of {units.duration(options.seconds, 2)}"
+    number = 0 if refused else max(1, min(_MOST, round(_ENOUGH_NS / max(typical, 1))))
+    for framework in frameworks:
+        found = refused or _undisturbed(framework, calls, number)
+        if isinstance(found, ProfiledPass):
+            passes.append(found)
+        elif found is not None:
+            reasons[framework.name] = found
+            refused = found if found == _INTERRUPTED else refused
+    if not passes and not reasons:
+        reasons = {framework.name: "it has no profiler" for framework in frameworks}
+    return DeviceTime(tuple(passes), reasons, options.ops)
+
+
+def _undisturbed(framework: Framework, calls: Calls, number: int) -> ProfiledPass | str | None:
+    """The pass; what the user or the user's code does in it ends it and no more than it."""
+    try:
+        return _under(framework, calls, number)
+    except KeyboardInterrupt as interrupt:
+        calls.interrupt = interrupt
+        return _INTERRUPTED
+    except Exception as error:  # noqa: BLE001  whatever the user's code raises
+        return f"a profiled call raised {one_line(error)}"
+
+
+def _under(framework: Framework, calls: Calls, number: int) -> ProfiledPass | str | None:
+    """The pass under one profiler, or why it tells nothing; None where there is none."""
+    sessions, each = (min(number, _SESSIONS), 1) if calls.one_by_one else (1, number)
+    profiles, elapsed = [], 0
+    for _ in range(sessions):
+        calls.set_up()
+        calls.drain()
+        profile = framework.profile(lambda: calls.stretch(each))
+        if profile is None:
+            return None
+        if profile.reason:
+            return profile.reason
+        elapsed += calls.elapsed
+        profiles.append(profile.intervals)
+    if not any(profiles):
+        return "its profiler saw nothing run on a device"
+    return profiled_pass(framework.name, sessions * each, elapsed / 1e9, profiles)

@@ -1,0 +1,176 @@
+"""Has calls start from the state that the first call found, where that decides their time."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from ipyjaxbench import stats
+from ipyjaxbench.frameworks import Held
+from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.runner import Calls
+
+_PAIRS = 10  # calls from either state at most: equal ones are misjudged once in a hundred
+_SHARE = 0.2  # of the budget, for these
+#: By so much, and by so many nanoseconds, calls from the state found are slower where it matters.
+_SLOWER, _SLOWER_NS = 1.1, 1000
+_FAR, _FARTHEST, _FEW = 1.5, 3.0, 3  # where there are not as many pairs, or fewer than three
+_FEWEST = 50  # samples that must fit into the budget
+
+
+class Rewind:
+    """What the first call changed of the state that it found.
+
+    Args:
+        found: that state, kept before the first call; looked at now, after it.
+        typical: nanoseconds that a call will take, as far as the first one shows.
+
+    Attributes:
+        names: of what it changed.
+        is_on: whether each call starts from that state.
+    """
+
+    def __init__(self, found: Checkpoint | None, typical: int) -> None:
+        changed = [] if found is None else found.changed()
+        self.is_on = False
+        self._typical = typical
+        self._reached = set() if found is None else {each.key for each in found.held}
+        self._found = changed
+        self.names = _names(changed)
+        self._left = [*_as_now(changed)]
+        self._times: tuple[float, float] | None = None
+        self._matters, self._is_cheap = False, True
+        self._calls: Calls | None = None
+        self._before: Callable[[], None] | None = None
+        self._costs = math.inf
+
+    @staticmethod
+    def share(rewinds: Sequence["Rewind"]) -> None:
+        """Have each of several codes start from the state that the first of them found.
+
+        Args:
+            rewinds: of the codes, in the order of their first calls.
+        """
+        found = [state for each in reversed(rewinds) for state in each._found]
+        left = [state for each in rewinds for state in each._left]
+        for each in rewinds:
+            each._found = [held for held in found if held.key in each._reached]
+            each._left = [held for held in left if held.key in each._reached]
+            each.names = _names(each._found)
+
+    @staticmethod
+    def agree(rewinds: Sequence["Rewind"]) -> None:
+        """Have codes that reach the same changed object all start from one state.
+
+        Args:
+            rewinds: of the codes, when each has chosen for itself.
+        """
+        for group in _sharing(rewinds):
+            on = any(each._matters for each in group) and all(each._is_cheap for each in group)
+            for each in group:
+                each._turn(on=on)
+
+    def choose(self, calls: Calls, budget: float) -> None:
+        """Try which state a call takes longer from, and decide.
+
+        Args:
+            calls: makes a few; they are arranged anew where it matters.
+            budget: nanoseconds for all calls.
+        """
+        __tracebackhide__ = True
+        self._calls, self._before = calls, calls.renew
+        if not self._found or self._typical > budget:
+            return
+        try:
+            found, left = self._try(calls, budget)
+        finally:
+            calls.renew = self._before
+        if found:
+            self._times = stats.median(found) * 1e-9, stats.median(left) * 1e-9
+            self._matters = _are_slower(found, left)
+        self._is_cheap = bool(found) and self._costs <= max(stats.median(found), budget / _FEWEST)
+        self._turn(on=self._matters and self._is_cheap)
+
+    def _turn(self, *, on: bool) -> None:
+        """Have each call start from the state found, or from what the one before it left."""
+        self.is_on = on and self._calls is not None
+        if self._calls is not None:
+            renew = self._from(self._found, self._before, self._calls)
+            self._calls.renew = renew if on else self._before
+
+    def _try(self, calls: Calls, budget: float) -> tuple[list[int], list[int]]:
+        """Nanoseconds of calls from the state found, and from that left; none if they compile."""
+        __tracebackhide__ = True
+        before, found, left = calls.renew, [], []
+        pairs = min(max(int(_SHARE * budget / (2 * self._typical + 1)), 1), _PAIRS)
+        end = calls.clock.wall() + _SHARE * budget
+        for _ in range(pairs):
+            # Both are written just before, so that caches are as warm for one as the other.
+            calls.renew = self._from(self._left, before, calls)
+            left.append(calls.sample(1)[0])
+            calls.renew = self._from(self._found, before, calls)
+            taken, compiled = calls.sample(1)
+            if compiled:  # once, as the first call did: that is no part of a call's time
+                return [], []
+            found.append(taken)
+            if calls.clock.wall() > end:  # a clock of CPU time stands still in a sleep
+                break
+        return found, left
+
+    def said(self) -> Iterator[Note]:
+        """What a reader must know of the state that calls started from."""
+        if self.is_on:
+            yield notes.started_anew(self.names, self._times)
+        elif self._matters and self._times is not None:
+            yield notes.started_elsewhere(self.names, *self._times)
+
+    def give_up(self) -> None:
+        """Keep nothing any more."""
+        self._found, self._left = [], []
+        self._calls = self._before = None
+
+    def _from(
+        self, states: Sequence[Held], before: Callable[[], None] | None, calls: Calls
+    ) -> Callable[[], None]:
+        def renew() -> None:
+            if before is not None:
+                before()
+            start = calls.clock.wall()
+            for each in states:
+                each.state.restore()
+            self._costs = min(self._costs, calls.clock.wall() - start)
+
+        return renew
+
+
+def _are_slower(found: Sequence[int], left: Sequence[int]) -> bool:
+    """Whether calls from the state found are slower: by far, or in nearly all pairs."""
+    if min(found) - min(left) < _SLOWER_NS:
+        return False
+    often = sum(a > b for a, b in zip(found, left, strict=True)) >= _PAIRS - 1
+    far = _SLOWER if often else _FARTHEST if len(found) < _FEW else _FAR
+    return min(found) > far * min(left)
+
+
+def _names(changed: Sequence[Held]) -> list[str]:
+    return list(dict.fromkeys(each.name for each in changed))
+
+
+def _as_now(changed: Sequence[Held]) -> Iterator[Held]:
+    for each in changed:
+        yield each._replace(state=each.state.again())
+
+
+def _sharing(rewinds: Sequence[Rewind]) -> list[list[Rewind]]:
+    """Those that reach a changed object in common, directly or through others, together."""
+    groups: list[tuple[set[int], list[Rewind]]] = []
+    for rewind in rewinds:
+        keys, members = {each.key for each in rewind._found}, [rewind]
+        apart = []
+        for group in groups:
+            if keys.isdisjoint(group[0]):
+                apart.append(group)
+            else:
+                keys, members = keys | group[0], [*group[1], *members]
+        groups = [*apart, (keys, members)]
+    return [members for _, members in groups]

@@ -1,0 +1,273 @@
+"""Makes calls of a snippet: prepares each, waits for it, counts it, and reads the clock."""
+
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from itertools import repeat
+from typing import Any, NamedTuple
+
+from ipyjaxbench import stats
+from ipyjaxbench.frameworks import Wait, Watch
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
+from ipyjaxbench.timing.synchronize import Drain, leaves_work
+from ipyjaxbench.usercode.snippet import Loop, Snippet, Source
+
+_TURNS, _READINGS = 1000, 9
+_CONVINCING = 2  # times that work was found running: then it is no mistake, and is waited for
+
+
+class Probe(NamedTuple):
+    """One call, looked at closely; all in nanoseconds.
+
+    Attributes:
+        returned: until Python went on.
+        waited: until what it gave was computed.
+        left: for how long something was running after that; 0 where nothing was.
+    """
+
+    returned: int
+    waited: int
+    left: int
+
+
+class First(NamedTuple):
+    """The first call.
+
+    Attributes:
+        taken: nanoseconds until Python went on.
+        left: for how many more something was running; 0 where nothing was.
+        value: of the last expression; None where there is none.
+    """
+
+    taken: int
+    left: int
+    value: Any
+
+
+def is_held(first: First) -> bool:
+    """Whether anything but ``first`` holds its value, so that it outlives it."""
+    fresh = First(0, 0, object())
+    return sys.getrefcount(first.value) > sys.getrefcount(fresh.value)
+
+
+class Calls:
+    """Calls of a snippet under one clock.
+
+    Args:
+        snippet: the code.
+        setup: code to run, untimed, before each timed stretch.
+        clock: to read.
+        drain: waits for all devices.
+
+    Attributes:
+        made: how many calls were begun.
+        interrupt: what the user ended them with; None where they came to their end.
+        elapsed: nanoseconds on the wall that the last stretch of calls took.
+        spent: nanoseconds of CPU time that they took, over all threads.
+        drain: as given; set anew when the first call has shown which frameworks are in play.
+        hidden: tells what a call has left running that its value does not show.
+        arranged: how often it was set how calls are made: samples of another count do not compare.
+        watches: asked whether something was compiled.
+        renew: binds fresh arguments, untimed, before each call that gives its own away.
+        when_left: told of nanoseconds of work that samples turned out to leave running.
+        fresh: the code changes in place what the set-up makes, so each call needs it anew.
+    """
+
+    def __init__(self, snippet: Snippet, setup: Snippet | None, clock: Clock, drain: Drain) -> None:
+        self.clock = clock
+        self.drain = self.hidden = drain
+        self.watches: Sequence[Watch] = ()
+        self.renew: Callable[[], None] | None = None
+        self.fresh = False
+        self.when_left: Callable[[int], object] = _no_wait
+        self.made = 0
+        self.interrupt: KeyboardInterrupt | None = None
+        self.arranged = 0
+        self.elapsed = self.spent = 0
+        self._snippet = snippet
+        self._found_left = 0
+        self._setup = setup.loop() if setup else None
+        self._set_up_names = set(setup.binds) if setup else set()
+        self._wait: Wait = _no_wait
+        # An event loop awaits what awaits, below frames of its own.
+        above = None if snippet.awaits else depth_of_caller()
+        self._depth = None if above is None else max(above + 1 - snippet.frames, 0)
+        self._loop: Loop = snippet.loop(value=snippet.has_value)
+        self._keeps: dict[str, Any] = {}
+        self._reset_ns = 0.0
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether every call needs preparing, so that a sample holds one."""
+        return self.renew is not None or self.fresh
+
+    def first(self) -> First:
+        """Make the first call, when all is set up, and wait for all that it started."""
+        __tracebackhide__ = True
+        value: list[Any] = []
+        taken = self._turn(1, value.append, as_deep_as_the_cell=False)
+        return First(taken, self.drain.left(), value[0] if value else None)
+
+    def arrange(
+        self, wait: Wait | None, *, value: bool, names: Sequence[str], kept: dict[str, Any]
+    ) -> None:
+        """Set how later calls are made.
+
+        Args:
+            wait: takes the value and the names' values; None if there is nothing to wait for.
+            value: whether the value is handed to it.
+            names: names handed to it.
+            kept: names set back to these values before each call.
+        """
+        self.arranged += 1
+        self._found_left = 0
+        self._wait = wait or _no_wait
+        waits = None if wait is None else names
+        self._loop = self._snippet.loop(value=value, waits=waits, resets=tuple(kept))
+        self._keeps = kept
+        self._reset_ns = _cost_of_binding(tuple(kept), self.clock) if kept else 0.0
+
+    def probe(self, *, begun: bool = False) -> Probe:
+        """Make one call, and look at it closely; ``begun`` as in `sample`."""
+        __tracebackhide__ = True
+        now, wait = self.clock.now, self._wait
+        returned: list[int] = []
+
+        def wait_and_see(value: Any) -> None:
+            returned.append(now())
+            wait(value)
+
+        self.set_up(begun=begun)
+        start = now()
+        taken, spent = self._turn(1, wait_and_see), self.clock.spent()
+        left = self.hidden.left()
+        self.spent += self.clock.spent() - spent
+        return Probe(returned[0] - start if returned else taken, taken, left)
+
+    def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> tuple[int, bool]:
+        """Time several calls as one.
+
+        Args:
+            calls: how many.
+            begun: they go on with a stretch that was set up before.
+            ahead: how many to make before them, untimed, where nothing has to be set up.
+
+        Returns:
+            Nanoseconds for all of them, and whether something was compiled in them.
+        """
+        __tracebackhide__ = True
+        self.set_up(begun=begun)
+        if ahead and self._setup is None:
+            self._turn(ahead, self._wait)
+        before = self.compilations()
+        taken = self._turn(calls, self._wait)
+        # Asking a framework that is not in play would slow down the next sample of another one.
+        if self._wait is _no_wait and self.drain.may_wait:
+            self.check(taken / calls)
+        return max(round(taken - calls * self._reset_ns), 0), self.compilations() > before
+
+    def check(self, per_call: float) -> None:
+        """Ask whether the last call left work running, though none did while that was decided.
+
+        Args:
+            per_call: nanoseconds that one takes.
+        """
+        left = leaves_work([(int(per_call), self.hidden.left())], is_certain=self.hidden.is_certain)
+        self._found_left += bool(left)
+        if self._found_left == _CONVINCING:
+            self.when_left(left)
+
+    def queue(self, calls: int) -> tuple[int, int]:
+        """Make several calls without waiting for each.
+
+        Returns:
+            Nanoseconds until Python went on after the last, and until all devices were idle.
+        """
+        __tracebackhide__ = True
+        self.set_up()
+        values: list[Any] = []
+        returned = self._turn(calls, values.append)
+        # Devices finish in order what one thread gives them; the code may use several.
+        waited = self._waited(values) - self._waited(values)
+        return returned, returned + max(waited + self.drain.left(), 0)
+
+    def stretch(self, calls: int) -> None:
+        """Make calls, each waited for, of which none is a sample, and wait for what they leave."""
+        __tracebackhide__ = True
+        self._turn(calls, self._wait)
+        self.elapsed += self.drain.left()
+
+    def again(self) -> Any:
+        """Make one more call; give the value of the last expression, None where there is none."""
+        __tracebackhide__ = True
+        value: list[Any] = []
+        self._loop = self._snippet.loop(value=self._snippet.has_value, resets=tuple(self._keeps))
+        self.set_up()
+        self._turn(1, value.append)
+        self.drain()
+        return value[0] if value else None
+
+    def end(self) -> None:
+        """No more calls: let go of who hears of them, who holds the user's objects."""
+        self.when_left, self.renew = _no_wait, None
+
+    def compilations(self) -> int:
+        """Programs compiled since the watches began."""
+        return sum(watch.compilations() for watch in self.watches)
+
+    def compile_seconds(self) -> float:
+        """Seconds spent on compiling since the watches began, as far as they are told."""
+        return sum(s or 0.0 for watch in self.watches for s in watch.phases().values())
+
+    def set_up(self, *, begun: bool = False) -> None:
+        """Run what comes before a call, untimed."""
+        __tracebackhide__ = True
+        if self._setup is not None and not begun:
+            self._setup(repeat(None, 1), self.clock.now, _no_wait, ())
+            names = self._snippet.names
+            for name in self._set_up_names & self._keeps.keys():
+                self._keeps[name] = names.get(name)
+        if self.renew is not None:
+            self.renew()
+        if self._setup is not None or self.renew is not None:
+            self.drain()
+
+    def _waited(self, values: Sequence[Any]) -> int:
+        """Nanoseconds that waiting for values takes; with the last, most are there."""
+        start = self.clock.now()
+        for value in reversed(values):
+            self._wait(value)
+        return self.clock.now() - start
+
+    def _turn(self, calls: int, wait: Wait, *, as_deep_as_the_cell: bool = True) -> int:
+        __tracebackhide__ = True
+        times = repeat(None, calls)
+        values = tuple(self._keeps.values())
+        kept = values[0] if len(values) == 1 else values
+        spent, start = self.clock.spent(), self.clock.wall()
+        try:
+            if self._depth is None or not as_deep_as_the_cell:
+                return self._loop(times, self.clock.now, wait, kept)
+            return call_at(self._depth, self._loop, times, self.clock.now, wait, kept)
+        finally:
+            self.elapsed = self.clock.wall() - start
+            self.spent = self.clock.spent() - spent
+            self.made += calls - operator.length_hint(times)
+
+
+def _cost_of_binding(names: Sequence[str], clock: Clock) -> float:
+    """Nanoseconds that setting names back takes in each turn: as much as a tiny statement."""
+    bind = "; ".join(f"{name} = None" for name in names)
+    return max(cost_per_turn(bind, clock) - cost_per_turn("pass", clock), 0.0)
+
+
+def cost_per_turn(code: str, clock: Clock) -> float:
+    """Nanoseconds that tiny code takes in each turn of a loop, the loop included."""
+    loop = Snippet(Source.plain(code), {}).loop()
+    readings = [loop(repeat(None, _TURNS), clock.now, _no_wait, ()) for _ in range(_READINGS)]
+    return stats.median(readings) / _TURNS
+
+
+def _no_wait(value: Any) -> None:
+    """Nothing to wait for."""

@@ -1,0 +1,256 @@
+"""All calls after the first one: warm-up, sample size, rounds, and what ends them early."""
+
+import gc
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host.conditions import Conditions, Meter
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing import notes, sampling
+from ipyjaxbench.timing.call_kinds import Kinds
+from ipyjaxbench.timing.call_setup import Plan
+from ipyjaxbench.timing.runner import Calls
+from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.throughput import Queued, queued_calls
+from ipyjaxbench.usercode import exceptions
+
+#: Told after each round, or each of so many samples: relative half width of the interval so far
+#: (not a number where nobody looks), and the nanoseconds left.
+Told = Callable[[float, int], object]
+_REPEAT = 7  # what %timeit takes when only -n is given
+_SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
+_IN_FLIGHT = 0.1  # of the free memory, for results that were not waited for
+_FEWEST = 2  # results that must fit: that of the call before is dropped only after the next
+_QUEUED_SHARE = 0.4  # of the time, for throughput and dispatch
+_MISSED = 1.25  # of the aim: by less it is as good as reached
+_PATIENCE_NS = 30_000_000_000  # one warm call is worth that, whatever the budget
+
+
+@dataclass
+class Steady:
+    """Calls until the figure is steady.
+
+    Args:
+        calls: makes them.
+        plan: how they are made; it learns from the warm-up.
+        options: how often and how long.
+        room: how many more results fit into the free memory.
+        told: hears how far it is.
+        on_gpu: whether to ask what the GPUs do.
+
+    Attributes:
+        number: calls per sample, once `warm_up` has found it.
+        samples: what was timed.
+        queued: looks at throughput and dispatch; None where nothing is queued.
+        said: what the calls showed.
+        ended_early: whether an error or the user ended them.
+        differ: the kinds of calls in the warm-up, where they do different work.
+        elapsed: seconds that they took.
+        compiling: of these, what compiling took, as far as it is told.
+        conditions: what the machine did meanwhile.
+        prepare: looks at a few calls before the warm-up, within nanoseconds.
+    """
+
+    calls: Calls
+    plan: Plan
+    options: TimeOptions
+    room: float
+    told: Told
+    on_gpu: bool = False
+    number: int = 1
+    samples: Samples = field(default_factory=Samples)
+    queued: Queued | None = None
+    said: list[Note] = field(default_factory=list)
+    ended_early: bool = False
+    differ: Kinds | None = None
+    elapsed: float = 0.0
+    compiling: float = 0.0
+    conditions: Conditions | None = None
+    prepare: Callable[[Calls, int], object] = lambda calls, budget: None  # noqa: ARG005
+
+    def __post_init__(self) -> None:
+        """Hear of work that calls leave running."""
+        self.calls.when_left = self._wait_for_all
+
+    def run(self, typical: int) -> None:
+        """Make all calls; what ends them early is said.
+
+        Args:
+            typical: nanoseconds that a call will take, as far as the first one shows.
+        """
+        __tracebackhide__ = True
+        try:
+            with gc_paused():
+                # Of the real machine, whatever clock the samples are taken with.
+                meter = Meter(Clock.elapsed(), gpus=self.on_gpu)
+                try:
+                    with self.counted():
+                        self._take_samples(typical)
+                finally:
+                    self.conditions = meter.read()
+        except KeyboardInterrupt as interrupt:
+            self.calls.interrupt = interrupt
+            self.ended_early = True
+            self.said.append(notes.interrupted())
+        self.close()
+        if not self.samples.batches:
+            self._learn()
+            self.samples.adopt_probes()
+        self._even_out()
+
+    def _even_out(self) -> None:
+        """Where calls do different work, the figure is their mean."""
+        merge = self.options.number is None and self.options.repeat is None
+        found = self.samples.merge() if merge else None
+        if found := self.differ or found:
+            seconds = (found.fast * 1e-9, found.slow * 1e-9)
+            self.said.append(notes.calls_differ(*seconds, found.share))
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count what is spent within, and say which error of the user's code ended it."""
+        __tracebackhide__ = True
+        begun, compiled = self.calls.clock.wall(), self.calls.compile_seconds()
+        try:
+            yield
+        # Whatever the user's code raises: its first call succeeded, and that is a result.
+        except Exception as error:  # noqa: BLE001
+            self.ended_early = True
+            self.said.append(exceptions.ended_by(error, self.calls.made))
+        finally:
+            self.elapsed += (self.calls.clock.wall() - begun) * 1e-9
+            self.compiling += self.calls.compile_seconds() - compiled
+
+    def warm_up(self, deadline: int) -> None:
+        """Call until nothing changes any more, learn from that, and find the size of a sample."""
+        __tracebackhide__ = True
+        calls, samples = self.calls, self.samples
+        self.prepare(calls, deadline - calls.clock.wall())
+        sampling.warm_up(calls, samples, deadline)
+        self._learn()
+        self.number = sampling.calls_per_sample(calls, samples)
+        if found := samples.kinds():
+            self.differ = found
+            several = sampling.enough_of_both(calls, found, deadline)
+            self.number = max(self.number, several)
+        asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
+        if asynchronous and self.options.repeat is None:
+            self.queued = queued_calls(calls, samples.settled_probes(), _IN_FLIGHT * self.room)
+
+    @property
+    def ahead(self) -> int:
+        """Calls to make, untimed, before each sample."""
+        return sampling.ahead_of(self.number)
+
+    def close(self) -> None:
+        """No more calls: what was timed is all there is."""
+        rounds = self.samples.rounds
+        while rounds and not rounds[-1]:
+            rounds.pop()
+
+    def dispatches(self) -> list[float]:
+        """Seconds until Python went on, per call: of queued calls, else of the warm-up's."""
+        if self.options.clock != "elapsed":
+            return []
+        if self.queued is not None and self.queued.dispatches:
+            return self.queued.dispatches
+        return [probe.returned * 1e-9 for probe in self.samples.settled_probes()]
+
+    def _take_samples(self, typical: int) -> None:
+        __tracebackhide__ = True
+        calls, samples, options = self.calls, self.samples, self.options
+        begun, budget = calls.clock.wall(), int(options.seconds * 1e9)
+        deadline = begun + budget
+        if self.room < _FEWEST:
+            self.said.append(notes.over_memory(self.room))
+            return
+        if options.number is not None:
+            self.told(math.nan, 0)
+            sampling.exactly(
+                calls, samples, options.number, options.repeat or _REPEAT,
+                self._learn, self._after_sample,
+            )  # fmt: skip
+            return
+        if options.repeat is None and typical > budget:
+            self.said.append(notes.over_budget(typical * 1e-9, again=typical < _PATIENCE_NS))
+            if typical < _PATIENCE_NS:
+                samples.look(calls)
+            return
+        self.told(samples.known, budget)
+        self.warm_up(deadline)
+        if options.repeat is not None:
+            sampling.fixed(calls, samples, self.number, options.repeat, self._after_sample)
+            return
+        # Where work is hidden, a call whose work was over before the question seems to have none.
+        if typical > _SLOW * budget and not (self.differ or self.plan.waits_for_all):
+            samples.adopt_probes()
+        sampling.until_steady(
+            calls, samples, self.number, deadline, options.target,
+            self._after_round(deadline, begun),
+        )  # fmt: skip
+        spent = calls.clock.wall() - begun
+        if _MISSED * options.target < samples.half_width() < math.inf:
+            self.said.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
+
+    def _learn(self) -> None:
+        """Decide what calls are waited for, once, from those of the warm-up."""
+        if self.samples.probes and (learned := self.plan.learn(self.samples.probes)):
+            self.said += learned
+            self.samples.count_what_was_left()
+
+    def _wait_for_all(self, left: int) -> None:
+        """Do so although the warm-up did not show it; what was timed before is another figure."""
+        self.said += self.plan.wait_for_all(left)
+        self.samples.count_what_was_left()
+
+    def _after_sample(self, left: int) -> None:
+        samples = self.samples
+        self.told(math.nan, left * (samples.batches[-1][1] if samples.batches else 0))
+
+    def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:
+        calls, queued = self.calls, self.queued
+        wall = calls.clock.wall
+
+        def after_round() -> None:
+            __tracebackhide__ = True
+            if not self.plan.waits_for_all and self.samples.batches:
+                calls.check(self.samples.per_call)
+            if queued is not None and queued.spent <= _QUEUED_SHARE * (wall() - begun):
+                queued.look()
+            self.told(self.samples.known, max(deadline - wall(), 0))
+
+        return after_round
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """No garbage collection in samples, as in `timeit`; as before when the last thread is done."""
+    with _PAUSES.lock:
+        if not _PAUSES.count:
+            _PAUSES.collected = gc.isenabled()
+            gc.disable()
+        _PAUSES.count += 1
+    try:
+        yield
+    finally:
+        with _PAUSES.lock:
+            _PAUSES.count -= 1
+            if not _PAUSES.count and _PAUSES.collected:
+                gc.enable()
+
+
+class _Pauses:
+    """How many threads sample now, and whether garbage was collected before the first did."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.collected = True
+
+
+_PAUSES = _Pauses()

@@ -1,0 +1,156 @@
+"""Waits for asynchronous work: all that was started before, and what one call starts or leaves."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ipyjaxbench import stats
+from ipyjaxbench.frameworks import Framework, Wait, find_arrays
+from ipyjaxbench.host.clock import Clock
+
+#: Work that its value does not show matters from this share of a call on.
+_MATTERS = 0.05
+#: Below that, a drain after a call that left the caches cold looks like work.
+_FLOOR_NS = 15_000
+_IDLE_READINGS = 11
+_FEW = 3  # questions: of more, one "yes" is not enough
+
+
+class Drain:
+    """Waits until nothing is running on any device that is in use, and tells what was.
+
+    Args:
+        frameworks: whose devices to wait for.
+        clock: to measure with.
+
+    Attributes:
+        waited: nanoseconds that work from before took to end.
+        idle: nanoseconds that asking takes when there is nothing to wait for.
+        found_running: the frameworks of which work was found when `left` was asked.
+        is_certain: whether all that run ahead of Python tell it without a clock.
+    """
+
+    def __init__(self, frameworks: Sequence[Framework], clock: Clock) -> None:
+        self._frameworks = [*frameworks]
+        self._clock = clock
+        self.found_running: dict[Framework, None] = {}
+        self.is_certain = True
+        self._running_now = False
+        for framework in frameworks:
+            framework.prepare()
+        self.idle = 0
+        self.waited = self.left()
+        self.found_running.clear()
+        # Not the median: on a busy machine it would hide work that is really there.
+        self.idle = int(stats.quantile([self() for _ in range(_IDLE_READINGS)], 0.25))
+
+    def __call__(self) -> int:
+        """Wait; return how long it took, in nanoseconds."""
+        start = self._clock.wall()  # a clock of CPU time would read what asking costs the CPU
+        for framework in self._frameworks:
+            framework.drain()
+        return self._clock.wall() - start
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether there can be anything to wait for."""
+        return any(framework.runs_ahead() for framework in self._frameworks)
+
+    def left(self) -> int:
+        """Wait; nanoseconds for which something was still running, and 0 where nothing was.
+
+        Where a framework does not tell whether something runs, two waits are held against each
+        other: what the first one takes longer is work, where it is more than cold caches explain.
+        """
+        start = self._clock.wall()
+        unknown = self._ask()
+        if self._running_now:
+            self()
+            return max(self._clock.wall() - start - self.idle, 1)
+        if not unknown:
+            return 0
+        first, second = self(), self()
+        if first - second <= max(second, _FLOOR_NS):
+            return 0
+        self.found_running.update(dict.fromkeys(unknown))
+        return first - second
+
+    def _ask(self) -> list[Framework]:
+        """Note which frameworks have work that runs; give those that do not tell."""
+        answers = {f: f.is_running() for f in self._frameworks if f.runs_ahead()}
+        running = dict.fromkeys(f for f, answer in answers.items() if answer)
+        self.found_running.update(running)
+        self._running_now = bool(running)
+        unknown = [f for f, answer in answers.items() if answer is None]
+        self.is_certain = not unknown
+        return unknown
+
+
+def leaves_work(calls: Sequence[tuple[int, int]], *, is_certain: bool) -> int:
+    """Decide whether code leaves work running that its value does not show.
+
+    Where frameworks tell without a clock whether something runs, "yes" was never wrong and "no" in
+    up to 6 % of cases (`frameworks.jax.in_flight` has the figures). So two of many answers decide,
+    or one of three; tests/accuracy/sections/decisions.py counts how often this errs.
+    Where only a clock shows it, most of the calls have to.
+
+    Args:
+        calls: for each, its time and for how long work went on after it, in nanoseconds.
+        is_certain: whether that was told without a clock.
+
+    Returns:
+        Nanoseconds of the work, in the middle of the calls that left some; 0 where there is none,
+        or too little to matter.
+    """
+    matters = _MATTERS * stats.median([call for call, _ in calls])
+    left = [left for _, left in calls if left]
+    if not is_certain:
+        needed = len(calls) // 2 + 1
+        left = [ns for ns in left if ns > matters]
+    else:
+        needed = 2 if len(calls) > _FEW else 1
+    if len(left) < needed:
+        return 0
+    middle = int(stats.median(left))
+    return middle if middle > matters else 0
+
+
+def waiter_of(value: object, frameworks: Sequence[Framework]) -> Wait | None:
+    """The cheapest function that waits for all arrays in values built like ``value``.
+
+    Args:
+        value: an example.
+        frameworks: whose arrays to look for.
+
+    Returns:
+        The function, or None where there is nothing to wait for.
+    """
+    owned: dict[Framework, list[Any]] = {}
+    for framework, array in find_arrays(value, frameworks):
+        if not framework.alive(array):
+            continue
+        owned.setdefault(framework, []).append(array)
+    waits = [wait for f, arrays in owned.items() if (wait := f.waiter(value, arrays))]
+    return _all_of(waits)
+
+
+def _all_of(waits: Sequence[Callable[[Any], object]]) -> Wait | None:
+    if len(waits) <= 1:
+        return waits[0] if waits else None
+
+    def wait_for_all(value: Any) -> None:
+        for wait in waits:
+            wait(value)
+
+    return wait_for_all
+
+
+def each(waits: Sequence[Wait]) -> Wait:
+    """Wait for each item of a tuple in its own way; one alone is handed over as it is."""
+    if len(waits) == 1:
+        return waits[0]
+
+    def wait_for_each(values: Sequence[Any]) -> None:
+        for wait, value in zip(waits, values, strict=True):
+            wait(value)
+
+    return wait_for_each

@@ -1,0 +1,73 @@
+"""Throughput and dispatch: what calls cost when they are queued and not waited for one by one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ipyjaxbench import stats
+from ipyjaxbench.timing.runner import Calls, Probe
+
+_LOOK_NS = 8_000_000  # of queued calls in one look
+_FEWEST, _MOST = 4, 64
+_DISPATCHED = 4  # an eighth of the 32 programs that wait on XLA's CPU before a call blocks
+_SYNCHRONOUS = 0.9  # Python goes on when this share of a call is over: nothing is queued
+_TOO_SLOW_NS = 10_000_000  # beside that, what waiting costs is nothing
+
+
+@dataclass
+class Queued:
+    """Looks at queued calls, one in each round between the samples.
+
+    Args:
+        calls: makes them.
+        number: calls that are queued in one look.
+        dispatched: calls that are begun on idle devices to see how soon Python goes on.
+
+    Attributes:
+        throughputs: seconds per call of each look, all of them together waited for once.
+        dispatches: seconds per call of each look until Python goes on.
+        spent: nanoseconds on the wall that all looks took.
+    """
+
+    calls: Calls
+    number: int
+    dispatched: int
+    throughputs: list[float] = field(default_factory=list)
+    dispatches: list[float] = field(default_factory=list)
+    spent: int = 0
+
+    def look(self) -> None:
+        """Queue many calls, then few; the difference has no fixed cost of waiting in it.
+
+        What compiles is left out. A difference below 0, or above the plain quotient, is noise:
+        then the quotient stands.
+        """
+        __tracebackhide__ = True
+        start, compiled = self.calls.clock.wall(), self.calls.compilations()
+        few = max(self.number // 4, 1)
+        many_ns = self.calls.queue(self.number)[1]
+        few_ns = self.calls.queue(few)[1]
+        returned = self.calls.queue(self.dispatched)[0]
+        if self.calls.compilations() == compiled:
+            slope, quotient = (many_ns - few_ns) / (self.number - few), many_ns / self.number
+            self.throughputs.append((slope if 0 < slope < quotient else quotient) * 1e-9)
+            self.dispatches.append(returned / self.dispatched * 1e-9)
+        self.spent += self.calls.clock.wall() - start
+
+
+def queued_calls(calls: Calls, probes: Sequence[Probe], most: float) -> Queued | None:
+    """What looks at queued calls; None where nothing is queued or calls are too slow for it.
+
+    Args:
+        calls: makes them.
+        probes: calls that were looked at closely, at least one.
+        most: how many results fit into the memory that may be in flight.
+    """
+    __tracebackhide__ = True
+    returned = stats.median([probe.returned for probe in probes])
+    waited = stats.median([probe.waited for probe in probes])
+    if calls.one_by_one or waited > _TOO_SLOW_NS or returned > _SYNCHRONOUS * waited or most < 2:
+        return None
+    number = int(min(max(_LOOK_NS / waited, _FEWEST), _MOST, most))
+    # Code of many operations fills the queue with few calls.
+    blocks = calls.queue(_DISPATCHED)[0] > 2 * _DISPATCHED * returned
+    return Queued(calls, number, 1 if blocks else min(_DISPATCHED, number))

@@ -1,0 +1,1 @@
+"""What may mislead about a figure, as Notes."""

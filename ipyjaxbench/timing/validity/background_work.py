@@ -1,0 +1,72 @@
+"""Threads and processes that code starts and does not wait for."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import thread as pools
+from pathlib import Path
+from types import CodeType, FrameType
+
+from ipyjaxbench.frameworks import is_the_users_file
+from ipyjaxbench.host import procfs
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.validity import notes
+
+_ROOT = Path("/")
+_WAKING = 0.002  # seconds that a thread of a pool may take to begin with what it was given
+#: A pool's thread that was given something to do; one that waits for that is elsewhere.
+_ITEM: CodeType = pools._WorkItem.run.__code__
+
+
+class Background:
+    """Looks at threads and processes before the first call, after it, and after the last one.
+
+    A thread counts while it runs code of the user's, so that the threads of pools which wait for
+    work do not. Processes count where later calls start more of them: pools start theirs once.
+
+    Args:
+        clock: to wait with.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._busy = _at_work()
+        self._children = procfs.children(_ROOT)
+        self._threads: frozenset[int] = frozenset()
+        self._started: frozenset[int] = frozenset()
+
+    def look(self) -> None:
+        """Right after the first call."""
+        if threading.active_count() > 1:
+            self._clock.sleep(_WAKING)
+        self._threads = _at_work() - self._busy
+        self._started = procfs.children(_ROOT) - self._children
+
+    def found(self, calls: int) -> Iterator[Note]:
+        """What was left running, after so many calls."""
+        # Both, for the session may have threads of its own that now and then have something to do.
+        if self._threads and (calls == 1 or _at_work() - self._busy):
+            yield notes.left_running("thread", "keep the thread, and wait for it: t.join()")
+        more = procfs.children(_ROOT) - self._children - self._started
+        if self._started and (more or calls == 1):
+            yield notes.left_running("process", "keep the process, and wait for it: p.wait()")
+
+
+def _at_work() -> frozenset[int]:
+    """Other threads that run code of the user's, or what a pool was given."""
+    mine, known = threading.get_ident(), {each.ident for each in threading.enumerate()}
+    frames = sys._current_frames()
+    frames.pop(mine)  # a frame that holds itself keeps all that its callers hold
+    return frozenset(n for n, top in frames.items() if n in known and _is_at_work(top))
+
+
+def _is_at_work(top: FrameType) -> bool:
+    if top.f_code is threading.Thread.run.__code__:  # what it calls has no frame of Python
+        return True
+    frame: FrameType | None = top
+    while frame is not None:
+        if frame.f_code is _ITEM or is_the_users_file(frame.f_code.co_filename):
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,51 @@
+"""Arrays that keep the copy on the host that the first call made of them."""
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.validity import notes
+from ipyjaxbench.usercode.call import called
+
+#: What makes a NumPy array or a Python number of what it is given, or of what it is called on.
+_CONVERTS = {"asarray", "array", "device_get", "float", "int", "bool", "complex"}
+_CONVERTS_SELF = {"tolist", "item"}
+
+
+def kept_copies(
+    scene: Scene, remade: Collection[str], frameworks: Sequence[Framework], per_call: float
+) -> Iterator[Note]:
+    """Arrays that are converted in each call, where all but the first find the copy kept.
+
+    Args:
+        scene: the code, and what its names stood for before the first call.
+        remade: names that are bound anew before each call.
+        frameworks: asked about their arrays.
+        per_call: seconds of a call.
+
+    Returns:
+        A Note for each whose conversion takes more than all of the call.
+    """
+    for name, framework in converted(scene, frameworks).items():
+        taken = None if name in remade else framework.conversion(scene.values[name])
+        if taken and taken[0] - taken[1] > per_call:
+            yield notes.copy_kept(name, taken[0])
+
+
+def converted(scene: Scene, frameworks: Sequence[Framework]) -> dict[str, Framework]:
+    """Names of arrays that keep the copy that the code makes of them, with their frameworks."""
+    names = _converted(scene.snippet.statements) - set(scene.snippet.binds)
+    values = {name: scene.values[name] for name in sorted(names & scene.values.keys())}
+    return {n: f for n, v in values.items() for f in frameworks
+            if f.keeps_copies and f.owns(type(v))}  # fmt: skip
+
+
+def _converted(statements: Sequence[ast.stmt]) -> set[str]:
+    """Names whose values the code makes NumPy arrays or Python numbers of."""
+    calls = [n for n in ast.walk(ast.Module(list(statements), [])) if isinstance(n, ast.Call)]
+    given = [c.args[0] for c in calls if c.args and called(c) in _CONVERTS]
+    owners = [c.func.value for c in calls
+              if isinstance(c.func, ast.Attribute) and c.func.attr in _CONVERTS_SELF]  # fmt: skip
+    return {node.id for node in (*given, *owners) if isinstance(node, ast.Name)}

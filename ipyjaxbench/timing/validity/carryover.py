@@ -1,0 +1,287 @@
+"""What calls leave to the calls after them: values kept, iterators used up, containers grown."""
+
+import ast
+import enum
+import functools
+import inspect
+import itertools
+import operator
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
+from typing import Any, cast
+
+from ipyjaxbench import stats
+from ipyjaxbench.frameworks import Framework, find_arrays, is_the_users
+from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.isolation import handed_on
+from ipyjaxbench.timing.validity import notes as validity_notes
+from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.objects import looked_up
+from ipyjaxbench.usercode.snippet import Snippet
+
+_SIZED = (list, dict, set, bytearray, deque)
+#: They are the same object in every call without anyone having kept them.
+_SHARED = (
+    *(type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range),
+    *(type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, enum.Enum),
+)
+_CACHE = type(functools.lru_cache(len))
+_INSIDE = (map, zip, filter, enumerate)
+_MOST_ITEMS, _MOST_INSIDE, _DEPTH = 100, 10_000, 2
+#: A first call slower so many times, and by so many nanoseconds, did what later ones did not.
+_SLOWER, _SLOWER_NS = 5, 40_000
+#: Nanoseconds in which something that can be changed in place may still be computed anew.
+_LOOKED_UP_NS = 3000
+#: Of a series of samples: how ordered it is, and by how much its end is above its beginning.
+_MOST_CALLS = 0.5  # between some calls what they changed is put back
+_FEW, _ORDERED, _STRICTLY, _GREW, _PARTS = 12, 0.7, 0.95, 1.5, 6
+
+
+class Carryover:
+    """Looks before the first call, after it, and after the last; it calls nothing of the user's.
+
+    Args:
+        scene: the code and what it can reach.
+        frameworks: to find arrays.
+        remade: names that the set-up binds before each sample.
+
+    Attributes:
+        remade: as given.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        frameworks: Sequence[Framework],
+        remade: Sequence[str],
+    ) -> None:
+        snippet = scene.snippet
+        self.remade = frozenset(remade)
+        self._snippet = snippet
+        self._scene = scene
+        self._frameworks = frameworks
+        anew = {*remade, *(n for n in snippet.binds if n not in snippet.carried)}
+        self._known = {n: v for n, v in scene.values.items() if n not in anew}
+        self._caches = [f for f in scene.functions if type(f) is _CACHE]
+        self._filled = [f.cache_info() for f in self._caches]
+        handed = set(handed_on([*snippet.statements, *snippet.in_magics]))
+        self._iterators = {n: v for n, v in self._known.items() if n in handed and _may_end(v)}
+        self._ended_before = {n for n, v in self._iterators.items() if _has_ended(v)}
+        others = {n: v for n, v in scene.reached.items() if n not in self._iterators}
+        self._iterators |= {n: v for n, v in others.items() if _may_end(v) and not _has_ended(v)}
+        self._ended: list[str] = []
+        self._missed = [0] * len(self._caches)  # by the first call
+        self._containers = dict(_containers({**scene.reached, **self._known}))
+        self._before = {n: len(value) for n, value in self._containers.items()}
+        self._grown = self._before
+        self._inside = {id(value) for value in self._values_inside()}
+        self._held: Callable[[], object] | None = None
+        self._same = False
+
+    def after_first(self, value: object, *, held: bool) -> None:
+        """Look after the first call.
+
+        Args:
+            value: of its last expression.
+            held: something holds it, so that it may be kept. What is not held is not remembered.
+        """
+        self._ended = [n for n, v in self._iterators.items() if _has_ended(v)]
+        filled = [f.cache_info() for f in self._caches]
+        self._missed = [n.misses - b.misses for n, b in zip(filled, self._filled, strict=True)]
+        self._filled = filled
+        name = _bound_last(self._snippet.statements)
+        if name is not None:
+            value, held = self._snippet.names.get(name), True
+        if held and not issubclass(type(value), _SHARED) and self._was_put_away(value):
+            self._held = _remembered(value, self._frameworks)
+
+    def after_last(self) -> None:
+        """Look after the last call, before what the calls changed is put back."""
+        self._grown = {n: len(value) for n, value in self._containers.items()}
+
+    def _was_put_away(self, value: object) -> bool:
+        """Whether the first call put it where later ones can find it."""
+        return id(value) not in self._inside and any(v is value for v in self._values_inside())
+
+    def _values_inside(self) -> Iterator[object]:
+        """Items of containers and attributes of plain objects that the code can reach."""
+        values = [*self._scene.reached.values(), *self._known.values()]
+        return itertools.islice(_inside(values, _DEPTH), _MOST_INSIDE)
+
+    def look_again(self, again: Callable[[], object], first: int, later: float) -> None:
+        """Look at the value of a later call, where the first one's is suspected to be kept.
+
+        Args:
+            again: makes one more call.
+            first: nanoseconds of the first call, compilation left out.
+            later: nanoseconds of one of the others.
+        """
+        if self._held is None or self._held() is None or not _is_slower(first, later):
+            return
+        name = _bound_last(self._snippet.statements)
+        value = again() if name is None else self._snippet.names.get(name)
+        self._same = value is not None and self._held() is value
+
+    def kept(self, calls: int, first: int, later: float) -> Iterator[Note]:
+        """Values that were computed once.
+
+        Args:
+            calls: how many were made.
+            first: nanoseconds of the first, compilation left out.
+            later: nanoseconds of one of the others.
+        """
+        slower = _is_slower(first, later)
+        shown = _called_last(self._snippet.statements)
+        for cache, before, missed in zip(self._caches, self._filled, self._missed, strict=True):
+            now = cache.cache_info()
+            only_hits = now.misses == before.misses and now.hits - before.hits >= calls - 1 > 0
+            outright = shown is not None and looked_up(shown, self._scene.values) is cache
+            # A look-up inside of other work matters where it was most of the first call, and
+            # where the user wrote it: libraries look up small things in passing.
+            inside = first > _SLOWER * later and is_the_users(cache.__wrapped__)
+            if missed and only_hits and (outright or inside):
+                yield validity_notes.value_cached(
+                    f"{cache.__name__}(...)", first * 1e-9, later * 1e-9, self._emptying(cache)
+                )
+                return
+        if self._same and slower and (self._cannot_change() or later < _LOOKED_UP_NS):
+            name = ast.unparse(shown) + "(...)" if shown is not None else _last(self._snippet)
+            yield validity_notes.value_cached(name, first * 1e-9, later * 1e-9)
+
+    def _emptying(self, cache: object) -> str:
+        """The code, with the cache emptied in each call; "" where it has no name in the code."""
+        named = [each.func for each in ast.walk(ast.Module(list(self._snippet.statements), []))
+                 if isinstance(each, ast.Call)]  # fmt: skip
+        found = (n for n in named if looked_up(n, self._scene.values) is cache)
+        name = next((ast.unparse(node) for node in found), "")
+        if not name:
+            names = {**self._scene.values, **self._scene.reached, **self._snippet.names}
+            name = next((n for n, value in names.items() if value is cache), "")
+        code = self._snippet.text
+        below = "" if "\n" in code else f"; {code}"
+        return f"{name}.cache_clear(){below or ' as the first line of it'}" if name else ""
+
+    def _cannot_change(self) -> bool:
+        """Whether the value is an array of a kind that is never changed in place."""
+        value = self._held() if self._held else None
+        return any(f.owns(type(value)) and f.immutable for f in self._frameworks)
+
+    def used_up(self) -> dict[str, Note]:
+        """Iterators that had nothing left for later calls, by name."""
+        return {n: validity_notes.used_up(n, before=n in self._ended_before) for n in self._ended}
+
+    def growth(self, calls: int, samples: Sequence[float]) -> Iterator[Note]:
+        """Containers that grew with every call, where the time grew with them.
+
+        Args:
+            calls: how many were made.
+            samples: seconds per call, in the order in which they were taken.
+        """
+        if len(samples) < _FEW or min(samples) <= 0:
+            return
+        third, tenth = len(samples) // 3, max(len(samples) // 10, 3)
+        order = stats.trend(samples)
+        rise = stats.median(samples[-third:]) / stats.median(samples[:third])
+        if order < _ORDERED or rise < _GREW:
+            return
+        ends = stats.median(samples[:tenth]), stats.median(samples[-tenth:])
+        for name, after in self._grown.items():
+            before = self._before[name]
+            if after - before >= _MOST_CALLS * (calls - 1) > 0:
+                yield notes.grows(name, (before, after), ends)
+                return
+        if order > _STRICTLY and _rises(samples):
+            yield notes.slows_down(*ends)
+
+
+def _last(snippet: Snippet) -> str:
+    """The last expression, as ``model.table``."""
+    last = snippet.statements[-1]
+    return ast.unparse(last.value) if isinstance(last, ast.Expr) else ast.unparse(last)
+
+
+def _is_slower(first: int, later: float) -> bool:
+    return first > _SLOWER * later and first - later > _SLOWER_NS
+
+
+def _bound_last(statements: Sequence[ast.stmt]) -> str | None:
+    """The name that the last statement binds, as ``y`` in ``y = f(x)``."""
+    last = statements[-1]
+    if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
+        return last.targets[0].id
+    return None
+
+
+def _inside(values: Iterable[object], depth: int) -> Iterator[object]:
+    for value in values:
+        kind = type(value)
+        inside: Iterable[object] = ()
+        if objects.is_exactly(value, list, tuple, deque):
+            inside = list(cast(Iterable[object], value))
+        elif kind is dict:
+            inside = list(cast(dict[object, object], value).values())
+        elif not issubclass(kind, _SHARED):
+            inside = list(objects.attributes(value).values())
+        yield from inside
+        if depth > 1:
+            yield from _inside(inside, depth - 1)
+
+
+def _remembered(value: object, frameworks: Sequence[Framework]) -> Callable[[], object] | None:
+    """A way back to the value that does not hold it, or that holds no arrays."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        pass
+    return None if find_arrays(value, frameworks) else lambda: value
+
+
+def _rises(samples: Sequence[float]) -> bool:
+    """Whether it does so all the way: a step, as from a busy machine, is no growth."""
+    size = len(samples) // _PARTS
+    parts = [stats.median(samples[i * size : (i + 1) * size]) for i in range(_PARTS)]
+    rise = parts[-1] - parts[0]
+    return all(b - a > 0.4 * rise / (_PARTS - 1) for a, b in itertools.pairwise(parts))
+
+
+def _called_last(statements: Sequence[ast.stmt]) -> ast.expr | None:
+    """What is called last, as ``f`` in ``y = f(x)``."""
+    last = statements[-1]
+    if isinstance(last, ast.Expr | ast.Assign) and isinstance(last.value, ast.Call):
+        return last.value.func
+    return None
+
+
+def _containers(values: Mapping[str, object]) -> Iterator[tuple[str, Sized]]:
+    """Containers of Python's own, and those in attributes of plain objects."""
+    for name, value in values.items():
+        if objects.is_exactly(value, *_SIZED):
+            yield name, cast(Sized, value)
+        elif not issubclass(type(value), _SHARED):
+            for key, held in list(objects.attributes(value).items())[:_MOST_ITEMS]:
+                if objects.is_exactly(held, *_SIZED):
+                    yield f"{name}.{key}", cast(Sized, held)
+
+
+def _may_end(value: object) -> bool:
+    kind = type(value)
+    return kind is GeneratorType or (
+        objects.module_of(kind) == "builtins" and issubclass(kind, Iterator)
+    )
+
+
+def _has_ended(value: Any) -> bool:
+    """Whether an iterator of Python's own has nothing left to give; nothing is taken from it."""
+    kind = type(value)
+    if kind is GeneratorType:
+        return inspect.getgeneratorstate(value) == inspect.GEN_CLOSED
+    if objects.is_exactly(value, *_INSIDE):
+        inside = value.__reduce__()[1]
+        return any(_has_ended(each) for each in inside if _may_end(each))
+    if objects.module_of(kind) == "builtins" and issubclass(kind, Iterator):
+        return operator.length_hint(value, 1) == 0
+    return False

@@ -1,0 +1,220 @@
+"""What the calls showed, as Notes: after the first one, and after the last."""
+
+import ast
+import dis
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from types import CoroutineType, FunctionType
+
+from ipyjaxbench import stats
+from ipyjaxbench.frameworks import Framework, Seen, is_the_users
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing import notes, verdict
+from ipyjaxbench.timing.runner import Calls, cost_per_turn
+from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.steady_state import Steady
+from ipyjaxbench.timing.validity import compiled_work, tracers
+from ipyjaxbench.timing.validity import notes as validity_notes
+from ipyjaxbench.timing.validity.cached_copies import converted, kept_copies
+from ipyjaxbench.timing.validity.carryover import Carryover
+from ipyjaxbench.timing.validity.compiled_work import Built
+from ipyjaxbench.timing.validity.deferred_values import deferred
+from ipyjaxbench.timing.validity.host_copies import copies_made
+from ipyjaxbench.usercode.objects import module_of, package_of
+from ipyjaxbench.usercode.output import Muted
+from ipyjaxbench.usercode.snippet import Snippet
+
+_TOLD_RATIO = 1.5
+_ENOUGH = 3  # samples for a Note that changes what a figure means
+#: A sample must last so many times what the clock can show.
+_CLOCK_READINGS = 20
+#: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
+_TINY_NS = 50
+_EMPTY = 1.25
+_LOADS = {"RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "RETURN_VALUE",
+          "RETURN_CONST"}  # fmt: skip
+_MUCH = 0.25  # of a call, as far as frameworks tell it: from then on compiling was timed
+
+
+def after_first(
+    scene: Scene,
+    outputs: Sequence[Placement],
+    lost: Sequence[str],
+    frameworks: Sequence[Framework],
+    remade: Sequence[str],
+) -> Iterator[Note]:
+    """What the code and its first call show.
+
+    Args:
+        scene: the code and what it can reach.
+        outputs: where the values live that it gave.
+        lost: the arguments that it gave away.
+        frameworks: to ask.
+        remade: names that the set-up binds before each sample.
+    """
+    named = compiled_work.uncalled(scene, frameworks)
+    if named:
+        yield named
+    if lost:
+        yield notes.fresh_copies(lost)
+    kept = [n for n in converted(scene, frameworks) if n not in remade]
+    yield from copies_made(scene.snippet.statements, scene.inputs, outputs, kept)
+
+
+def of_value(value: object, code: str) -> Iterator[Note]:
+    """What the value of the first call tells: whether its work was done."""
+    if found := deferred(value):
+        yield validity_notes.lazy(found.kind, found.instead_of(code))
+    if type(value) is CoroutineType:
+        value.close()  # or Python would warn that it was never awaited
+
+
+def of_name(statements: Sequence[ast.stmt], results: Mapping[str, object]) -> Iterator[Note]:
+    """What the value tells that an assignment gives to a name, where it is all of the code."""
+    match statements:
+        case [ast.Assign([ast.Name(name)], made)] if name in results:
+            if found := deferred(results[name]):
+                binds = f"{name} = " if "{}" in found.advice else ""
+                yield validity_notes.lazy(found.kind, binds + found.instead_of(ast.unparse(made)))
+
+
+def cautions(
+    snippet: Snippet, scene: Scene, outputs: Sequence[Placement], playing: Sequence[Framework]
+) -> Iterator[Note]:
+    """What of the settings and surroundings changes what the figure means."""
+    yield from tracers.watching()
+    yield from tracers.environment((*scene.inputs, *outputs))
+    seen = Seen(
+        inputs=scene.inputs,
+        outputs=tuple(outputs),
+        statements=tuple(snippet.statements),
+        packages={name: _package(value) for name, value in scene.values.items()},
+        functions=tuple(scene.functions),
+        written=tuple(f for f in scene.functions if type(f) is FunctionType and is_the_users(f)),
+        compiled=tuple(scene.compiled),
+    )
+    for framework in playing:
+        yield from framework.cautions(seen)
+
+
+def _package(value: object) -> str:
+    return package_of(value) or module_of(type(value)).partition(".")[0]
+
+
+def of_state(
+    checkpoint: Checkpoint,
+    advanced: Sequence[str],
+    carryover: Carryover,
+    calls_made: int,
+    writes: int,
+) -> Iterator[Note]:
+    """What repeated calls changed that one would not have, and what they printed."""
+    restored = [n for n in dict.fromkeys(checkpoint.restored) if n not in carryover.remade]
+    if restored and calls_made > 1:
+        yield notes.put_back(restored, checkpoint.nbytes)
+    if checkpoint.cut and checkpoint.restores and calls_made > 1:
+        yield notes.not_all_kept(checkpoint.cut)
+    used_up = carryover.used_up() if calls_made > 1 else {}
+    yield from used_up.values()
+    names = [n for n in dict.fromkeys(advanced) if n not in used_up and n not in carryover.remade]
+    if names and calls_made > 1:
+        yield notes.state_advanced(names, calls_made, restore=checkpoint.restores)
+    if writes:
+        yield notes.output_hidden(writes)
+
+
+def after_last(
+    scene: Scene,
+    frameworks: Sequence[Framework],
+    steady: Steady,
+    carryover: Carryover,
+    typical: int,
+) -> Iterator[Note]:
+    """What may mislead in the samples; those with a rare compilation are left out.
+
+    Args:
+        scene: the code and what it can reach.
+        frameworks: whose compiled programs are looked at.
+        steady: all calls after the first.
+        carryover: what the calls left to each other.
+        typical: nanoseconds of the first call, its compilation left out.
+    """
+    calls, samples = steady.calls, steady.samples
+    built = compiled_work.built(scene, frameworks)
+    recompiles = _compilations(calls, samples, steady.compiling, built)
+    yield from recompiles
+    if any(note.code == "recompiles" for note in recompiles) or not samples.batches:
+        return
+    yield from _unsynchronised(steady)
+    if compiled_work.uncalled(scene, frameworks):
+        return
+    yield from carryover.kept(calls.made, typical, samples.per_call)
+    yield from carryover.growth(calls.made, samples.seconds)
+    if not steady.ended_early:
+        yield from _too_short(scene.snippet, calls, samples)
+    seconds = samples.per_call * 1e-9
+    if built:
+        yield compiled_work.of_built(built, scene.snippet, calls.clock, seconds)
+    with Muted():
+        found = list(compiled_work.of_programs(compiled_work.programs(scene, frameworks), seconds))
+        found += kept_copies(scene, carryover.remade, frameworks, seconds)
+    yield from found
+
+
+def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | None) -> list[Note]:
+    late = sum(samples.compiled)
+    if 2 * late > len(samples.compiled):
+        per_call = spent / max(calls.made - 1, 1)
+        if built is None and 0 < per_call * 1e9 < _MUCH * samples.per_call:
+            return [validity_notes.compiles_too(per_call, samples.per_call * 1e-9)]
+        cause = built.name if built else ""
+        return [validity_notes.recompiles(late, len(samples.compiled), per_call, cause)]
+    if late:
+        samples.leave_out_compiled()
+        return [notes.compiled_late(late)]
+    return []
+
+
+def _unsynchronised(steady: Steady) -> Iterator[Note]:
+    """By the statistic of the headline, so that the two agree."""
+    dispatches, samples = steady.dispatches(), steady.samples
+    if steady.plan.wait is not None and dispatches and len(samples.batches) >= _ENOUGH:
+        seconds = samples.seconds
+        half_width = stats.repeatability(seconds, samples.rounds)
+        statistic = verdict.headline(half_width, codes=[note.code for note in steady.said])
+        returned, waited = statistic(dispatches), statistic(seconds)
+        if waited > _TOLD_RATIO * returned > 0:
+            yield notes.unsynchronised(returned, waited / returned)
+
+
+def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Note]:
+    per_call = samples.per_call
+    sample = stats.median([taken for _, taken in samples.batches])
+    resolution = calls.clock.resolution
+    if sample < _CLOCK_READINGS * resolution:
+        enough = 10 ** math.ceil(math.log10(500_000 / max(per_call, 1)))
+        number = None if calls.one_by_one else enough
+        yield notes.below_clock(sample * 1e-9, resolution * 1e-9, number)
+        return
+    loop = cost_per_turn("pass", calls.clock) if per_call < _TINY_NS else 0.0
+    if 0 < per_call <= _EMPTY * loop:
+        yield validity_notes.no_work(loop * 1e-9)
+    elif _is_trivial(snippet.statements):
+        yield validity_notes.no_work(None)
+
+
+def _is_trivial(statements: Sequence[ast.stmt]) -> bool:
+    """Whether the code is nothing but names and constants, such as ``1 + 1``."""
+    return all(
+        isinstance(each, ast.Pass) or (isinstance(each, ast.Expr) and _only_loads(each.value))
+        for each in statements
+    )
+
+
+def _only_loads(value: ast.expr) -> bool:
+    """Whether Python's compiler leaves no more of an expression than the value itself."""
+    code = compile(ast.Expression(value), "<value>", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return {each.opname for each in dis.get_instructions(code)} <= _LOADS

@@ -1,0 +1,257 @@
+"""What the code builds, what it only names, and what its compiled functions really compute."""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import repeat
+from typing import Any, NamedTuple
+
+from ipyjaxbench import stats
+from ipyjaxbench.frameworks import Framework, Work
+from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.validity import notes
+from ipyjaxbench.usercode.objects import asked, attributes, looked_up
+from ipyjaxbench.usercode.snippet import Snippet, Source, own
+
+_READINGS, _BUILDS = 5, 10
+_MOST_PROGRAMS = 4
+#: A share of the operations as written that must be missing, and how many there must be at all.
+_SHARE, _LEAST = 0.5, 1e5
+_LARGE_CONSTANTS = 2**16
+#: FLOP/s that no single core of a CPU reaches: only from here on is the device asked.
+_SUSPICIOUS = 1e11
+_IMPOSSIBLE = 3.0
+
+
+class Built(NamedTuple):
+    """A call that makes a function of a function.
+
+    Attributes:
+        name: what is called, as typed.
+        node: the call; None where it is a decorator or a partial.
+        wrapper: what would compile the result, or "" where the call does so itself.
+    """
+
+    name: str
+    node: ast.Call | None
+    wrapper: str
+
+
+def built(scene: Scene, frameworks: Sequence[Framework]) -> Built | None:
+    """The outermost `jax.jit`, `torch.compile` or `tf.function` that is called in the code."""
+    for node in own(scene.snippet.statements):
+        if isinstance(node, ast.Call):
+            found = _builder_of(node, scene, frameworks)
+            if found:
+                partly = looked_up(node.func, scene.values) is partial
+                return Built(found[0], None if partly else node, found[1])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for decorator in node.decorator_list:
+                found = _builder_of(decorator, scene, frameworks)
+                if found:
+                    return Built(found[0], None, found[1])
+    return None
+
+
+def _builder_of(
+    node: ast.expr, scene: Scene, frameworks: Sequence[Framework]
+) -> tuple[str, str] | None:
+    """What ``jit``, ``jit(f)`` or ``partial(jit, ...)`` builds with."""
+    if not isinstance(node, ast.Call):
+        return _builder(node, scene, frameworks)
+    if looked_up(node.func, scene.values) is partial and node.args:
+        return _builder(node.args[0], scene, frameworks)
+    return _builder(node.func, scene, frameworks)
+
+
+def _builder(
+    node: ast.expr, scene: Scene, frameworks: Sequence[Framework]
+) -> tuple[str, str] | None:
+    value = looked_up(node, scene.values)
+    for framework in frameworks:
+        for function, wrapper in framework.builders:
+            if value is function:
+                return ast.unparse(node), wrapper
+    return None
+
+
+def of_built(found: Built, snippet: Snippet, clock: Clock, latency: float) -> Note:
+    """What building it in every call costs, and what to write instead."""
+    made = f"g = {found.wrapper}({ast.unparse(found.node)})" if found.wrapper and found.node else ""
+    if found.node and not made:
+        made = f"g = {ast.unparse(found.node)}"
+    advice = f"{made} above, and time g(...)" if made else "build it above, and time its call"
+    seconds = None
+    if found.node and all(_is_plain(argument) for argument in _given(found.node)):
+        seconds = _cost_of(found.node, snippet, clock)
+    return notes.built_each_call(found.name, seconds, latency, advice)
+
+
+def _cost_of(node: ast.Call, snippet: Snippet, clock: Clock) -> float | None:
+    """Seconds that making the function takes; it is made some times more and not called."""
+    try:
+        loop = Snippet(Source.plain(ast.unparse(node)), dict(snippet.names)).loop()
+        taken = [loop(repeat(None, _BUILDS), clock.now, id, ()) for _ in range(_READINGS)]
+    # A name in it may be gone by now: then its cost is not told.
+    except Exception:  # noqa: BLE001
+        return None
+    return stats.median(taken) / _BUILDS * 1e-9
+
+
+def _given(node: ast.Call) -> list[ast.expr]:
+    return [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Names, dotted names and constants: evaluating them runs no code of the user's."""
+    if isinstance(node, ast.Attribute):
+        return _is_plain(node.value)
+    return isinstance(node, ast.Name | ast.Constant | ast.Lambda) or _literal(node) is not None
+
+
+def uncalled(scene: Scene, frameworks: Sequence[Framework]) -> Note | None:
+    """The code is nothing but the name of a function, or makes one and does not call it."""
+    body = scene.snippet.statements
+    node = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    if isinstance(node, ast.Lambda):
+        call = (
+            ast.unparse(node.body) if not ast.unparse(node.args) else f"({ast.unparse(node)})(...)"
+        )
+        return notes.not_called(ast.unparse(node), call=call, made=True)
+    if isinstance(node, ast.Call):
+        partly = looked_up(node.func, scene.values) is partial
+        if partly or _builder(node.func, scene, frameworks):
+            return notes.not_called(ast.unparse(node), made=True)
+    if isinstance(node, ast.Name | ast.Attribute):
+        value = looked_up(node, scene.values)
+        if _can_be_called(value, frameworks):
+            return notes.not_called(ast.unparse(node))
+    return None
+
+
+def _can_be_called(value: object, frameworks: Sequence[Framework]) -> bool:
+    if issubclass(type(value), type):
+        return False
+    known = issubclass(type(value), (staticmethod, classmethod)) or callable(value)
+    return known or any(asked(framework.compiles, value) for framework in frameworks)
+
+
+class Called(NamedTuple):
+    """A call of a compiled function whose arguments are known."""
+
+    name: str
+    work: Work
+
+
+def programs(scene: Scene, frameworks: Sequence[Framework]) -> Iterator[Called]:
+    """The work of each call of a compiled function that every run of the code makes once.
+
+    Only calls whose arguments are names, attributes or constants: nothing is evaluated.
+    """
+    found, snippet = 0, scene.snippet
+    for node in _always_run(snippet):
+        function = looked_up(node.func, scene.values)
+        owner = next((f for f in frameworks if asked(f.compiles, function)), None)
+        if owner is None or found >= _MOST_PROGRAMS:
+            continue
+        found += 1
+        try:
+            args, kwargs = _arguments(node, snippet, scene)
+            work = owner.work(function, args, kwargs)
+        # Whatever a framework raises for a function or a value that is none of its own.
+        except Exception:  # noqa: BLE001
+            continue
+        if work is not None:
+            yield Called(ast.unparse(node.func), work)
+
+
+def _always_run(snippet: Snippet) -> Iterator[ast.Call]:
+    """Calls in plain statements, outside of anything that may skip, repeat or change them."""
+    for statement in snippet.statements:
+        if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign):
+            yield from _unconditional(statement)
+
+
+def _unconditional(node: ast.AST) -> Iterator[ast.Call]:
+    skipped = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
+               ast.GeneratorExp)  # fmt: skip
+    if isinstance(node, skipped):
+        return
+    if isinstance(node, ast.Call):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _unconditional(child)
+
+
+def _arguments(
+    node: ast.Call, snippet: Snippet, scene: Scene
+) -> tuple[list[object], dict[str, object]]:
+    args = [_value(argument, snippet, scene) for argument in node.args]
+    kwargs = {str(k.arg): _value(k.value, snippet, scene) for k in node.keywords if k.arg}
+    if len(kwargs) != len(node.keywords):
+        raise LookupError("**")
+    return args, kwargs
+
+
+def _value(node: ast.expr, snippet: Snippet, scene: Scene) -> object:
+    """What an argument was in the first call.
+
+    Raises:
+        LookupError: it cannot be known without running code.
+    """
+    literal = _literal(node)
+    if literal is not None:
+        return literal[0]
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        raise LookupError(ast.unparse(node))
+    if root.id in snippet.binds and len(snippet.statements) > 1:
+        raise LookupError(root.id)  # which of its values it had is not known
+    value: Any = scene.values[root.id]
+    for name in reversed(_names(node)):
+        value = attributes(value)[name]
+    return value
+
+
+def _names(node: ast.expr) -> list[str]:
+    return [node.attr, *_names(node.value)] if isinstance(node, ast.Attribute) else []
+
+
+def _literal(node: ast.expr) -> tuple[object] | None:
+    try:
+        return (ast.literal_eval(node),)
+    except ValueError:
+        return None
+
+
+def of_programs(all_called: Iterable[Called], seconds: float) -> Iterator[Note]:
+    """What the compiled programs leave out of what was written.
+
+    Args:
+        all_called: what each run of the code calls.
+        seconds: that each run takes.
+    """
+    called, explained = list(all_called), False
+    for name, work in called:
+        missing = work.compiled < _SHARE * work.written
+        if missing and work.unused >= max(_SHARE * work.written, _LEAST):
+            yield notes.work_removed(name, work.written, work.compiled)
+            explained = True
+        elif (
+            missing
+            and work.constant >= max(_SHARE * work.written, _LEAST)
+            and work.constant_bytes >= _LARGE_CONSTANTS
+        ):
+            yield notes.constant_folded(name, work.constant_bytes, work.written, work.compiled)
+            explained = True
+    flops = sum(each.work.flops for each in called)
+    if explained or not seconds or flops < _SUSPICIOUS * seconds:
+        return
+    peaks = [each.work.peak() for each in called]
+    known = [peak for peak in peaks if peak]
+    if len(known) == len(peaks) and flops > _IMPOSSIBLE * max(known) * seconds:
+        yield notes.impossible_speed(flops, flops / seconds, max(known))

@@ -1,0 +1,264 @@
+"""Has every call in some code, and in the user's functions that it can reach, go through a hook."""
+
+import __future__
+
+import ast
+import copy
+import inspect
+import operator
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any, Protocol, TypeVar
+
+from ipyjaxbench.usercode import code_objects
+from ipyjaxbench.usercode.snippet import Source
+
+
+class Hook(Protocol):
+    """Gets each call in place of what is called."""
+
+    def pick(self, site: "Site", function: Any, /) -> Any:
+        """What is to be called in place of a function: itself, or what makes the call for it."""
+
+
+#: They look at the frame that calls them.
+_LEFT_ALONE = {
+    "super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "get_ipython",
+    "print", "len", "range", "isinstance", "type", "int", "float", "str", "list", "tuple", "dict",
+    "zip", "enumerate", "getattr", "hasattr",
+}  # fmt: skip
+#: So do these, and they are methods or functions of modules too.
+_LOOK_AT_FRAMES = {
+    "run_line_magic", "run_cell_magic", "system", "getoutput", "var_expand",
+    "_getframe", "currentframe", "stack", "warn", "query", "evaluate", "eval",
+}  # fmt: skip
+#: What has code of its own.
+BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_HOOK, _SITE, _OPERATOR = "__fw_call", "__fw_site_", "__fw_operator_"
+_OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}  # fmt: skip
+_Function = TypeVar("_Function", ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a call stands.
+
+    Attributes:
+        line: its number.
+        text: the call, as typed.
+        file: the file or cell, for those that have the same number.
+    """
+
+    line: int
+    text: str
+    file: str = ""
+
+
+def compiled(
+    source: Source, hook: Hook, *, aside: bool = False, operators: bool = False
+) -> CodeType:
+    """The code of a cell with the hook in every call.
+
+    Args:
+        source: the cell.
+        hook: gets each call.
+        aside: leave the functions that it defines as they are; see `instrument_copies`.
+        operators: whether the hook gets operators of two values too, as functions of these.
+
+    Returns:
+        The code, to be executed; it binds the names that the cell does.
+    """
+    instrumented = Instrumented(hook, source.filename, lambda _: not aside, operators=operators)
+    tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
+    code = with_objects(source.compiled(tree), instrumented.objects)
+    return code_objects.with_originals(code, source.compiled())
+
+
+@contextmanager
+def hooked(
+    functions: Iterable[object], hook: Hook, *, operators: bool = False
+) -> Iterator[list[FunctionType]]:
+    """Put the hook into the calls of plain functions for as long as the context is open.
+
+    Args:
+        functions: those whose source cannot be had are left as they are.
+        hook: gets each call.
+        operators: whether it gets operators of two values too.
+
+    Yields:
+        The functions that have it.
+    """
+    before: list[tuple[FunctionType, CodeType]] = []
+    try:
+        for function in functions:
+            if type(function) is not FunctionType:
+                continue
+            changed = _hooked_code(function, hook, operators=operators)
+            if changed is not None:
+                before.append((function, function.__code__))
+                function.__code__ = changed
+        yield [function for function, _ in before]
+    finally:
+        with_hook = [function.__code__ for function, _ in before]
+        for function, code in before:
+            function.__code__ = code
+        code_objects.give_back(with_hook)
+
+
+def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> CodeType | None:
+    """The code of a function with the hook in every call, found where the whole file has it."""
+    old = function.__code__
+    try:
+        lines, first = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError, IndentationError):
+        return None
+    ast.increment_lineno(tree, first - 1)
+    instrumented = Instrumented(hook, old.co_filename, operators=operators)
+    # Closed-over names must be those of a function around it.
+    around = ast.parse(f"def __fw_around({', '.join(old.co_freevars)}): pass")
+    around.body[0].body = tree.body  # type: ignore[attr-defined]
+    ast.increment_lineno(around, 0)
+    try:
+        whole = ast.fix_missing_locations(instrumented.visit(around))
+        code = compile(whole, old.co_filename, "exec", dont_inherit=True, flags=flags_of(old))
+    except (SyntaxError, ValueError):
+        return None
+    found = next(same(code, old), None)
+    if found is None or found.co_freevars != old.co_freevars:
+        return None
+    code = code_objects.with_originals(with_objects(found, instrumented.objects), old)
+    return code_objects.mark(code, old)
+
+
+def flags_of(code: CodeType) -> int:
+    """What it imported from the future."""
+    known = (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+    return code.co_flags & int(sum(known))
+
+
+def same(code: CodeType, old: CodeType) -> Iterator[CodeType]:
+    """The code within another one that has the name, the line and the arguments of an old one."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            names = each.co_varnames[: each.co_argcount] == old.co_varnames[: old.co_argcount]
+            if (each.co_name, each.co_firstlineno) == (old.co_name, old.co_firstlineno) and names:
+                yield each
+            yield from same(each, old)
+
+
+def with_objects(code: CodeType, objects: dict[str, Any]) -> CodeType:
+    """Constants that stand for objects, as these: so no name of the user's is taken."""
+    consts = tuple(
+        with_objects(each, objects)
+        if isinstance(each, CodeType)
+        else objects.get(each, each)
+        if isinstance(each, str)
+        else each
+        for each in code.co_consts
+    )
+    return code.replace(co_consts=consts)
+
+
+class Instrumented(ast.NodeTransformer):
+    """Puts a hook into each call of a tree.
+
+    Args:
+        hook: gets each call.
+        file: where the code is from.
+        enters: whether to go into the body of a function that is defined there.
+        operators: whether the hook gets operators of two values too.
+
+    Attributes:
+        objects: what names in the new tree stand for; see `with_objects`.
+    """
+
+    def __init__(
+        self,
+        hook: Hook,
+        file: str,
+        enters: Callable[[ast.AST], bool] = lambda _: True,
+        *,
+        operators: bool = False,
+    ) -> None:
+        self._file, self._enters, self._operators = file, enters, operators
+        self.objects: dict[str, Any] = {_HOOK: hook}
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``f(x)`` becomes ``hook(site, f)(x)``: the frame above `f` is still the user's."""
+        text = ast.unparse(node)
+        self.generic_visit(node)
+        if _looks_at_frame(node.func):
+            return node
+        return self._through_hook(node, text, node.func, node.args, node.keywords)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """``x + y`` becomes ``hook(site, operator.add)(x, y)``."""
+        text = ast.unparse(node) if self._operators else ""
+        self.generic_visit(node)
+        if not self._operators:
+            return node
+        function = _OPERATORS[type(node.op)]
+        name = f"{_OPERATOR}{function.__name__}"
+        self.objects[name] = function
+        return self._through_hook(node, text, ast.Constant(name), [node.left, node.right], [])
+
+    def _through_hook(
+        self,
+        node: ast.expr,
+        text: str,
+        function: ast.expr,
+        args: list[ast.expr],
+        keywords: list[ast.keyword],
+    ) -> ast.expr:
+        name = f"{_SITE}{len(self.objects)}"
+        self.objects[name] = Site(node.lineno, text, self._file)
+        hook = ast.Attribute(ast.Constant(_HOOK), "pick", ast.Load())
+        picked = ast.copy_location(ast.Call(hook, [ast.Constant(name), function], []), node)
+        return ast.copy_location(ast.Call(picked, args, keywords), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Decorators and defaults too: they are calls of the code around it."""
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        """As those that are not asynchronous."""
+        return self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        """As functions that have a name."""
+        return self._function(node)
+
+    def _function(self, node: _Function) -> _Function:
+        body = node.body
+        if not self._enters(node):
+            node.body = ast.Constant(None) if isinstance(node, ast.Lambda) else []
+        self.generic_visit(node)
+        if not self._enters(node):
+            node.body = body
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
+        """Before Python 3.12 positions in f-strings are not those of the line: it has them all."""
+        if sys.version_info < (3, 12):
+            for each in ast.walk(node):
+                ast.copy_location(each, node)
+        self.generic_visit(node)
+        return node
+
+
+def _looks_at_frame(function: ast.expr) -> bool:
+    """Whether what is called may look at the frame that calls it."""
+    if isinstance(function, ast.Name):
+        return function.id in _LEFT_ALONE | _LOOK_AT_FRAMES
+    return isinstance(function, ast.Attribute) and function.attr in _LOOK_AT_FRAMES

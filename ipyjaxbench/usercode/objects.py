@@ -1,0 +1,269 @@
+"""Looks at any object without running code of its class, and never raises.
+
+An object may answer what it likes: with a catch-all ``__getattr__``, a property that raises, a
+``__class__`` that lies, an ``__eq__`` that gives an array. What is asked here is answered by
+Python itself.
+"""
+
+import ast
+import inspect
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
+
+from ipyjaxbench.usercode import inline_values
+
+# Not by attribute: a metaclass may define what stands there.
+_MRO: Any = vars(type)["__mro__"]
+_DEFINED: Any = vars(type)["__dict__"]
+_CLASS_NAME: Any = vars(type)["__name__"]
+_CLASS_FLAGS: Any = vars(type)["__flags__"]
+_CLASS_MODULE: Any = vars(type)["__module__"]
+_CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
+#: By identity: a metaclass may define equality.
+_PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex, str, bytes)))
+_MADE = 1 << 9  # flag of a class that a `class` statement made
+
+
+def asked(question: Callable[[Any], object], value: object) -> bool:
+    """The answer to a question about a user's object; no, where asking raises.
+
+    Example:
+        >>> asked(callable, print), asked(lambda value: value.missing, 3)
+        (True, False)
+    """
+    try:
+        return bool(question(value))
+    except Exception:  # noqa: BLE001  the object may raise anything
+        return False
+
+
+def is_of(value: object, *kinds: type) -> bool:
+    """Whether a value is of a class, by its real type: `isinstance` also asks for ``__class__``.
+
+    Example:
+        >>> is_of(True, int), is_of([], tuple, dict)
+        (True, False)
+    """
+    return extends(type(value), *kinds)
+
+
+def extends(kind: type, *kinds: type) -> bool:
+    """What `issubclass` answers; no, where a metaclass raises.
+
+    Example:
+        >>> extends(bool, int)
+        True
+    """
+    try:
+        return issubclass(kind, kinds)
+    except Exception:  # noqa: BLE001  an abstract class hashes what it is asked about
+        return False
+
+
+def is_a(value: object, *kinds: type) -> bool:
+    """What `isinstance` answers; no, where the object raises: for classes with a say in that."""
+    try:
+        return isinstance(value, kinds)
+    except Exception:  # noqa: BLE001  the object may raise anything
+        return False
+
+
+def is_exactly(value: object, *kinds: type) -> bool:
+    """Whether one of these is the class of a value; a metaclass may define what equal means."""
+    kind = type(value)
+    return any(kind is each for each in kinds)
+
+
+def attributes(value: object) -> dict[str, Any]:
+    """An object's own attributes, to be read: its ``__dict__``, or what would stand in it.
+
+    Example:
+        >>> attributes(3)
+        {}
+    """
+    found = inline_values.read(value)
+    if found is None:
+        found = _dictionary(value) or {}
+    return found if type(found) is dict else dict(found)
+
+
+def has_attributes(value: object) -> bool:
+    """Whether an object keeps attributes in a dictionary, or would."""
+    return inline_values.read(value) is not None or dictionary(value) is not None
+
+
+def dictionary(value: object) -> dict[str, Any] | None:
+    """The ``__dict__`` of an object itself, to be written to; None where it has none."""
+    found = _dictionary(value)
+    return found if type(found) is dict else None
+
+
+def _dictionary(value: object) -> Any:
+    kinds = (kind for kind in line_of(type(value)) if "__dict__" in defined(kind))
+    descriptor: Any = next((defined(kind)["__dict__"] for kind in kinds), None)
+    # Any other is of the class's own making.
+    is_own = is_exactly(descriptor, GetSetDescriptorType, MemberDescriptorType)
+    found = descriptor.__get__(value) if is_own else None
+    if type(found) is dict:
+        inline_values.learn(type(value), found)
+    return found
+
+
+def slots(value: object) -> dict[str, Any]:
+    """What stands in the slots of an object, as far as they are filled."""
+    found: dict[str, Any] = {}
+    for kind in line_of(type(value)):
+        members = defined(kind).items() if "__slots__" in defined(kind) else ()
+        for name, member in members:
+            if type(member) is MemberDescriptorType:
+                with suppress(AttributeError):  # the slot is empty
+                    found.setdefault(name, member.__get__(value))
+    return found
+
+
+def attribute(value: object, name: str, default: object = None) -> Any:
+    """What stands under a name in an object or its classes; descriptors are not run.
+
+    Example:
+        >>> attribute("text", "missing", 0)
+        0
+    """
+    own = inline_values.read(value)
+    if own is not None:
+        places = (own, *map(defined, line_of(type(value))))
+        return next((place[name] for place in places if name in place), default)
+    try:
+        return inspect.getattr_static(value, name, default)
+    except Exception:  # noqa: BLE001  a metaclass misleads Python
+        held = (defined(kind) for kind in line_of(type(value)))
+        found = (each[name] for each in (attributes(value), *held) if name in each)
+        return next(found, default)
+
+
+def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
+    """What a name or a dotted name stands for; None for anything else. No attribute code is run."""
+    if isinstance(node, ast.Name):
+        return values.get(node.id)
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = looked_up(node.value, values)
+    return None if owner is None else attribute(owner, node.attr)
+
+
+def is_opaque(value: Any) -> bool:
+    """Whether a container of the user's own class refuses to be walked, as frameworks walk trees.
+
+    It raises, has no end, or gives another number of items than it has.
+
+    Example:
+        >>> is_opaque([1, 2]), is_opaque(3)
+        (False, False)
+    """
+    if id(type(value)) in _PLAIN:
+        return False
+    base = next((kind for kind in _CONTAINERS if is_of(value, kind)), None)
+    if base is None:
+        return not asked(_is_known, value)
+    return not asked(lambda it: _is_known(it) and _is_walked(it, base), value)
+
+
+def _is_known(value: Any) -> bool:
+    """Frameworks look classes up in dictionaries."""
+    return type(value) in {type(value): True}
+
+
+def _is_walked(value: Any, base: Any) -> bool:
+    size = base.__len__(value)
+    fields: Any = getattr(value, "_fields", ()) if base is tuple else ()
+    named = type(fields) is tuple and all(type(each) is str for each in fields)
+    items = sum(1 for _ in itertools.islice(iter(value), size + 1))
+    return items == len(value) == size and named and len(fields) in (0, size)
+
+
+def items_of(value: Any, most: int) -> Iterator[Any]:
+    """What a container holds, as its base among Python's own gives it, whatever `__iter__` is.
+
+    Args:
+        value: a list, tuple, set, deque, dictionary (of which the values), or any iterable.
+        most: items that are asked of an iterable of another kind, which may have no end.
+
+    Example:
+        >>> [*items_of({"a": 1}, 9)], [*items_of(iter(int, 1), 2)]
+        ([1], [0, 0])
+    """
+    if is_of(value, dict):
+        return iter(dict.values(value))
+    for kind in _CONTAINERS[1:]:
+        if is_of(value, kind):
+            found: Iterator[Any] = kind.__iter__(value)
+            return found
+    return itertools.islice(value, most)
+
+
+def unwrapped(value: Any) -> Any:
+    """What decorators were given that wrapped it, as `functools.wraps` says; itself for others."""
+    try:
+        return inspect.unwrap(value)
+    except Exception:  # noqa: BLE001  it has every attribute, or raises
+        return value
+
+
+def name_of(value: object) -> str:
+    """The name of a function, a class or a module; "" where it has none.
+
+    Example:
+        >>> name_of(len), name_of([].sort), name_of(3)
+        ('len', 'sort', '')
+    """
+    if type(value) is MethodType:
+        return name_of(value.__func__)
+    found: Any = _CLASS_NAME.__get__(value) if is_of(value, type) else attribute(value, "__name__")
+    if type(found) is GetSetDescriptorType:
+        try:
+            found = found.__get__(value)
+        except Exception:  # noqa: BLE001  it is that of another class
+            return ""
+    return found if type(found) is str else ""
+
+
+def package_of(value: object) -> str:
+    """The top-level package that a module, function or object comes from; "" for Python's own."""
+    if is_of(value, ModuleType):
+        name: Any = attributes(value).get("__name__")
+    elif is_exactly(value, FunctionType, BuiltinFunctionType):
+        name = getattr(value, "__module__", None)
+    else:
+        name = attribute(value, "__module__")
+        if name is None and not is_of(value, type):
+            name = defined(type(value)).get("__module__")
+    return name.partition(".")[0] if type(name) is str else ""
+
+
+def module_of(kind: type) -> str:
+    """The name of the module in which a class was written, or ""."""
+    is_made = _CLASS_FLAGS.__get__(kind) & _MADE
+    found = defined(kind).get("__module__") if is_made else _CLASS_MODULE.__get__(kind)
+    return found if type(found) is str else ""
+
+
+def line_of(kind: type) -> tuple[type, ...]:
+    """A class and those that it extends."""
+    found: tuple[type, ...] = _MRO.__get__(kind)
+    return found
+
+
+def defined(kind: type) -> Mapping[str, Any]:
+    """What a class defines itself."""
+    found: Mapping[str, Any] = _DEFINED.__get__(kind)
+    return found

@@ -1,0 +1,345 @@
+"""User code, compiled once by AST into a loop that can be timed; never as text.
+
+The statements run inside a function whose names are the caller's globals, so that a loop costs
+what `timeit`'s does and every name means what it means in a cell.
+"""
+
+import ast
+import dataclasses
+import dis
+import itertools
+import linecache
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import shorten
+from types import CodeType, FunctionType
+from typing import Any
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.usercode.awaiting import finished, run
+from ipyjaxbench.usercode.nested_magics import statements_in_magics
+
+Namespace = dict[str, Any]
+#: times, clock, wait, kept values -> nanoseconds for all of them.
+Loop = Callable[[Iterator[None], Callable[[], int], Callable[[Any], object], Any], int]
+
+# It begins on line 1, as a cell does: coloured tracebacks count from where the code begins.
+_TEMPLATE = """\
+def __fw_loop(__fw_times, __fw_clock, __fw_wait, __fw_kept):
+    __fw_start = __fw_clock()
+    for __fw_time in __fw_times:
+        pass
+    return __fw_clock() - __fw_start
+"""
+#: Code that uses these sees the difference between a function's names and a cell's; magics read and
+#: bind the names of the frame that calls them.
+_LOOKS_AT_NAMES = {
+    *("locals", "exec", "eval", "vars", "dir"),
+    *("get_ipython", "run_line_magic", "run_cell_magic", "_getframe", "currentframe"),
+}
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+_STORES = ("STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL")
+_LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Code as a tree that knows where the user can see it.
+
+    Attributes:
+        tree: the statements; line numbers are those that a traceback is to show.
+        text: what the user typed, for headlines.
+        filename: the name under which `linecache` finds the lines.
+        flags: compiler flags, such as those of ``from __future__`` imports in earlier cells.
+    """
+
+    tree: ast.Module
+    text: str
+    filename: str
+    flags: int = 0
+
+    @classmethod
+    def plain(cls, text: str) -> "Source":
+        """Python code outside of a notebook; its lines are made known to tracebacks."""
+        filename = f"<fwtime {next(_numbers)}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        return cls(ast.parse(text, filename), text, filename)
+
+    def compiled(self, tree: ast.Module | ast.Expression | None = None) -> CodeType:
+        """The code of the statements, or of another tree in their place; it may await."""
+        tree = tree or self.tree
+        mode = "eval"
+        if isinstance(tree, ast.Module):
+            tree, mode = _without_docstring(tree), "exec"
+        flags = self.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        code: CodeType = compile(tree, self.filename, mode, flags, dont_inherit=True)
+        return code
+
+
+class Snippet:
+    """Statements that can be run many times in one namespace.
+
+    Args:
+        source: what to run.
+        names: the namespace that it reads and binds names in.
+
+    Attributes:
+        text: what the user typed.
+        names: the namespace.
+        reads: names that it reads, in order of first appearance.
+        binds: names that it binds or deletes.
+        carried: names that it reads before it binds them, as in ``x = f(x)``.
+        has_value: whether the last statement is an expression whose value can be handed on.
+        looks_at_names: whether it sees all names of the namespace, and may bind any of them.
+        in_magics: statements behind magics in the code.
+        awaits: whether the statements await, so that `awaiting` has to run what calls them.
+        frames: on the stack for each run of a loop: that of the loop, and one of its own for
+            statements that cannot stand in a function.
+
+    Raises:
+        SnippetError: there is nothing to run, or only a string.
+        SyntaxError: the code is not valid; it points at the user's own line.
+
+    Example:
+        >>> snippet = Snippet(Source.plain("y = x + 1"), {"x": 1})
+        >>> snippet.reads, snippet.binds
+        (('x',), ('y',))
+    """
+
+    def __init__(self, source: Source, names: Namespace) -> None:
+        _refuse_what_cannot_run(source)
+        self.text = source.text.strip()
+        self.names = names
+        self._source = source
+        self.awaits = awaits(source.tree.body)
+        self._code = source.compiled()
+        self.in_magics = statements_in_magics(source.tree.body)
+        behind = source.compiled(ast.Module(self.in_magics, []))
+        self.reads, self.binds, self.carried = _names_of(self._code, behind)
+        self.looks_at_names = not _LOOKS_AT_NAMES.isdisjoint(self._code.co_names)
+        self._inlines = self._can_be_inlined()
+        self.frames = 1 if self._inlines else 2
+        self.has_value = self._inlines and isinstance(source.tree.body[-1], ast.Expr)
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """The statements, for those who look for what the code does."""
+        return self._source.tree.body
+
+    def as_expression(self, node: ast.expr) -> Source:
+        """A part of the code as code of its own, with the same lines and flags."""
+        tree = ast.Module([ast.copy_location(ast.Expr(node), node)], [])
+        return dataclasses.replace(self._source, tree=tree)
+
+    def run(self) -> None:
+        """Run the statements once."""
+        __tracebackhide__ = True
+        run(self._code, self.names)
+
+    def bare_name(self) -> str | None:
+        """The name, where the code is nothing but one."""
+        body = self.statements
+        if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Name):
+            return body[0].value.id
+        return None
+
+    def loop(
+        self, *, value: bool = False, waits: Sequence[str] | None = None, resets: Sequence[str] = ()
+    ) -> Loop:
+        """Compile a function that runs the statements again and again and returns nanoseconds.
+
+        Args:
+            value: hand the last expression's value to ``wait`` in each turn.
+            waits: names whose values are handed to ``wait`` too, after the value; None (and no
+                value) leaves the call of ``wait`` out.
+            resets: names set back before each turn, to the kept values or the one kept value.
+
+        Returns:
+            ``loop(times, clock, wait, kept)``. What is handed over comes as a tuple, unless it
+            is one thing.
+        """
+        if not self._inlines:
+            return self._executed(waits, resets)
+        made: dict[str, FunctionType] = {}
+        tree = self._function(value=value, waits=waits, resets=resets)
+        exec(self._source.compiled(tree), self.names, made)  # noqa: S102
+        loop = made["__fw_loop"]
+        # Tracebacks show the user's line as any other line of a cell, not as one of our function.
+        loop.__code__ = loop.__code__.replace(co_name="<module>", co_qualname="<module>")
+        return _to_its_end(loop) if self.awaits else loop
+
+    def _can_be_inlined(self) -> bool:
+        """Whether the statements mean inside of a function what they mean in a cell."""
+        if self.looks_at_names:
+            return False
+        try:
+            self._source.compiled(self._function(value=False, waits=None, resets=()))
+        except SyntaxError:  # `from x import *`, `global x`, `x: int = 1`
+            return False
+        return True
+
+    def _function(
+        self, *, value: bool, waits: Sequence[str] | None, resets: Sequence[str]
+    ) -> ast.Module:
+        body = list(self.statements)
+        handed: list[ast.expr] = []
+        if value:
+            last = body.pop()
+            assert isinstance(last, ast.Expr)
+            handed.append(last.value)
+        handed += [ast.Name(name, ast.Load()) for name in waits or ()]
+        if value or waits is not None:
+            argument = handed[0] if len(handed) == 1 else ast.Tuple(handed, ast.Load())
+            call = ast.Call(ast.Name("__fw_wait", ast.Load()), [argument], [])
+            # An error that shows only while waiting belongs to the user's last line.
+            body.append(ast.copy_location(ast.Expr(call), self.statements[-1]))
+        if resets:
+            targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in resets]
+            target = ast.Tuple(targets, ast.Store()) if len(targets) > 1 else targets[0]
+            body.insert(0, ast.Assign([target], ast.Name("__fw_kept", ast.Load())))
+        tree = ast.parse(f"async {_TEMPLATE}" if self.awaits else _TEMPLATE)
+        function = tree.body[0]
+        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        if self.binds:
+            function.body.insert(0, ast.Global(list(self.binds)))
+        turn = next(node for node in function.body if isinstance(node, ast.For))
+        turn.body = body or [ast.Pass()]
+        return ast.fix_missing_locations(tree)
+
+    def _executed(self, waits: Sequence[str] | None, resets: Sequence[str]) -> Loop:
+        """The same loop around `exec`: slower by 0.3 µs a turn, and right for any code."""
+        names, code = self.names, self._code
+        execute: Callable[[CodeType, Namespace], object] = run if self.awaits else exec
+
+        def loop(
+            times: Iterator[None],
+            clock: Callable[[], int],
+            wait: Callable[[Any], object],
+            kept: Any,
+        ) -> int:
+            __tracebackhide__ = True
+            start = clock()
+            for _ in times:
+                names.update(zip(resets, kept if len(resets) > 1 else (kept,), strict=False))
+                execute(code, names)
+                if waits is not None:
+                    found = tuple(names[name] for name in waits)
+                    wait(found[0] if len(found) == 1 else found)
+            return clock() - start
+
+        return loop
+
+
+def _to_its_end(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
+    """A loop that awaits, called as one that does not: it is awaited as a whole."""
+
+    def plain(*given: Any) -> int:
+        __tracebackhide__ = True
+        return finished(loop(*given))
+
+    return plain
+
+
+def _without_docstring(tree: ast.Module) -> ast.Module:
+    """The same statements, where a string in front does not become ``__doc__``."""
+    first = tree.body[0] if tree.body else None
+    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
+        return tree
+    return ast.Module([ast.copy_location(ast.Pass(), first), *tree.body], tree.type_ignores)
+
+
+def _refuse_what_cannot_run(source: Source) -> None:
+    body = source.tree.body
+    if not body:
+        raise SnippetError("there is no code to time: type %fwtime f(x), or %%fwtime above a cell")
+    only = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    if isinstance(only, ast.Constant) and isinstance(only.value, str):
+        shown = shorten(source.text, 40, placeholder=" …")
+        inside = shorten(only.value, 40, placeholder=" …")
+        raise SnippetError(
+            f"{shown} is a string, and timing it would time nothing: type %fwtime {inside}"
+        )
+
+
+def awaits(nodes: Sequence[ast.AST]) -> bool:
+    """Whether code awaits outside of the functions that it defines.
+
+    Example:
+        >>> awaits(ast.parse("await f()").body), awaits(ast.parse("async def g(): pass").body)
+        (True, False)
+    """
+    kinds = ast.Await | ast.AsyncFor | ast.AsyncWith
+    return any(
+        node.is_async if isinstance(node, ast.comprehension) else isinstance(node, kinds)
+        for node in own(nodes)
+    )
+
+
+def own(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes of the same scope: not those inside of functions and classes."""
+    for node in nodes:
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            yield from own(list(ast.iter_child_nodes(node)))
+
+
+def _names_of(*codes: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Names read, bound, and read before they are bound, from the compiled code itself."""
+    reads: dict[str, None] = {}
+    binds: dict[str, None] = {}
+    carried: dict[str, None] = {}
+    for instruction in itertools.chain.from_iterable(map(dis.get_instructions, codes)):
+        name = instruction.argval
+        if instruction.opname in _LOADS:
+            reads[name] = None
+            if name not in binds:
+                carried[name] = None
+        elif instruction.opname in _STORES:
+            binds[name] = None
+        elif isinstance(name, CodeType):
+            inner_reads, inner_binds = _names_inside(name)
+            reads |= dict.fromkeys(inner_reads)
+            binds |= dict.fromkeys(inner_binds)
+            carried |= dict.fromkeys(n for n in inner_reads if n not in binds)
+    return tuple(reads), tuple(binds), tuple(n for n in carried if n in binds)
+
+
+def _names_inside(code: CodeType) -> tuple[list[str], list[str]]:
+    """Globals that functions, classes, lambdas and comprehensions inside the code use."""
+    reads, binds = [], []
+    # A class body reads some names by itself, and its own before the globals.
+    own = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
+    own |= {"__name__", "__module__", "__qualname__"}
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _LOADS and instruction.argval not in own:
+            reads.append(instruction.argval)
+        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            binds.append(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            inner_reads, inner_binds = _names_inside(constant)
+            reads += inner_reads
+            binds += inner_binds
+    return reads, binds
+
+
+def first_line(code: str) -> str:
+    r"""One line for code of several: that of what it ends with, where it begins with definitions.
+
+    Example:
+        >>> first_line("f(x)\ny"), first_line("def f(x):\n    return x\n\nf(3)")
+        ('f(x) …', '… f(3)')
+    """
+    first, *more = code.strip().splitlines() or [""]
+    if not more:
+        return first
+    try:
+        body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # magics, or a strange record
+        return f"{first} …"
+    run = [node for node in body if not isinstance(node, _DEFINITIONS)]
+    if not run or run[0] is body[0]:
+        return f"{first} …"
+    line = code.splitlines()[run[-1].lineno - 1].strip()
+    return f"… {line}" + (" …" if run[-1].end_lineno != run[-1].lineno else "")

@@ -1,0 +1,228 @@
+"""JAX's first call explained, a cold call that leaves all caches alone, and what pays back."""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax._src import compilation_cache
+
+import ipyjaxbench
+from ipyjaxbench.adapters.jax import Jax
+from ipyjaxbench.frameworks import loaded
+from tests.bench import recorder
+
+
+@contextmanager
+def heard() -> Iterator[Counter[str]]:
+    """Counts what JAX does meanwhile."""
+    events: Counter[str] = Counter()
+
+    def hear(event: str, seconds: float, **_: Any) -> None:
+        events[event] += 1
+
+    jax.monitoring.register_event_duration_secs_listener(hear)
+    try:
+        yield events
+    finally:
+        jax.monitoring.unregister_event_duration_listener(hear)
+
+
+def named(programs: Any) -> dict[str, str]:
+    return {program.name: program.origin for program in programs}
+
+
+def test_a_jitted_function_is_named_with_its_time() -> None:
+    def step(x: Any) -> Any:
+        return jnp.tanh(x @ x).sum()
+
+    result = ipyjaxbench.measure_code(
+        "f(x)", {"f": jax.jit(step), "x": jnp.ones((9, 9))}, budget=0.05
+    )
+    (program,) = result.programs
+    assert (program.name, program.origin, program.framework) == ("step", "compiled", "jax")
+    assert program.seconds == pytest.approx(result.phases["compile"], rel=0.01)
+    assert "\ncompiled    step " in str(result)
+
+
+def test_operations_without_jit_are_programs_too() -> None:
+    names = {"jnp": jnp, "x": jnp.ones((3, 5, 7))}
+    result = ipyjaxbench.measure_code("jnp.sin(x) * 3.5 + x", names, budget=0.05)
+    assert named(result.programs) == dict.fromkeys(["sin", "multiply", "add"], "compiled")
+    assert result.compilations == 3
+
+
+def test_a_nested_jit_is_part_of_the_outer_program() -> None:
+    inner = jax.jit(lambda x: jnp.sin(x) * 2)
+    names = {"f": jax.jit(lambda x: inner(inner(x))), "x": jnp.ones(11)}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
+    assert named(result.programs) == {"<lambda>": "compiled"}
+
+
+def test_nothing_is_named_where_all_was_in_memory() -> None:
+    f, x = jax.jit(lambda x: x * 3), jnp.ones(3)
+    f(x)
+    result = ipyjaxbench.measure_code("f(x)", {"f": f, "x": x}, budget=0.05)
+    assert result.programs == ()
+    assert "already compiled (in memory)" in str(result)
+
+
+DISK = """
+import sys, jax, jax.numpy as jnp, ipyjaxbench, os
+jax.config.update("jax_compilation_cache_dir", sys.argv[1])
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+def step(x):
+    return jnp.tanh(x @ x).sum()
+x = jnp.ones((40, 40)).block_until_ready()
+names = dict(f=jax.jit(step), x=x)
+before = sorted(os.listdir(sys.argv[1]))
+m = ipyjaxbench.measure_code("f(x)", names, budget=0.05, fresh=bool(sys.argv[2:]))
+print([(p.name, p.origin) for p in m.programs], list(m.phases), m.compilations)
+if m.fresh:
+    from jax._src import compilation_cache as c
+    print([(p.name, p.origin) for p in m.fresh.programs], list(m.fresh.phases), m.fresh.cleared)
+    print(sorted(os.listdir(sys.argv[1])) == before, c._cache_checked, c._cache_used)
+"""
+
+
+def _run(*arguments: str) -> list[str]:
+    command = [sys.executable, "-c", DISK, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def test_a_program_from_the_disk_cache_is_told_and_a_cold_call_neither_reads_nor_writes_it(
+    tmp_path: Path,
+) -> None:
+    compiled = "[('step', 'compiled')] ['trace', 'lower', 'compile']"
+    assert _run(str(tmp_path)) == [f"{compiled} 1"]
+    assert _run(str(tmp_path), "fresh") == [
+        "[('step', 'disk cache')] ['trace', 'lower', 'cache load'] 1",
+        f"{compiled} ()",
+        "True True True",
+    ]
+
+
+def test_a_cold_call_compiles_all_anew_and_leaves_the_users_programs() -> None:
+    note, traces = recorder()
+    inner = jax.jit(lambda x: jnp.sin(x) * 2)
+    f = jax.jit(lambda x: (note(1), inner(x) + 1)[1])
+    x = jnp.ones((6, 6))
+    names = {"f": f, "x": x}
+
+    def run() -> None:
+        jax.block_until_ready((f(x), x @ x, inner(x), jnp.zeros(5) + x[0, 0]))
+
+    run()
+    result = ipyjaxbench.measure_code("(f(x), x @ x)", names, budget=0.05, fresh=True)
+    assert result.compilations == 0
+    assert result.fresh is not None
+    assert result.fresh.cleared == ()
+    assert named(result.fresh.programs) == dict.fromkeys(["<lambda>", "matmul"], "compiled")
+    assert list(result.fresh.phases) == ["trace", "lower", "compile"]
+    assert sum(s or 0 for s in result.fresh.phases.values()) < (result.fresh.seconds or 0)
+    assert len(traces) == 2
+    assert "(cold; what was compiled before is still there)" in " ".join(str(result).split())
+    with heard() as events:
+        run()
+    assert events == Counter()
+    assert len(traces) == 2
+
+
+def test_two_cold_calls_are_both_cold() -> None:
+    names = {"f": jax.jit(lambda x: x * 5), "x": jnp.ones(4)}
+    for _ in range(2):
+        result = ipyjaxbench.measure_code("f(x)", names, budget=0.02, fresh=True)
+        assert result.fresh is not None
+        assert len(result.fresh.programs) == 1
+
+
+def _options() -> dict[str, Any]:
+    decided = ("_cache_checked", "_cache_used", "_cache_initialized", "_cache")
+    private = {name: vars(compilation_cache)[name] for name in decided}
+    return {**jax.config.values, **private}
+
+
+@pytest.mark.parametrize("code", ["f(x)", "f(x)\nif cold(): raise ValueError('no')"])
+def test_all_options_are_as_before_a_cold_call(code: str) -> None:
+    f, x = jax.jit(lambda x: x * 7), jnp.ones(4)
+    f(x)
+    names = {"f": f, "x": x, "cold": lambda: jax.config.jax_pgle_profiling_runs > 1_000_000}
+    before = _options()
+    result = ipyjaxbench.measure_code(code, names, number=2, repeat=2, fresh=True)
+    assert _options() == before
+    assert names["f"] is f
+    assert result.fresh is not None
+    failed = result.fresh.cleared == ("the cold call raised ValueError: no",)
+    assert failed == ("raise" in code)
+    assert len(result.batches) == 2
+
+
+def test_a_donated_argument_gets_a_fresh_copy_in_the_cold_call_too() -> None:
+    step = jax.jit(lambda p: p + 1, donate_argnums=0)
+    names = {"step": step, "p": jnp.zeros(4)}
+    result = ipyjaxbench.measure_code("y = step(p)", names, number=2, repeat=2, fresh=True)
+    assert result.fresh is not None
+    assert named(result.fresh.programs) == {"<lambda>": "compiled"}
+    assert names["y"].tolist() == [1.0] * 4
+
+
+def test_what_was_compiled_ahead_of_time_cannot_be_made_fresh() -> None:
+    x = jnp.ones(4)
+    names = {"f": jax.jit(lambda x: x * 9).lower(x).compile(), "x": x}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.02, fresh=True)
+    assert result.fresh is not None
+    assert result.fresh.seconds is None
+    assert result.fresh.cleared == (
+        "what was compiled ahead of time stayed as it was",
+        "nothing was compiled anew",
+    )
+
+
+def test_a_version_with_other_keys_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("jax._src.config.pgle_profiling_runs")
+    f, x = jax.jit(lambda x: x * 11), jnp.ones(4)
+    f(x)
+    result = ipyjaxbench.measure_code("f(x)", {"f": f, "x": x}, budget=0.02, fresh=True)
+    assert result.fresh is not None
+    assert result.fresh.seconds is None
+    assert result.fresh.cleared == (
+        "JAX's caches in memory stayed in use",
+        "nothing was compiled anew",
+    )
+
+
+def test_the_original_of_a_jitted_function_is_known() -> None:
+    adapter = next(f for f in loaded()[0] if isinstance(f, Jax))
+
+    def step(x: Any) -> Any:
+        return x
+
+    assert adapter.original(jax.jit(step)) is step
+    assert adapter.original(jax.jit(step).lower(1.0).compile()) is None
+    assert adapter.original(step) is None
+
+
+def test_a_jitted_call_is_compared_with_the_eager_one_measured_before() -> None:
+    def step(x: Any) -> Any:
+        for _ in range(30):
+            x = jnp.sin(x) + 1
+        return x
+
+    names = {"step": step, "fast": jax.jit(step), "x": jnp.ones(100), "other": jnp.ones(101)}
+    eager = ipyjaxbench.measure_code("step(x)", names, budget=0.1)
+    compiled = ipyjaxbench.measure_code("fast(x)", names, budget=0.1)
+    assert eager.counterpart is None
+    assert compiled.counterpart is not None
+    assert compiled.counterpart.per_call == eager.median
+    spent = sum(s or 0.0 for s in compiled.phases.values())
+    assert compiled.counterpart.compilation == pytest.approx(spent)
+    assert "\npays back   " in str(compiled)  # how it ends is up to a noisy clock
+    assert ipyjaxbench.measure_code("fast(other)", names, budget=0.02).counterpart is None

@@ -1,0 +1,334 @@
+"""The program of a call in JAX: found without computing, with static arguments found by trying."""
+
+import functools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import Graph, OptionError, UntraceableError
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.reports import html
+from ipyjaxbench.usercode.snippet import Source
+from tests.sanitiser import Page, assert_survives
+
+X = jnp.ones((3, 4))
+
+
+def flagged(x: Any, neg: Any) -> Any:
+    return -x if neg else x
+
+
+def first(x: Any, n: Any) -> Any:
+    return x[:n]
+
+
+def several(p: Any, *xs: Any, mode: str = "a", n: Any = 2) -> Any:
+    return sum(xs) * p["w"] if n > 1 else xs[0]
+
+
+@jax.tree_util.register_pytree_node_class
+class Layer:
+    def __init__(self, w: Any) -> None:
+        self.w = w
+
+    def __call__(self, x: Any) -> Any:
+        return x @ self.w
+
+    def scaled(self, x: Any, by: Any) -> Any:
+        return x @ self.w * by
+
+    def tree_flatten(self) -> Any:
+        return (self.w,), None
+
+    @classmethod
+    def tree_unflatten(cls, _: Any, children: Any) -> "Layer":
+        return cls(*children)
+
+
+NAMES = {
+    "jax": jax, "jnp": jnp, "np": np, "functools": functools, "x": X, "flagged": flagged,
+    "first": first, "several": several, "layer": Layer(jnp.ones((4, 2))), "h": np.ones((3, 4)),
+    "loss": lambda w, x: jnp.tanh(x @ w).sum(), "w": jnp.ones((4, 2)),
+    "jitted": jax.jit(flagged, static_argnames="neg"),
+}  # fmt: skip
+
+
+def graph(code: str, **options: Any) -> Graph:
+    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("code", "static"),
+    [
+        ("flagged(x, True)", ("neg",)),
+        ("flagged(x, neg=True)", ("neg",)),
+        ("jitted(x, neg=True)", ()),
+        ("first(x, 2)", ("n",)),
+        ("several({'w': 1.0}, 1.0, 2.0, n=3)", ("n",)),
+        ("jnp.sum(x, axis=0)", ("axis",)),
+        ("jnp.reshape(x, (4, 3))", ("shape",)),
+        ("jnp.linspace(0, 1, 5)", ("num",)),
+        ("x @ x.T + 1", ()),
+        ("x.sum(axis=0)", ()),
+        ("h @ h.T", ()),
+        ("jnp.dot(h, x.T)", ()),
+        ("layer(x)", ()),
+        ("layer.scaled(x, 2.0)", ()),
+        ("jax.vmap(layer)(x)", ()),
+        ("jax.grad(loss)(w, x)", ()),
+        ("jax.value_and_grad(loss, argnums=1)(w, x)", ()),
+        ("functools.partial(flagged, neg=False)(x)", ()),
+        ("jnp.einsum('ij,kj->ik', x, x)", ()),
+        ("jax.nn.relu(jax.ShapeDtypeStruct((2, 3), 'float32'))", ()),
+        ("(lambda a: {'y': a, 'z': [a + 1]})(x)", ()),
+    ],
+)
+def test_static_arguments_are_found_and_verified(code: str, static: tuple[str, ...]) -> None:
+    assert graph(code).static_argnames == static
+
+
+@pytest.mark.parametrize(
+    ("code", "flops"),
+    [
+        ("jnp.ones((512, 512)) @ jnp.ones((512, 512))", None),
+        ("x @ w", 2 * 3 * 4 * 2),
+        ("(lambda v: jnp.tanh(v))(x)", 12),
+        ("jax.lax.scan(lambda c, _: (c @ c, None), x @ x.T, None, length=10)", 540),
+        ("(lambda a: jax.lax.fori_loop(0, 10, lambda i, c: c @ c, a))(x @ x.T)", 10 * (54 + 1)),
+        ("x.T", 0),
+    ],
+)
+def test_operations_are_counted_with_every_turn_of_a_loop(code: str, flops: int | None) -> None:
+    found = graph(code)
+    if flops is not None:
+        assert found.flops == flops
+    assert math.fsum(c.flops for c in found.stats) == found.flops
+    # A loop's own counter is on no line of the user's.
+    assert 0 <= found.flops - math.fsum(c.flops for c in found.lines) <= 10
+
+
+def test_what_cannot_be_counted_is_told() -> None:
+    found = graph("jax.lax.while_loop(lambda c: c < 3, lambda c: c + 1, 0)")
+    assert found.uncounted == ("the turns of a while loop are not known: one was counted",)
+    assert graph("jnp.sort(x)").uncounted == ("sort is not counted",)
+    found = graph("jax.lax.cond(x.sum() > 0, lambda: x @ w, lambda: x @ w + 1)")
+    assert found.uncounted == ("one branch of a cond was counted, the costliest",)
+
+
+def test_inputs_have_the_names_of_arguments_and_paths() -> None:
+    found = graph("several({'w': x}, x, 2.0, n=3)")
+    assert [(v.name, v.dtype, v.shape) for v in found.inputs] == [
+        ("p['w']", "float32", (3, 4)), ("xs[0]", "float32", (3, 4)), ("xs[1]", "float32", ()),
+    ]  # fmt: skip
+    assert [v.name for v in graph("layer(x)").inputs] == ["self[<flat index 0>]", "x"]
+    assert [(v.dtype, v.shape, v.nbytes) for v in found.outputs] == [("float32", (3, 4), 48)]
+
+
+def test_arguments_by_keyword_have_their_own_shapes_in_any_order() -> None:
+    found = graph("loss(x=x, w=w)")
+    assert {v.name: v.shape for v in found.inputs} == {"x": (3, 4), "w": (4, 2)}
+
+
+def test_arrays_that_are_part_of_the_program_are_told() -> None:
+    big = jnp.ones((600, 600))
+    found = ipyjaxbench.graph(lambda x: x @ big, jnp.ones((2, 600)))
+    assert [(v.shape, v.nbytes) for v in found.constants] == [((600, 600), 1_440_000)]
+    assert "1 array 1.37 MiB, the largest f32[600,600], part of the program" in str(found)
+
+
+def test_nothing_is_computed_or_compiled_and_no_cache_grows() -> None:
+    traced: list[int] = []
+
+    def body(x: Any) -> Any:
+        traced.append(1)
+        return x + 1
+
+    compiled = jax.jit(body)
+    compiled(X)
+    assert (len(traced), compiled._cache_size()) == (1, 1)
+    ipyjaxbench.graph(compiled, X)
+    ipyjaxbench.graph(compiled, jnp.ones(7))
+    assert compiled._cache_size() == 1
+    with jax.no_tracing(True):
+        compiled.trace(X)
+
+
+def test_numbers_that_jax_makes_narrower_are_told() -> None:
+    (note,) = ipyjaxbench.graph(jnp.dot, np.ones((3, 4)), X.T).notes
+    assert note.code == "narrowed"
+    assert note.text.startswith("a is float64, and JAX takes it as float32")
+    assert ipyjaxbench.graph(jnp.dot, np.ones((3, 4), np.float32), X.T).notes == ()
+
+
+def test_output_of_tracing_is_not_shown_and_tries_are_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def loud(x: Any, n: Any) -> Any:
+        print("tracing")
+        return x[:n]
+
+    found = ipyjaxbench.graph(loud, X, 2)
+    assert capsys.readouterr().out == ""
+    assert found.tries == 2
+    assert found.printed == "tracing\n"
+    assert "printed tracing" in " ".join(str(found).split())
+    assert "traced 2 times" in " ".join(str(found).split())
+
+
+def test_a_small_program_is_shown_as_jax_prints_it() -> None:
+    found = graph("flagged(x, True)")
+    assert found.program == "{ lambda ; a:f32[3,4]. let b:f32[3,4] = neg a in (b,) }"
+    assert str(found.jaxpr) == found.program
+
+
+def test_a_long_program_is_folded_and_its_report_stays_short() -> None:
+    def long(x: Any) -> Any:
+        for _ in range(1000):
+            x = jnp.sin(x) * 2
+        return x
+
+    found = ipyjaxbench.graph(long, X)
+    assert found.operations == 2000
+    assert "... 1,950 more equations ..." in found.program
+    assert len(str(found).splitlines()) < 200
+    assert len(html.render(found.report())) < 300_000
+    ends = [line.split(":")[0].strip() for line in found.program.splitlines()[-3:-1]]
+    assert ends == ["bxx", "bxy"]  # the names are those that the whole program has
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_inner_programs_fold_below_a_depth(depth: int) -> None:
+    inner = jax.jit(lambda x: jnp.cos(x) + 1)
+
+    def long(x: Any) -> Any:
+        for _ in range(60):
+            x = inner(jnp.sin(x))
+        return x
+
+    call = Source.plain("long(x)")
+    found = inspect_code(call, {"long": long, "x": X}, GraphOptions(depth=depth))
+    assert ("(... 2 equations)" in found.program) is (depth == 0)
+    assert ("cos" in found.program) is (depth > 0)
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [("jaxpr", "dot_general["), ("stablehlo", "stablehlo.dot_general"), ("hlo", "HloModule"),
+     ("optimized", "HloModule")],
+)  # fmt: skip
+def test_every_stage_has_its_text(stage: str, words: str) -> None:
+    found = graph("x @ w", stage=stage)
+    assert words in found.program
+    assert found.form == stage
+    assert "metadata=" not in found.program
+    assert __file__ not in found.program
+
+
+def test_a_program_is_lowered_for_another_platform() -> None:
+    found = graph("jnp.tanh(x) @ w", stage="stablehlo", platform="tpu")
+    assert "stablehlo.tanh" in found.program
+
+
+def test_the_gradient_and_rows_of_a_call_are_shown() -> None:
+    found = graph("loss(w, x)", grad=True)
+    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (4, 2))]
+    found = graph("(lambda a, by: a.sum() * by)(x, 2.0)", vmap=True)
+    assert [v.shape for v in found.outputs] == [(3,)]
+    found = graph("(lambda a, b: a @ b)(x, 2 * x)", vmap=True)
+    assert [v.shape for v in found.outputs] == [(3,)]
+
+
+def test_lines_can_be_searched_for() -> None:
+    found = graph("jnp.tanh(x @ w) + jnp.sin(x) @ w", find="tanh")
+    (line,) = found.program.splitlines()
+    assert "tanh" in line
+    assert graph("x + 1", find="sin").program == "no line has 'sin'"
+
+
+@pytest.mark.parametrize("code", ["x[x > 0]", "flagged(x, x.sum() > 0)"])
+def test_what_cannot_be_traced_holds_what_jax_raises(code: str) -> None:
+    expected = (jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerBoolConversionError)
+    with pytest.raises(UntraceableError) as caught:
+        graph(code)
+    assert isinstance(caught.value.error, expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"stage": "c"},
+            "--stage c: it is one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf",
+        ),
+        ({"platform": "cpu"}, "--platform goes with --stage stablehlo or --stage hlo"),
+        ({"stage": "hlo", "platform": "x"}, "--platform x: it is one of cpu, cuda, rocm, tpu"),
+    ],
+)
+def test_bad_options_are_told_in_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        graph("x", **options)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("code", ["flagged(x, True)", "jax.grad(loss)(w, x)"])
+def test_the_record_reads_back_and_html_survives(code: str) -> None:
+    found = graph(code)
+    assert Graph.from_dict(found.to_dict()) == found
+    assert_survives(Page(html.render(found.report())))
+
+
+@pytest.mark.parametrize(
+    ("code", "primitives", "fixed"),
+    [
+        ("jax.lax.fori_loop(0, 10, lambda i, c: c * 2, x)", {"scan", "mul", "add"},
+         ("lower", "upper", "body_fun")),
+        ("jnp.power(x, 2)", {"integer_pow"}, ("x2",)),
+        ("(lambda a, n: a**n)(x, 2)", {"convert_element_type", "pow"}, ()),
+        ("jnp.sin(2)", {"convert_element_type", "sin"}, ()),
+        ("jnp.clip(x, 0, 1)", {"convert_element_type", "jit", "max", "min"}, ()),
+    ],
+)  # fmt: skip
+def test_a_number_that_makes_another_program_of_a_function_of_jax_is_fixed(
+    code: str, primitives: set[str], fixed: tuple[str, ...]
+) -> None:
+    found = graph(code)
+    assert {each.name.replace("pjit", "jit") for each in found.stats} == primitives  # before 0.7
+    assert found.fixed == fixed
+
+
+def test_a_folded_program_shows_what_it_captures_as_jax_does() -> None:
+    def long(x: Any) -> Any:
+        for _ in range(200):
+            x = x + X
+        return x
+
+    found = ipyjaxbench.graph(long, X + 1)
+    assert found.program.splitlines()[0] == "{ lambda a:f32[3,4]; b:f32[3,4]. let"
+    assert found.program.splitlines()[1].strip() == "c:f32[3,4] = add b a"
+    assert ipyjaxbench.graph(long, X[0]).text().startswith("{ lambda a:f32[3,4]; b:f32[4]. let")
+
+
+def test_what_is_no_data_in_a_tree_is_fixed_and_that_jit_refuses_it_is_told() -> None:
+    found = graph("(lambda x, cfg: x * cfg['k'] if cfg['mode'] == 'a' else x)"
+                  "(x, {'mode': 'a', 'k': 3.0})")  # fmt: skip
+    assert found.fixed == ("cfg['mode']",)
+    (note,) = found.notes
+    assert note.text.startswith("jax.jit refuses arguments that hold cfg['mode']")
+    many = graph("(lambda x, cfg: x * cfg[0])(x, [2.0, *'abcd'])")
+    assert many.fixed == ("4 parts of cfg",)
+    assert graph("(lambda x, k: x * k['a'])(x, {'a': 2.0})").notes == ()
+
+
+@pytest.mark.parametrize(
+    "code", ["flagged(x, float('nan'))", "jitted(x, neg=float('nan'))"]
+)  # fmt: skip
+def test_a_static_argument_that_equals_nothing_is_told(code: str) -> None:
+    (note,) = graph(code).notes
+    assert note.code == "static-nan"
+    assert graph(code.replace("nan", "1")).notes == ()

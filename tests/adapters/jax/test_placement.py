@@ -1,0 +1,341 @@
+"""Where JAX's arrays live, on eight virtual devices, in a process of its own."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax._src import config as jax_config
+from jax.sharding import AbstractMesh, Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+import ipyjaxbench
+from ipyjaxbench import OptionError, Whereabouts
+from ipyjaxbench.adapters.jax import devices
+from ipyjaxbench.device.inventory import Device
+from ipyjaxbench.device.locate import evaluated, locate, survey
+from ipyjaxbench.reports import html
+from tests.sanitiser import Page, assert_survives
+
+EIGHT = """
+import json
+import jax, jax.numpy as jnp
+from jax.sharding import Mesh, NamedSharding as NS, PartitionSpec as P
+import numpy as np
+from ipyjaxbench.device.locate import locate, survey
+mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
+ones = jnp.ones((16, 8))
+values = {
+    "rows": jax.device_put(ones, NS(mesh, P("data", None))),
+    "both": jax.device_put(ones, NS(mesh, P("data", "model"))),
+    "joined": jax.device_put(ones, NS(mesh, P(None, ("data", "model")))),
+    "all": jax.device_put(ones, NS(mesh, P())),
+    "one": jax.device_put(ones, jax.devices()[3]),
+}
+found = locate(values)
+tree = {"tree": [values["rows"], {"both": values["both"]}], "alone": ones}
+surveyed = survey(tree)
+rest = locate({"many": [values["rows"] + i for i in range(2100)]})
+values["rows"].addressable_shards  # JAX keeps the parts from now on
+[shard.data for shard in values["rows"].addressable_shards]
+print(json.dumps([
+    {each.name: [list(each.devices), each.sharding and each.sharding.told(), each.committed]
+     for each in found.arrays},
+    {name: list(held) for name, held in found.by_device().items()},
+    [str(locate({name: values[name]})) for name in ("rows", "both")],
+    str(found),
+    {name: list(held) for name, held in surveyed.by_device().items()},
+    {name: list(held) for name, held in rest.by_device().items()},
+    survey(tree | values).unnamed,
+    str(locate(dict.fromkeys("abcdef", values["rows"]))),
+]))
+"""
+
+
+@pytest.fixture(scope="module")
+def eight() -> Any:
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+    done = subprocess.run(
+        [sys.executable, "-c", EIGHT], env=environment, capture_output=True, text=True, check=True,
+        timeout=300,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def test_each_array_is_told_with_its_devices_and_how_it_is_cut(eight: Any) -> None:
+    everywhere = [f"cpu:{i}" for i in range(8)]
+    assert eight[0] == {
+        "rows": [everywhere, "rows over 'data' (4), replicated over 'model' (2)", True],
+        "both": [everywhere, "rows over 'data' (4), columns over 'model' (2)", True],
+        "joined": [everywhere, "columns over 'data' and 'model' (8)", True],
+        "all": [everywhere, "replicated over 'data' (4), 'model' (2)", True],
+        "one": [["cpu:3"], None, True],
+    }
+
+
+def test_bytes_are_counted_on_each_device(eight: Any) -> None:
+    whole, itemsize = 16 * 8 * 4, 4
+    each = 4 * 8 * itemsize + 4 * 4 * itemsize + 16 * 1 * itemsize + whole
+    assert eight[1]["cpu:0"] == [4, each]
+    assert eight[1]["cpu:3"] == [5, each + whole]
+
+
+def test_a_tree_of_arrays_that_are_cut_takes_its_parts_on_each_device(eight: Any) -> None:
+    parts = 4 * 8 * 4 + 4 * 4 * 4
+    assert eight[4] == {
+        "cpu:0": [3, parts + 16 * 8 * 4],
+        **{f"cpu:{i}": [2, parts] for i in range(1, 8)},
+    }
+    assert eight[5] == {f"cpu:{i}": [2100, 2100 * 4 * 8 * 4] for i in range(8)}
+
+
+def test_parts_of_arrays_with_a_name_are_no_arrays_without_one(eight: Any) -> None:
+    assert eight[6] == {}
+
+
+def test_looking_adds_no_array_to_those_that_jax_holds() -> None:
+    put = jax.device_put(np.ones(5))
+    before = len(jax.live_arrays())
+    survey({"put": put})
+    locate({"put": put})
+    assert len(jax.live_arrays()) == before
+
+
+def test_pictures_show_which_device_has_which_part(eight: Any) -> None:
+    rows, both = eight[2]
+    assert "| rows 0-3   | cpu:0,1 |" in rows
+    assert "128 B on a device, 2 copies, balanced" in rows
+    assert "| rows 12-15 | cpu:6       | cpu:7       |" in both
+
+
+def test_several_arrays_are_in_one_picture_by_device(eight: Any) -> None:
+    text = eight[3]
+    assert "|       | rows       | both                    | joined   | all       |" in text
+    assert "| cpu:7 | rows 12-15 | rows 12-15, columns 4-7 | column 7 | all of it |" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "not drawn" not in text
+    assert "not drawn e, f: name fewer at once" in " ".join(eight[7].split())
+    flag = "8 virtual devices on the one CPU, by --xla_force_host_platform_device_count"
+    assert flag in " ".join(text.split())
+
+
+def test_values_without_arrays_are_told_for_what_they_are() -> None:
+    try:
+        mesh = AbstractMesh((64,), ("x",))
+    except TypeError:  # before JAX 0.6
+        mesh = AbstractMesh((("x", 64),))  # type: ignore[call-arg, arg-type]
+    shape = jax.ShapeDtypeStruct((4, 2), jnp.float32, sharding=NamedSharding(mesh, P("x")))
+    values = {"mesh": mesh, "shape": shape, "one": Mesh(np.array(jax.devices()[:1]), ("x",))}
+    told = [each.layout for each in locate(values).arrays]
+    abstract = (
+        f"an abstract mesh, 'x' (64): 64 devices, none named, and JAX has {jax.device_count()} here"
+    )
+    empty = "a shape without numbers: f32[4,2], which would take 32 B"
+    assert told == [
+        abstract, f"{empty}, with a sharding, {P('x')}, by {abstract}", "a mesh, 'x' (1): 1 device"
+    ]  # fmt: skip
+
+
+def test_a_value_of_a_function_that_is_traced_is_told_so() -> None:
+    told = []
+    jax.make_jaxpr(lambda x: told.extend(locate({"x": x}).arrays) or x)(jnp.ones(3))
+    assert [(each.framework, each.layout) for each in told] == [
+        ("", "a value of a function that is traced, without numbers: f32[3]")
+    ]
+
+
+def test_models_of_flax_nnx_are_told_by_variables_with_their_bytes() -> None:
+    import optax
+    from flax import nnx
+
+    model = nnx.Linear(300, 200, rngs=nnx.Rngs(0))
+    for value in (model, nnx.state(model)):
+        found = locate({"m": value})
+        assert sum(each.nbytes for each in found.arrays) == 4 * (300 * 200 + 200)
+        assert all(each.name.endswith(".value") for each in found.arrays), found.arrays
+    optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+    held = locate({"o": optimizer}).arrays
+    assert sum(each.nbytes for each in held) == 2 * 4 * (300 * 200 + 200) + 8
+
+
+def test_the_hosts_cpu_is_one_device_though_frameworks_name_it_differently() -> None:
+    found = locate({"x": jnp.ones(3), "y": np.ones(3)})
+    assert {each.devices for each in found.arrays} == {("cpu:0",), ("cpu",)}
+    assert "36 B on 1 device " in str(found)
+
+
+def test_a_key_of_random_numbers_is_one_array() -> None:
+    before = survey({}).unnamed.get("jax", (0, 0))
+    key = jax.random.key(3)
+    found = survey({"key": key})
+    assert [(each.name, each.dtype, each.nbytes) for each in found.arrays] == [
+        ("key", "key<fry>", 8)
+    ]
+    assert found.unnamed.get("jax", (0, 0)) == before
+
+
+def make() -> list[jax.Array]:
+    return [jnp.ones((2000, 2000)) * 3]
+
+
+def test_the_largest_array_without_a_name_is_told_with_the_line_that_made_it() -> None:
+    keep = make()
+    found = survey({})
+    (largest,) = (each for each in found.largest if each.framework == "jax")
+    line = make.__code__.co_firstlineno + 1
+    assert largest.shape == keep[0].shape
+    assert largest.layout == f"made in line {line} of {Path(__file__).name}, in make"
+    assert "the largest: f32[2000,2000], 15.3 MiB, made in line" in " ".join(str(found).split())
+
+
+def test_names_are_leaves_with_their_paths() -> None:
+    tree = {"layers": [{"w": jnp.ones((2, 3))}, {"w": np.zeros(3)}], "step": 3}
+    found = ipyjaxbench.placement(tree=tree)
+    assert [(each.name, each.framework, each.nbytes) for each in found.arrays] == [
+        ("tree['layers'][0]['w']", "jax", 24),
+        ("tree['layers'][1]['w']", "numpy", 24),
+    ]
+    assert Whereabouts.from_dict(found.to_dict()) == found
+
+
+def test_bytes_are_told_by_framework_though_devices_have_the_same_name() -> None:
+    import array
+
+    found = locate({"x": jnp.ones(4), "h": np.ones(4), "a": array.array("d", [1.0])})
+    assert found.by_device("jax") == {"cpu:0": (1, 16)}
+    assert found.by_device("numpy") == {"cpu": (1, 32)}
+
+
+def test_what_is_deleted_or_no_array_is_told_so() -> None:
+    gone = jnp.ones(4)
+    gone.delete()
+    found = locate({"gone": gone, "three": 3})
+    assert [(each.name, each.deleted, each.framework) for each in found.arrays] == [
+        ("gone", True, "jax"), ("three", False, ""),
+    ]  # fmt: skip
+    assert "deleted: its memory was given away" in str(found).replace("\n", " ")
+    assert "no array" in str(found)
+
+
+def test_a_session_is_told_by_names_and_what_has_none_is_counted() -> None:
+    keep = [jnp.full((7, 7), 3.0)]
+    names = {"x": jnp.ones((5, 5)), "_hidden": jnp.ones(9), "np": np, "params": {"a": jnp.ones(2)}}
+    found = survey(names)
+    assert [each.name for each in found.arrays] == ["x", "params"]
+    count, nbytes = found.unnamed["jax"]
+    assert count >= 2
+    assert nbytes >= keep[0].nbytes
+
+
+def test_ten_thousand_arrays_and_a_large_tree_stay_short() -> None:
+    array = np.ones(3)
+    names = {f"a{i}": np.ones(3) for i in range(10_000)}
+    tree = {"tree": [{"w": array + i} for i in range(100_000)]}
+    both = survey(names), locate(tree)
+    pages = [html.render(each.report()) for each in both]
+    assert all(len(page) < 100_000 for page in pages)
+    assert sum(each.arrays for each in both[1].arrays) == 100_000
+
+
+def test_names_that_do_not_exist_are_told_with_one_that_does() -> None:
+    with pytest.raises(OptionError, match=r"there is no name 'parms'; did you mean params\?"):
+        evaluated({"params": 1}, "parms")
+    found = {"x": [1, 2], "x[0]": 1, "(x[0] + 1)": 2}
+    for typed in ("x x[0] (x[0] + 1)", "x, x[0], (x[0] + 1)", "x,x[0] (x[0] + 1)"):
+        assert evaluated({"x": [1, 2]}, typed) == found
+    assert evaluated({"x": 1}, "(x, x)") == {"(x, x)": (1, 1)}
+
+
+def test_the_page_survives_where_a_notebook_is_not_trusted(eight: Any) -> None:
+    page = Page(html.render(locate({"x": jnp.ones((2, 2))}).report()))
+    assert_survives(page)
+
+
+def test_looking_starts_nothing() -> None:
+    code = (
+        "import jax, ipyjaxbench\n"
+        "from jax._src import xla_bridge\n"
+        "found = ipyjaxbench.devices()\n"
+        "print(found.homes[0].started, xla_bridge.backends_are_initialized())\n"
+        "found = ipyjaxbench.devices(start=True)\n"
+        "print(found.homes[0].started, len(found.homes[0].devices) > 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert done.stdout.splitlines() == ["False False", "True True"]
+
+
+def test_the_default_device_is_told_with_its_reason() -> None:
+    jnp.ones(1)
+    (home,) = (each for each in survey({}).homes if each.framework == "jax")
+    assert home.default == "cpu:0"
+    with jax.default_device(jax.devices()[0]):
+        (home,) = (each for each in survey({}).homes if each.framework == "jax")
+    told_apart = hasattr(jax_config.default_device, "get_global")
+    assert home.why == ("with jax.default_device" if told_apart else "jax_default_device")
+    jax.config.update("jax_default_device", jax.devices()[0])
+    try:
+        (home,) = (each for each in survey({}).homes if each.framework == "jax")
+    finally:
+        jax.config.update("jax_default_device", None)
+    assert home.why == "jax_default_device"
+
+
+class Lost:
+    platform, id = "gpu", 1
+
+    def memory_stats(self) -> None:
+        raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS: it is gone\nmore")
+
+
+def test_a_device_that_is_lost_is_told_in_one_line() -> None:
+    device, words = devices._device(Lost(), ())
+    assert device == Device("gpu:1")
+    assert words == "gpu:1 does not answer: RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS: it is gone"
+
+
+HALF = """
+import sys, json
+import jax
+jax.distributed.initialize(f"localhost:{sys.argv[1]}", 2, int(sys.argv[2]))
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from ipyjaxbench.device.locate import locate
+mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("data", "model"))
+whole = np.ones((8, 4), np.float32)
+cut = NamedSharding(mesh, P("data", "model"))
+x = jax.make_array_from_callback((8, 4), cut, lambda i: whole[i])
+found = locate({"x": x, "mesh": mesh})
+print(json.dumps([found.arrays[0].sharding.hidden, found.arrays[1].layout,
+                  [nbytes for _, nbytes in found.by_device().values()], str(found)]))
+jax.distributed.shutdown()
+"""
+
+
+def test_parts_in_other_processes_are_told_and_not_read() -> None:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = str(free.getsockname()[1])
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", HALF, port, rank],
+            env={**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"},
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )
+        for rank in "01"
+    ]  # fmt: skip
+    for run in runs:
+        output, _ = run.communicate(timeout=300)
+        hidden, mesh, nbytes, text = json.loads(output.splitlines()[-1])
+        assert hidden == 2
+        assert mesh == "a mesh, 'data' (2) by 'model' (2): 4 devices, 2 of other processes"
+        assert nbytes == [32] * 4
+        assert "2 parts in other processes" in " ".join(text.split())

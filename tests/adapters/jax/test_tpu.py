@@ -1,0 +1,291 @@
+"""Chips that this machine does not have: what is refused, and how answers are read."""
+
+import importlib.util
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import psutil
+import pytest
+
+from ipyjaxbench import MissingLibraryError, OptionError
+from ipyjaxbench.adapters.jax.tpu import compile_remote, estimate
+from ipyjaxbench.adapters.jax.tpu.topology import Topology
+from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode.snippet import Source
+
+NAMES: dict[str, Any] = {
+    "jax": jax,
+    "jnp": jnp,
+    "x": jnp.ones((8, 6)),
+    "y": jnp.ones((8, 8)),
+    "tree": {"w": jnp.ones((6, 4)), "b": jnp.ones(3)},
+    "f": lambda tree, x: (x @ tree["w"]).sum() + tree["b"].sum(),
+}
+TOLD = {
+    "seconds": 1e-6, "flops": 10.0, "moved": 20.0, "memory": 30, "held": 4096, "real": 100,
+    "loops": False, "unknown": [], "collectives": [],
+}  # fmt: skip
+
+
+def graph(code: str, *asked: str, shard: tuple[tuple[str, int], ...] = ()) -> Graph:
+    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions(on=asked, shard=shard))
+
+
+class Exported:
+    """A program that can be taken elsewhere: some versions ask for more libraries to make one."""
+
+    nr_devices = 1
+
+    def serialize(self) -> bytes:
+        return b""
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Compilers that answer the same of every program, and what they are asked."""
+    asked: list[dict[str, Any]] = []
+
+    def answers(_: object, these: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        asked.extend(these)
+        return [dict(TOLD) for _ in these]
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    monkeypatch.setattr(estimate, "_exported", lambda *_, given: Exported())
+    monkeypatch.setattr(compile_remote, "answers", answers)
+    return asked
+
+
+def runs(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Have a script stand for the worker."""
+    monkeypatch.setattr(compile_remote, "_WORKER", (sys.executable, "-c", code))
+
+
+@pytest.mark.parametrize(
+    ("chip", "words"),
+    [
+        ("tpu:v9",
+         "it is one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
+        ("tpu:v5e:3x3",
+         "several chips stand as in tpu:v5e:2x2, of which the first two numbers are even"),
+        ("tpu:v4:2x2",
+         "several chips stand as in tpu:v4:2x2x1, of which the first two numbers are even"),
+        ("tpu:v2:1x1",
+         "several chips stand as in tpu:v2:2x2, of which the first two numbers are even"),
+        ("tpu:v5e:2",
+         "several chips stand as in tpu:v5e:2x2, of which the first two numbers are even"),
+        ("tpu:v5e:2xx2",
+         "it is one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
+        ("tpu:v5e:0x2",
+         "several chips stand as in tpu:v5e:2x2, of which the first two numbers are even"),
+    ],
+)  # fmt: skip
+def test_what_is_no_chip_is_refused_with_what_is_one(chip: str, words: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        graph("x + 1", chip)
+    assert str(caught.value) == f"--on {chip}: {words}"
+
+
+@pytest.mark.parametrize(
+    ("chip", "compiler", "devices"),
+    [("tpu:v5e", "v5e:1x1", 1), ("tpu:v5e:2x4", "v5e:2x4", 8), ("tpu:v2:2x2", "v2:2x2", 8),
+     ("tpu:v4:2x2x2", "v4:2x2x2", 8), ("tpu:v5e:1x1", "v5e:1x1", 1), ("tpu:v2", "v2:1x1", 1),
+     ("tpu:v7x:2x2x1", "tpu7x:2x2x1", 8)],
+)  # fmt: skip
+def test_chips_have_so_many_devices(chip: str, compiler: str, devices: int) -> None:
+    found = Topology.of(chip)
+    assert (found.compiler, found.devices) == (compiler, devices)
+
+
+def test_both_cores_of_a_v4_are_one_device() -> None:
+    assert Topology.of("tpu:v4").arguments["chip_config_name"] == "megacore"
+
+
+def test_without_the_compiler_the_command_that_installs_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingLibraryError) as caught:
+        graph("x + 1", "tpu:v5e")
+    assert str(caught.value) == "libtpu is not installed: pip install ipyjaxbench[tpu]"
+
+
+@pytest.mark.parametrize(
+    ("chip", "shard", "message"),
+    [
+        ("tpu:v5e", ("x", 0), "--shard goes with several chips, as in --on tpu:v5e:2x2"),
+        ("tpu:v5e:2x2", ("y", 0), "--shard y: the inputs are tree['b'], tree['w'], x"),
+        ("tpu:v5e:2x2", ("x", 2), "--shard x:2: x is f32[8,6]; its axes are 0, 1"),
+        ("tpu:v5e:2x2", ("x", 1),
+         "--shard x:1: x is f32[8,6], and 6 cannot be cut into 4 equal parts"),
+        ("tpu:v5e:2x2", ("tree", 0),
+         "--shard tree:0: nothing in tree has an axis 0 of which 4 parts can be made"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_cut_is_refused(chip: str, shard: tuple[str, int], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        graph("f(tree, x)", chip, shard=(shard,))
+    assert str(caught.value) == message
+
+
+def test_nothing_is_cut_twice() -> None:
+    with pytest.raises(OptionError, match="--shard y:1: y is cut along another axis already"):
+        graph("y.sum()", "tpu:v5e:2x2", shard=(("y", 0), ("y", 1)))
+
+
+def test_an_argument_is_cut_wherever_it_can_be(worker: list[dict[str, Any]]) -> None:
+    found = graph("f(tree, x)", "tpu:v5e:2x2", "tpu:v5e", shard=(("tree", 1), ("x", 0)))
+    several, single = worker
+    assert several["specs"] == ((), ((), ("chips",)), (("chips",),))
+    assert several["mesh"] == (("chips", 4),)
+    assert single["specs"] == ((), (), ())
+    assert [note.text for note in found.notes if note.code == "stays-whole"] == [
+        "tree['b']: whole on each device, for want of an axis whose length 4 divides."
+    ]
+
+
+def test_several_chips_that_do_the_same_are_told(worker: list[dict[str, Any]]) -> None:
+    assert [n.code for n in graph("x + 1", "tpu:v5e:2x2").notes] == ["nothing-cut"]
+    assert graph("x + 1", "tpu:v5e").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [({"loops": True}, "loops-once"), ({"unknown": ["Cholesky"]}, "no-estimate"),
+     ({"held": 40 * 2**20, "real": 30 * 2**20}, "padded")],
+)  # fmt: skip
+def test_what_changes_the_meaning_of_an_estimate_is_a_note(
+    told: dict[str, Any], code: str, worker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compile_remote, "answers", lambda *_: [TOLD | told])
+    assert [note.code for note in graph("x + 1", "tpu:v5e").notes] == [code]
+
+
+def test_padding_is_what_is_held_beside_data_and_never_negative() -> None:
+    def padding(held: int, real: int) -> int:
+        return estimate._estimate(
+            Topology.of("tpu:v5e"), TOLD | {"held": held, "real": real}
+        ).padding
+
+    assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "memory", "limit", "words"),
+    [
+        ("E: RESOURCE_EXHAUSTED: required (26.84G) exceeds available HBM (15.75G).",
+         26.84, 15.75, ""),
+        ("JaxRuntimeError: RESOURCE_EXHAUSTED: Used 20.00G of 16.00G", 20, 16, ""),
+        ("JaxRuntimeError: INVALID_ARGUMENT: no\nmore", 0, 16,
+         "JaxRuntimeError: INVALID_ARGUMENT: no more"),
+    ],
+)  # fmt: skip
+def test_why_a_program_does_not_compile_is_read(
+    error: str, memory: float, limit: float, words: str
+) -> None:
+    found = estimate._estimate(Topology.of("tpu:v5e"), {"error": error})
+    assert found.seconds is None
+    assert (found.memory, found.limit) == (int(memory * 2**30), int(limit * 2**30))
+    assert found.error == words
+
+
+def test_this_machine_stands_beside_the_chips(worker: list[dict[str, Any]]) -> None:
+    found = graph("x @ x.T", "tpu:v5e")
+    chip, here = found.estimates
+    assert (chip.chip, here.chip) == ("tpu:v5e", f"here ({jax.default_backend()})")
+    assert here.seconds is None
+    assert here.flops == pytest.approx(2 * 8 * 8 * 6)
+    assert here.memory >= 4 * (8 * 6 + 8 * 8)
+    assert here.limit == psutil.virtual_memory().total
+    assert "here %fwtime measures the time" in str(found)
+
+
+def test_a_program_that_calls_python_is_not_taken_to_a_chip(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    NAMES["shown"] = lambda x: (jax.debug.print("{}", x.sum()), x + 1)[1]
+    chip, here = graph("shown(x)", "tpu:v5e").estimates
+    assert chip.error.startswith("the program calls Python while it runs (")
+    assert here.flops
+
+
+def test_three_chips_fit_into_80_columns(worker: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = {"memory": int(1.2 * 2**30), "flops": 54e9, "moved": 36e6, "held": 36 * 2**20}
+    monkeypatch.setattr(compile_remote, "answers", lambda _, asked: [TOLD | large for _ in asked])
+    text = str(graph("x + 1", "tpu:v5e:16x16", "tpu:v4:2x2x2", "tpu:v6e"))
+    row = next(line for line in text.splitlines() if "tpu:v5e:16x16" in line)
+    assert "1.20 GiB of 16.0 GiB  36.0 MiB" in row
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_record_of_estimates_is_read_back(worker: object) -> None:
+    found = graph("x + 1", "tpu:v5e:2x2")
+    assert Graph.from_dict(found.to_dict()).estimates == found.estimates
+
+
+def test_a_compiler_that_ends_costs_its_own_answer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs(
+        monkeypatch,
+        "import json, os, sys\n"
+        "for each in json.load(sys.stdin)['asked']:\n"
+        "    if each == {'dies': 1}:\n"
+        "        print('Check failed: no', file=sys.stderr, flush=True); os.abort()\n"
+        "    print(json.dumps(each), flush=True)\n",
+    )
+    told = compile_remote.answers([], [{"a": 1}, {"dies": 1}, {"b": 2}])
+    assert told == [
+        {"a": 1}, {"error": "its compiler ended with SIGABRT: Check failed: no"}, {"b": 2},
+    ]  # fmt: skip
+
+
+def test_a_compiler_that_takes_too_long_costs_its_own_answer_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs(
+        monkeypatch,
+        "import json, signal, sys, time\n"
+        "for each in json.load(sys.stdin)['asked']:\n"
+        "    signal.setitimer(signal.ITIMER_REAL, each.get('seconds', 9))\n"
+        "    time.sleep('seconds' in each and 9)\n"
+        "    print(json.dumps(each), flush=True)\n",
+    )
+    told = compile_remote.answers([], [{"seconds": 0.1}, {"b": 2}])
+    assert told == [{"error": "its compiler took longer than 10 minutes"}, {"b": 2}]
+
+
+def test_an_interrupt_ends_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+    runs(
+        monkeypatch,
+        "import os, time, pathlib\n"
+        f"pathlib.Path({str(place)!r}).write_text(str(os.getpid()))\n"
+        "time.sleep(60)\n",
+    )
+
+    def interrupt() -> None:
+        while not (place.exists() and place.read_text()):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt, daemon=True)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        compile_remote.answers([], [{}])
+    watcher.join()
+    assert not psutil.pid_exists(int(place.read_text()))
+
+
+def test_the_compiler_gets_no_settings_that_write_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "kept")
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=kept")
+    environment = compile_remote._environment()
+    assert "kept" not in str(environment)
+    assert environment["JAX_PLATFORMS"] == "cpu"

@@ -1,0 +1,405 @@
+"""What JAX does in each call: verdicts and reasons that are known to be right."""
+
+import functools
+import logging
+import threading
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ipyjaxbench.errors import SnippetError, TooManyTracesError
+from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.reports.blocks import Headline
+from ipyjaxbench.retracing.observe import keep_learning, observe_code
+from ipyjaxbench.retracing.predict import predict_code
+from ipyjaxbench.retracing.signatures import Signatures
+from ipyjaxbench.retracing.trace_log import LEDGER, Ledger
+from ipyjaxbench.timing.first_call import UNNAMED
+from ipyjaxbench.usercode.snippet import Source
+from tests.traced import Provoked, judged, observed
+
+HEAD = "f(jnp.ones(3)); "
+CASES = (
+    # call forms
+    Provoked("f(jnp.ones(3))", "TRACED", "first", "first call"),
+    Provoked(HEAD + "f(jnp.ones(3))", "CACHED"),
+    Provoked(HEAD + "f(2 * jnp.ones(3))", "CACHED"),
+    Provoked("[f(jnp.ones(n)) for n in (3, 4)]", "TRACED", "shape", "x: f32[3] → f32[4]"),
+    Provoked("for n in (3, 3, 4):\n    f(jnp.ones(n))", "TRACED", "shape", "x: f32[3] → f32[4]"),
+    Provoked("m.step(jnp.ones(3)); m.step(jnp.ones(4))", "TRACED", "shape", "x: f32[3] → f32[4]"),
+    Provoked("m.method(jnp.ones(3), 2); m.method(jnp.ones(3), 3)", "TRACED", "number", "n: 2 → 3"),
+    Provoked("h = functools.partial(f, s=2.0); h(jnp.ones(3)); h(jnp.ones(4))", "TRACED", "shape",
+             "x: f32[3] → f32[4]"),
+    Provoked("outer(jnp.ones(3)); outer(jnp.ones(4))", "TRACED", "shape", "x: f32[3] → f32[4]"),
+    Provoked("(lambda v: f(v))(jnp.ones(3)); f(jnp.ones(4))", "TRACED", "shape", "f32[3] → f32[4]"),
+    Provoked("def inside(v):\n    return f(v)\ninside(jnp.ones(3))\ninside(jnp.ones(4))", "TRACED",
+             "shape", "x: f32[3] → f32[4]"),
+    # arguments
+    Provoked(HEAD + "f(jnp.ones((3, 3)))", "TRACED", "rank", "x: f32[3] → f32[3,3]"),
+    Provoked(HEAD + "f(jnp.ones(3, 'int32'))", "TRACED", "dtype", "x: f32[3] → i32[3]"),
+    Provoked(HEAD + "f(jnp.ones(3, 'bfloat16'))", "TRACED", "dtype", "x: f32[3] → bf16[3]"),
+    Provoked("f(jnp.float32(1)); f(jnp.asarray(1.0))", "TRACED", "weak type",
+             "x: f32[] → f32[] weak"),
+    Provoked(HEAD + "f(jnp.ones(3), 2.0)", "TRACED", "form", "s: left out → by position"),
+    Provoked(HEAD + "f(jnp.ones(3), s=2.0)", "TRACED", "form", "s: left out → by name"),
+    Provoked("f(jnp.ones(3), 2.0); f(jnp.ones(3), s=2.0)", "TRACED", "form",
+             "s: by position → by name"),
+    Provoked("f(jnp.ones(3), 2.0); f(jnp.ones(3), 3.0)", "CACHED"),
+    Provoked("f(jnp.ones(3), 2.0); f(jnp.ones(3), 3)", "TRACED", "type", "s: float → int"),
+    Provoked("f(jnp.ones(3), 2.0); f(jnp.ones(3), jnp.float32(3))", "TRACED", "type",
+             "s: float → f32[]"),
+    Provoked("f(jnp.ones(3), 1); f(jnp.ones(3), True)", "TRACED", "type", "s: int → bool"),
+    Provoked("tree({'a': X, 'b': X}); tree({'a': X})", "TRACED", "structure", "d['b']: is gone"),
+    Provoked("tree({'a': X}); tree({'a': X, 'c': X})", "TRACED", "structure", "d['c']: is new"),
+    Provoked("tree({'a': X}); tree({'a': jnp.ones((2, 2))})", "TRACED", "shape",
+             "d['a']: f32[4,4] → f32[2,2]"),
+    Provoked("tree({'a': X, 'b': None}); tree({'a': X, 'b': X})", "TRACED", "type", "d['b']: None"),
+    # static values
+    Provoked("chosen(X, mode='relu'); chosen(X, mode='tanh')", "TRACED", "static value",
+             "mode: 'relu' → 'tanh'"),
+    Provoked("times(X, 2); times(X, 3)", "TRACED", "number", "n: 2 → 3"),
+    Provoked("times(X, 2); times(X, 2)", "CACHED"),
+    Provoked("applied(X, jnp.sin); applied(X, jnp.cos)", "TRACED", "static value", "sin → cos"),
+    Provoked("applied(X, lambda v: v); applied(X, lambda v: v)", "TRACED", "static value",
+             "another"),
+    Provoked("for _ in range(2):\n    Model().method(X, 2)", "TRACED", "static value",
+             "self: Model object → another Model object"),
+    # function objects
+    Provoked("for _ in range(2):\n    jax.jit(lambda x: x + 1)(X)", "TRACED", "function",
+             "the same code, made anew"),
+    Provoked("for _ in range(2):\n    jax.jit(functools.partial(plain, 2.0))(X)", "TRACED",
+             "function", "made anew"),
+    Provoked("for _ in range(2):\n    @jax.jit\n    def again(x):\n        return x * 3\n"
+             "    again(X)", "TRACED", "function", "the same code, made anew"),
+    Provoked("@jax.jit\ndef again(x):\n    return x * 3\nagain(X)\n@jax.jit\ndef again(x):\n"
+             "    return x * x - 4\nagain(X)", "TRACED", "first", "first call of a new definition"),
+    # where arrays lie
+    Provoked(HEAD + "f(jax.device_put(jnp.ones(3), jax.devices()[0]))", "RECOMPILED", "committed",
+             "x: not bound to a device → bound to cpu:0"),
+    Provoked(HEAD + "f(np.ones(3, 'float32'))", "SLOW-PATH", "host array", "NumPy's array"),
+    Provoked(HEAD + "f(np.ones(3, 'float32')); f(np.ones(3, 'float32'))", "CACHED"),
+    # settings
+    Provoked(HEAD + "with_precision = jax.default_matmul_precision('highest')\n"
+             "with with_precision:\n    f(jnp.ones(3))", "TRACED", "setting",
+             "jax_default_matmul_precision: None → highest"),
+    Provoked(HEAD + "\nwith jax.numpy_rank_promotion('warn'):\n    f(jnp.ones(3))", "TRACED",
+             "setting", "jax_numpy_rank_promotion: allow → warn"),
+    Provoked("f(jnp.ones(3)); f(jnp.ones(4)); f.clear_cache(); f(jnp.ones(3))", "TRACED", "first",
+             "as in an earlier call, whose trace was dropped"),
+    Provoked("f(1.0); f(jnp.asarray(1.0))", "SLOW-PATH", "type", "x: float → f32[] weak"),
+    Provoked("f(jnp.ones(3)); f'{f(jnp.ones(4))}'", "TRACED", "shape", "x: f32[3] → f32[4]"),
+    Provoked("f(jnp.ones(3)); list(map(f, [jnp.ones(4)]))", "TRACED", "shape", "f32[3] → f32[4]"),
+    Provoked("with jax.disable_jit():\n    f(jnp.ones(3))", "BYPASSED"),
+    Provoked("try:\n    masked(X)\nexcept Exception: pass", "RAISED"),
+)  # fmt: skip
+_MOST_UNKNOWN = 3
+
+
+def start() -> dict[str, Any]:
+    """Functions that were never traced."""
+
+    @functools.partial(jax.jit)
+    def f(x: Any, s: Any = 1.0) -> Any:
+        return x * s
+
+    class Model:
+        def __init__(self) -> None:
+            self.step = f
+
+        @functools.partial(jax.jit, static_argnums=(0, 2))
+        def method(self, x: Any, n: int) -> Any:
+            return x * n
+
+    def outer(x: Any) -> Any:
+        return f(x)
+
+    def plain(s: Any, x: Any) -> Any:
+        return x * s
+
+    return {
+        "jax": jax, "jnp": jnp, "np": np, "functools": functools, "f": f, "m": Model(),
+        "Model": Model, "outer": outer, "plain": plain, "X": jnp.ones((4, 4)),
+        "tree": jax.jit(lambda d: d["a"] * 2),
+        "chosen": jax.jit(lambda x, mode: x if mode == "relu" else -x, static_argnames="mode"),
+        "times": jax.jit(lambda x, n: x * n, static_argnums=1),
+        "applied": jax.jit(lambda x, g: g(x), static_argnums=1),
+        "masked": jax.jit(lambda x: x[x > 0]),
+    }  # fmt: skip
+
+
+def fresh() -> dict[str, Any]:
+    """The names of a case, and nothing seen of functions with the same names before."""
+    from ipyjaxbench.retracing import trace_log as ledger
+
+    ledger.LEDGER.forget()
+    return start()
+
+
+def test_verdicts_and_reasons_are_right() -> None:
+    verdicts, reasons, unknown = judged(CASES, fresh)
+    print(f"JAX: {len(CASES)} cases, {len(verdicts)} wrong verdicts, {len(reasons)} wrong reasons,"
+          f" {unknown} reasons not known")  # fmt: skip
+    assert verdicts == []
+    assert reasons == []
+    assert unknown <= _MOST_UNKNOWN
+
+
+def test_the_post_is_told_as_it_prints() -> None:
+    names = fresh()
+    exec("def f(x, y):\n  print('Running f()')\n  return jnp.dot(x, y)\nf = jax.jit(f)", names)
+    found, error = observe_code(Source.plain("f(X, X)"), names, TraceOptions(), twice=True)
+    assert error is None
+    first, second = found.calls
+    assert (first.state, first.printed) == ("TRACED", "Running f()\n")
+    assert (second.state, second.printed) == ("CACHED", "")
+    assert any(line.split() == ["prints", "Running", "f()"] for line in str(found).splitlines())
+
+
+def test_nested_functions_stand_under_the_call_that_traced_them() -> None:
+    names = fresh()
+    exec(
+        "deep = jax.jit(lambda x: x + 1); deep.__wrapped__.__name__ = 'deep'\n"
+        "@jax.jit\ndef inner(x): return deep(x) * 2\n"
+        "@jax.jit\ndef whole(x): return inner(x) - 1",
+        names,
+    )
+    (call,) = observed("whole(X)", names).calls
+    assert call.nested[0] == (1, "inner")
+
+
+def test_costs_are_parts_of_the_call() -> None:
+    (call,) = observed("f(X)", fresh()).calls
+    assert list(call.phases) == ["trace", "lower", "compile"]
+    assert 0 < sum(call.phases.values()) < call.seconds
+
+
+def test_a_loop_folds_and_what_is_shown_stays_short() -> None:
+    found = observed("f(X)\nfor _ in range(5000):\n    f(X)", fresh())
+    assert [(call.state, call.times) for call in found.calls] == [("TRACED", 1), ("CACHED", 5000)]
+    many = observed("for n in range(1, 80):\n    f(jnp.ones(n))", fresh())
+    assert many.traces == 79
+    assert len(str(many).splitlines()) < 60
+    assert "more calls, " in str(many)
+
+
+def test_eager_operations_that_compiled_are_summed() -> None:
+    jax.clear_caches()
+    found = observed("x = jnp.ones(77) * 3.5\nf(x)", fresh())
+    names = {program.name for program in found.internal}
+    assert names & {"broadcast_in_dim", "multiply", UNNAMED}
+    assert "f" not in {program.name for program in found.internal}
+
+
+def test_nothing_of_the_users_is_left_changed() -> None:
+    names = fresh()
+    function, logger = names["outer"], logging.getLogger("jax._src.pjit")
+    before = (function.__code__, logger.level, logger.propagate, [*logger.handlers],
+              jax.config.jax_explain_cache_misses)  # fmt: skip
+    known = set(names)
+    observed("y = outer(X)", names)
+    assert before == (function.__code__, logger.level, logger.propagate, [*logger.handlers],
+                      jax.config.jax_explain_cache_misses)  # fmt: skip
+    assert set(names) - known <= {"y", "__builtins__"}
+    size = names["f"]._cache_size()
+    observed("outer(X)", names)
+    assert names["f"]._cache_size() == size
+
+
+def test_more_traces_than_allowed_are_an_error_with_the_reason() -> None:
+    found, error = observe_code(
+        Source.plain("for n in (3, 4, 5):\n    f(jnp.ones(n))\nafter = 1"), names := fresh(),
+        TraceOptions(most=1),
+    )  # fmt: skip
+    assert isinstance(error, TooManyTracesError)
+    assert str(error) == (
+        "f in line 2 was traced (x: f32[3] → f32[4] (shape)), and 1 trace may happen:"
+        " --max-traces 1"
+    )
+    assert found.traces == 2
+    assert "after" not in names
+
+
+def test_a_call_is_predicted_without_being_run() -> None:
+    names = fresh()
+    runs: list[int] = []
+    names["counted"] = jax.jit(lambda x: (runs.append(1), x)[1])
+    names["counted"](names["X"])
+    names |= {"Y": 2 * names["X"], "short": names["X"][:2], "batch": {"x": [names["X"]]}}
+    for code, state in (
+        ("counted(Y)", "WOULD-HIT"), ("counted(short)", "WOULD-TRACE"),
+        ("counted(batch['x'][0])", "WOULD-HIT"), ("y = Y; counted(y)", "WOULD-HIT"),
+        ("counted(x=X)", "WOULD-TRACE"), ("counted(*[X])", "WOULD-HIT"),
+        ("counted(X).sum()", "WOULD-HIT"), ("print(counted(X))", "WOULD-HIT"),
+        ("counted(-1.5 * 2)", "WOULD-TRACE"),
+    ):  # fmt: skip
+        assert [each.state for each in predict_code(Source.plain(code), names).calls] == [state]
+    assert len(runs) == 1
+    with pytest.raises(SnippetError, match="calls no compiled function"):
+        predict_code(Source.plain("print(X)"), names)
+    with pytest.raises(SnippetError, match=r"what jax\.jit\(len\) is, is not known"):
+        predict_code(Source.plain("jax.jit(len)(X)"), names)
+    with pytest.raises(NameError, match="name 'nope' is not defined"):
+        predict_code(Source.plain("counted(nope)"), names)
+
+
+@pytest.mark.parametrize(
+    ("code", "states", "words"),
+    [
+        ("counted(ran(X))", ["?"], "ran(X) is not known until it is run"),
+        ("counted(counted(X))", ["WOULD-TRACE", "?"], "counted(X) is not known until it is run"),
+        ("counted(X * 2)", ["?"], "X * 2 is not known"),
+        ("counted(thing.computed)", ["?"], "thing.computed is not known"),
+        ("counted(strange[0])", ["?"], "strange[0] is not known"),
+        ("counted(n=X, **ran(X))", ["?"], "ran(X) is not known"),
+        ("y = ran(X); counted(y)", ["?"], "y is not known"),
+        ("[counted(y) for y in ran(X)]", ["?"], "y is not known"),
+        ("counted(X); counted(X)", ["WOULD-TRACE", "WOULD-HIT"], "would be traced"),
+        ("counted(lambda a=ran(X): a)", ["?"], "is not known until it is run"),
+    ],
+)
+def test_what_would_have_to_be_run_is_not_known(code: str, states: list[str], words: str) -> None:
+    names, runs = fresh(), []
+
+    class Strange:
+        def __getitem__(self, key: int) -> Any:
+            runs.append(key)
+
+        @property
+        def computed(self) -> Any:
+            runs.append(0)
+
+    names |= {"counted": jax.jit(lambda x: (runs.append(1), x)[1]), "ran": runs.append}
+    names |= {"thing": Strange(), "strange": Strange()}
+    before = dict(names)
+    found = predict_code(Source.plain(code), names)
+    assert [each.state for each in found.calls] == states
+    assert words in " ".join(str(found).split())
+    assert "nothing was run" in str(found)
+    assert not runs
+    assert names == before
+    assert names["counted"]._cache_size() == 0
+
+
+def test_what_is_traced_between_is_learned_and_known_later() -> None:
+    ledger = Ledger()
+    names = fresh()
+    keep_learning()
+    names["f"](jnp.ones(5))
+    (call,) = observed("f(jnp.ones(6))", names).calls
+    assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
+    shown = Signatures.of(LEDGER, "f")
+    assert [each.arguments for each in shown.traced] == ["x f32[5]", "x f32[6]"]
+    assert Signatures.from_dict(shown.to_dict()) == shown
+    assert ledger.names() == []
+
+
+def test_a_function_that_was_traced_unseen_is_not_said_to_be_called_first() -> None:
+    names = fresh()
+    with LEDGER.paused():
+        names["f"](jnp.ones(5))
+    (call,) = observed("f(jnp.ones(6))", names).calls
+    (change,) = call.why
+    assert change.words() in (
+        "jax says: at x, now f32[6] and before f32[5]",
+        "? traced before, when nobody looked",  # before JAX 0.6
+    )
+
+
+def test_what_is_printed_is_printed_and_only_what_tracing_printed_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = fresh()
+    exec(
+        "@jax.jit\ndef g(x):\n    print('tracing')\n    jax.debug.print('runtime {}', x)\n"
+        "    return x",
+        names,
+    )
+    found = observed("print('before'); g(1.0); g(2.0)", names)
+    assert capsys.readouterr().out == "before\ntracing\nruntime 1.0\nruntime 2.0\n"
+    assert [call.printed for call in found.calls] == ["tracing\n", ""]
+
+
+def test_threads_leave_standard_output_as_it_was() -> None:
+    import sys
+
+    before = sys.stdout, vars(sys.stdout).get("write")
+    names = {**fresh(), "threading": threading}
+    observed(
+        "ts = [threading.Thread(target=lambda n=n: [f(jnp.ones(n)) for _ in range(9)])"
+        " for n in (3, 4, 5)]\nfor t in ts: t.start()\nfor t in ts: t.join()",
+        names,
+    )
+    assert (sys.stdout, vars(sys.stdout).get("write")) == before
+
+
+def test_the_frame_above_a_call_is_the_users_and_so_is_the_code_that_stays() -> None:
+    names = {**fresh(), "__name__": "mine"}
+    observed(
+        "import collections, sys\nPair = collections.namedtuple('Pair', 'a b')\n"
+        "def who(): return sys._getframe(1).f_code.co_name\ndef here(x):\n    f(x)\n"
+        "    return who()\nseen = here(X)",
+        names,
+    )
+    assert (names["Pair"].__module__, names["seen"]) == ("mine", "here")
+    assert names["here"].__code__.co_names == ("f", "who")
+
+
+def test_traces_that_no_call_shows_count_too() -> None:
+    code = Source.plain("list(map(f, [jnp.ones(3), jnp.ones(4)]))")
+    found, error = observe_code(code, fresh(), TraceOptions(most=1))
+    assert isinstance(error, TooManyTracesError)
+    assert found.traces == 2
+    assert "f" not in [program.name for program in found.internal]
+
+
+@pytest.mark.parametrize(("code", "verdict"), [("masked(X)", "RAISED"), ("f(X); f(X)", "TRACED")])
+def test_the_verdict_is_the_gravest_state(code: str, verdict: str) -> None:
+    found, _ = observe_code(Source.plain(code), fresh(), TraceOptions())
+    head = found.report().blocks[0]
+    assert isinstance(head, Headline)
+    assert head.verdict == verdict
+
+
+def test_calls_of_other_threads_do_not_count_for_this_one() -> None:
+    names = fresh()
+    names["threading"] = threading
+    found = observed(
+        "t = threading.Thread(target=lambda: f(jnp.ones(9)))\nf(X)\nt.start(); t.join()\nf(X)",
+        names,
+    )
+    mine = [call for call in found.calls if call.line in (2, 4)]
+    assert [call.state for call in mine] == ["TRACED", "CACHED"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("x = 1", "no call of a compiled function   the code calls nothing"),
+        ("X.sum()", "no call of a compiled function   in 1 other call"),
+    ],
+)
+def test_where_nothing_compiled_is_called_that_is_said(code: str, words: str) -> None:
+    assert words in str(observed(code, fresh()))
+
+
+def test_a_function_that_donates_is_called_again_with_a_copy() -> None:
+    donating = jax.jit(lambda x: x + 1, donate_argnums=0)
+    names = {"f": donating, "z": jnp.ones(4), "w": jnp.asarray(2.0)}
+    given = dict(names)
+    for name in ("z", "w"):
+        found, error = observe_code(Source.plain(f"f({name})"), names, TraceOptions(), twice=True)
+        assert error is None
+        assert [call.state for call in found.calls] == ["TRACED", "CACHED"]
+        assert names[name] is given[name]
+        assert given[name].is_deleted()
+
+
+def test_a_function_that_donates_what_it_finds_by_itself_is_called_once() -> None:
+    donating, held = jax.jit(lambda x: x + 1, donate_argnums=0), [jnp.ones(4)]
+    names = {"f": lambda: donating(held[0])}
+    found, error = observe_code(Source.plain("f()"), names, TraceOptions(), twice=True)
+    assert error is None
+    assert [call.state for call in found.calls] == ["TRACED"]

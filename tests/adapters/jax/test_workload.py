@@ -1,0 +1,89 @@
+"""What a call in JAX has to do: products by dtype, bytes where all are moved; its ceilings."""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ipyjaxbench.graphs.components import Load
+from tests.loads import BYTES, PRODUCT, N, in_float32, left_as_it_was, load
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+
+
+@pytest.fixture
+def x() -> Any:
+    return jnp.ones((N, N))
+
+
+@pytest.mark.parametrize("code", ["x @ x", "jnp.dot(x, x)", "f(x)"])
+def test_a_product_in_jax_reads_one_array_and_writes_another(x: Any, code: str) -> None:
+    found = load("jax", code, jnp=jnp, x=x, f=jax.jit(lambda x: x @ x))
+    assert found is not None
+    assert found.products == {"float32": PRODUCT}
+    assert found.nbytes == (3 if "dot" in code else 2) * BYTES
+
+
+def test_turns_of_a_scan_count_and_those_of_a_while_loop_are_not_known(x: Any) -> None:
+    def scanned(x: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (c @ c, None), x, None, length=10)[0]
+
+    def looped(x: Any) -> Any:
+        return jax.lax.while_loop(lambda c: c.sum() < 9, lambda c: c @ c, x)
+
+    assert load("jax", "f(x)", f=scanned, x=x) == in_float32(None, flops=10 * PRODUCT)
+    assert load("jax", "f(x)", f=looped, x=x) is None
+
+
+def test_products_count_in_the_dtype_in_which_they_are_made(x: Any) -> None:
+    def mixed(x: Any) -> Any:
+        y = x.astype("bfloat16")
+        return (y @ y).astype("float32") + x @ x
+
+    found = load("jax", "f(x)", f=mixed, x=x)
+    assert found == Load({"bfloat16": PRODUCT, "float32": PRODUCT}, False, 2 * BYTES)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: x[:2] + 1,
+        lambda x, y: x.at[0].set(1) + y,
+        lambda x, y: x,
+        lambda x, y: (x, y + 1),
+        lambda x, y: x + 1,  # y is not read
+        lambda x, y: (x @ x, y + 1)[1],
+        lambda x, y: x[y.astype(int)],
+    ],
+)
+def test_where_not_all_of_every_array_is_moved_in_jax_bytes_are_not_told(
+    x: Any, function: Any
+) -> None:
+    found = load("jax", "f(x, x)", f=function, x=x)
+    assert found is not None
+    assert found.nbytes is None
+
+
+def test_convolutions_in_jax_may_be_computed_by_shortcuts() -> None:
+    image, kernel = jnp.ones((1, 3, 8, 8)), jnp.ones((4, 3, 3, 3))
+    found = load("jax", "f(a, b, (1, 1), 'SAME')", f=jax.lax.conv, a=image, b=kernel)
+    assert found is not None
+    assert found.shortcuts
+
+
+def test_measuring_leaves_jax_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    def state() -> Any:
+        settings = jax.config.jax_disable_jit, jax.config.jax_transfer_guard
+        return settings, len(jax.live_arrays()), np.random.get_state()[1].tolist()
+
+    jnp.ones(3).block_until_ready()
+    with jax.disable_jit(), jax.transfer_guard("disallow"):
+        found = left_as_it_was(state, monkeypatch)
+    assert [each.framework for each in found.found] == ["numpy", "jax"]
+    assert all(each.products["float32"] > 0 for each in found.found)

@@ -1,0 +1,154 @@
+"""The NumPy adapter."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench.adapters.numpy.framework import NumPy
+from ipyjaxbench.device.locate import locate
+from ipyjaxbench.frameworks import Framework
+from tests.adapters.contract import Contract
+
+
+class TestNumPy(Contract):
+    devices = ("cpu",)
+    multiplied = ("float32", "float64")
+
+    @pytest.fixture
+    def framework(self) -> Framework:
+        from ipyjaxbench.frameworks import loaded
+
+        return next(f for f in loaded()[0] if isinstance(f, NumPy))
+
+    @pytest.fixture
+    def array(self) -> object:
+        return np.ones((2, 3), np.float32)
+
+
+def test_the_global_random_state_is_that_after_one_run() -> None:
+    np.random.seed(3)
+    first, second = np.random.rand(2)
+    np.random.seed(3)
+    names = {"np": np}
+    ipyjaxbench.measure_code("r = np.random.rand()", names, budget=0.05)
+    assert names["r"] == first
+    assert np.random.rand() == second
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_of_the_users_is_as_after_one_run(make: object) -> None:
+    expected = make(5).normal(size=2)
+    generator = make(5)
+    ipyjaxbench.measure_code("generator.normal()", {"generator": generator}, budget=0.05)
+    assert generator.normal() == expected[1]
+
+
+def test_work_in_place_is_told_with_its_number_of_calls() -> None:
+    names = {"a": np.zeros(3)}
+    result = ipyjaxbench.measure_code("a += 1", names, number=5, repeat=2, restore=False)
+    (note,) = [note for note in result.notes if note.code == "state-advanced"]
+    assert names["a"][0] == 10
+    assert note.text.startswith("'a' advanced by 10 calls, not one")
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("x @ x.T", True),
+        ("x.T @ x", True),
+        ("np.dot(x, x.T)", True),
+        ("np.matmul(x.T, x)", True),
+        ("x.T.dot(x)", True),
+        ("x.dot(x.T)", True),
+        ("y = 1 + np.tanh(x @ x.T)", True),
+        ("x @ x", False),
+        ("x @ other.T", False),
+        ("whole @ whole.T", False),
+        ("row @ row.T", False),
+        ("np.add(x, x.T)", False),
+    ],
+)
+def test_a_product_of_which_half_is_computed_is_told(code: str, told: bool) -> None:
+    """Whole numbers and single rows go another way in NumPy."""
+    x = np.random.default_rng(0).random((40, 40))
+    names = {"np": np, "x": x, "other": x + 1, "whole": x.astype(int), "row": x[0]}
+    found = ipyjaxbench.measure_code(code, names, budget=0.02)
+    assert ("half-product" in [note.code for note in found.notes]) is told
+
+
+def test_what_is_rebound_is_set_back_before_each_call() -> None:
+    names = {"np": np, "a": np.ones(4)}
+    result = ipyjaxbench.measure_code("a = np.concatenate([a, a])", names, number=40, repeat=2)
+    assert names["a"].shape == (8,)
+    assert [note.code for note in result.notes] == []
+
+
+def test_a_result_of_more_than_half_the_memory_is_computed_once() -> None:
+    free = psutil.virtual_memory().available
+    names = {"np": np, "n": int(0.6 * free)}
+    result = ipyjaxbench.measure_code("y = np.zeros(n, 'u1')", names)  # pages are not touched
+    assert result.verdict == "ONCE"
+    assert [note.code for note in result.notes] == ["over-memory"]
+    assert names["y"].nbytes == names["n"]
+
+
+def test_views_share_the_memory_of_the_array_that_they_look_into() -> None:
+    array = np.ones((4, 6))
+    found = locate({"rows": array[1:][1:], "a": array, "turned": array.T, "other": array.copy()})
+    assert [each.of for each in found.arrays] == ["a", "", "a", ""]
+    assert found.by_device() == {"cpu": (2, 2 * 192)}
+
+
+def test_an_array_in_a_file_is_told_with_the_file(tmp_path: Path) -> None:
+    array = np.memmap(tmp_path / "numbers", dtype=np.float32, mode="w+", shape=(3,))
+    (found,) = locate({"a": array[1:]}).arrays
+    assert found.memory == f"mapped from {tmp_path / 'numbers'}"
+
+
+@pytest.mark.parametrize(
+    ("array", "layout", "nbytes"),
+    [
+        (np.ones((3, 4)).T, "column by column", 96),
+        (np.broadcast_to(np.float64(1), (3, 4)), "repeated along axes 0, 1", 8),
+        (np.ones(6)[::-1], "reversed along axis 0", 48),
+        (np.ones((2, 3, 4)).transpose(2, 0, 1), "axes as 1, 2, 0 in memory", 192),
+        (np.ones((4, 4))[:, ::2], "with gaps, a part of 128 B", 64),
+        (np.ma.ones(3), "MaskedArray", 24),
+        (np.ones((0, 3)).T, "", 0),
+    ],
+)
+def test_the_layout_of_an_array_is_told_where_it_is_not_the_usual_one(
+    array: object, layout: str, nbytes: int
+) -> None:
+    (found,) = locate({"a": array}).arrays
+    assert (found.layout, found.nbytes) == (layout, nbytes)
+
+
+def test_an_array_of_objects_is_told_to_hold_no_numbers() -> None:
+    (found,) = locate({"x": np.array([object()], dtype=object)}).arrays
+    assert (found.framework, found.layout) == ("", "it holds Python's objects, no numbers")
+
+
+def test_a_table_of_pandas_is_told_with_its_bytes() -> None:
+    pandas = pytest.importorskip("pandas")
+    names = {"table": pandas.DataFrame({"a": np.ones(1024)}), "index": pandas.Index(["a", "b"])}
+    told = [(each.framework, each.layout) for each in locate(names).arrays]
+    assert told[0][0] == told[1][0] == ""
+    assert told[0][1].startswith("pandas has 8.")  # with its index, of which it keeps the range
+    assert told[1][1].startswith("pandas has ")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "told"),
+    [("U5", "U5"), ("S44", "S44"), ("V8", "V8"), ([("a", "f8"), ("b", "S44")], "structured"),
+     ("f8", "float64"), ("M8[ns]", "datetime64[ns]")],
+)  # fmt: skip
+def test_types_are_told_as_numpy_prints_them(dtype: Any, told: str) -> None:
+    array = np.zeros(4, dtype=dtype)
+    result = ipyjaxbench.measure_code("array.copy()", {"array": array}, budget=0.01)
+    assert [place.dtype for place in result.inputs] == [told]
+    assert [each.dtype for each in locate({"array": array}).arrays] == [told]

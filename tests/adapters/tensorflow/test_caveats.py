@@ -1,0 +1,112 @@
+"""What of TensorFlow's settings changes what a figure means: told where it is, and only there."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+from ipyjaxbench.reports.note import Note
+from tests.adapters.pair import run_pair
+from tests.cautions import cautions
+
+NAMES: dict[str, Any] = {"tf": tf, "a": tf.ones((8, 8)), "f": tf.function(lambda x: x + 1)}
+
+
+def told(code: str) -> list[Note]:
+    return cautions(code, NAMES)
+
+
+@pytest.mark.parametrize("code", ["f(a)", "tf.matmul(a, a)", "tf.Variable(a) * 2"])
+def test_nothing_is_told_where_nothing_is_set(code: str) -> None:
+    assert told(code) == []
+
+
+def test_functions_that_run_eagerly_are_told() -> None:
+    tf.config.run_functions_eagerly(True)
+    try:
+        (note,) = told("f(a)")
+        assert told("tf.sin(a)") == []  # no tf.function
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert note.text == (
+        "tf.config.run_functions_eagerly is on: no graph is made,"
+        " each operation of a tf.function runs by itself."
+    )
+
+
+def test_checked_numbers_are_told() -> None:
+    tf.debugging.enable_check_numerics()
+    try:
+        (note,) = told("tf.sin(a)")
+    finally:
+        tf.debugging.disable_check_numerics()
+    assert note.text == "tf.debugging.enable_check_numerics is on: every result is checked."
+
+
+def test_a_log_of_devices_is_told() -> None:
+    code = (
+        "import tensorflow as tf, ipyjaxbench\n"
+        "tf.debugging.set_log_device_placement(True)\n"
+        "names = dict(tf=tf, a=tf.ones(3))\n"
+        "r = ipyjaxbench.measure_code('tf.sin(a)', names, number=1, repeat=2)\n"
+        "print([n.text for n in r.notes])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    expected = ["tf.debugging.set_log_device_placement is on: every operation is logged."]
+    assert done.stdout.strip().splitlines()[-1] == str(expected)
+
+
+def test_deterministic_operations_are_told() -> None:
+    code = (
+        "import tensorflow as tf, ipyjaxbench\n"
+        "tf.config.experimental.enable_op_determinism()\n"
+        "names = dict(tf=tf, a=tf.ones(3))\n"
+        "r = ipyjaxbench.measure_code('tf.sin(a)', names, number=1, repeat=2)\n"
+        "print([(n.mark, n.text) for n in r.notes])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    text = "tf.config.experimental.enable_op_determinism is on: some operations take a slower way."
+    assert done.stdout.strip() == str([("·", text)])
+
+
+def test_a_tape_around_the_code_is_told() -> None:
+    with tf.GradientTape():
+        (note,) = told("f(a)")
+    assert note.text == (
+        "A tf.GradientTape recorded every call, for a backward pass that is not in the figure."
+    )
+
+
+def test_a_tape_inside_of_the_code_is_not_told() -> None:
+    assert told("with tf.GradientTape() as tape: y = f(a)") == []
+
+
+def test_a_profiler_is_told_while_it_runs(tmp_path: Path) -> None:
+    tf.profiler.experimental.start(str(tmp_path))
+    try:
+        (note,) = told("f(a)")
+    finally:
+        tf.profiler.experimental.stop()
+    assert note.text.startswith("tf.profiler watches this code")
+    assert told("f(a)") == []
+
+
+def test_several_workers_are_told() -> None:
+    printed = run_pair(
+        "import json, os, sys\n"
+        "workers = [f'localhost:{port}' for port in sys.argv[2:]]\n"
+        "task = dict(type='worker', index=int(sys.argv[1]))\n"
+        "os.environ['TF_CONFIG'] = json.dumps(dict(cluster=dict(worker=workers), task=task))\n"
+        "import tensorflow as tf, ipyjaxbench\n"
+        "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n"
+        "names = dict(tf=tf, a=tf.ones(3))\n"
+        "r = ipyjaxbench.measure_code('tf.sin(a)', names, number=1, repeat=2)\n"
+        "print([n.text for n in r.notes if n.code == 'processes'])"
+    )
+    assert printed == [
+        f"['2 processes work together: the figure is of process {i}, others may differ.']"
+        for i in (0, 1)
+    ]

@@ -1,0 +1,93 @@
+"""tf.function's first call explained, and a cold call that leaves the user's traces alone."""
+
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+import ipyjaxbench
+from ipyjaxbench.adapters.tensorflow import TensorFlow
+from ipyjaxbench.frameworks import loaded
+
+
+def step(x: Any) -> Any:
+    return tf.reduce_sum(tf.sin(x) * 2)
+
+
+def test_traces_are_named_by_their_function_with_the_time_of_the_only_one() -> None:
+    names = {"f": tf.function(step), "x": tf.ones(3)}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
+    (program,) = result.programs
+    assert (program.name, program.origin, program.framework) == ("step", "traced", "tensorflow")
+    assert program.seconds == result.phases["trace"]
+    assert "\ntraced      step " in str(result)
+
+
+def test_of_several_traces_no_time_is_told() -> None:
+    names = {"f": tf.function(step), "x": tf.ones(3), "y": tf.ones(4)}
+    result = ipyjaxbench.measure_code("f(x), f(y)", names, budget=0.05)
+    assert [(p.name, p.seconds) for p in result.programs] == [("step", None)] * 2
+    assert "2 programs: 2 × step" in str(result)
+
+
+def test_a_function_made_inside_of_the_code_has_no_name_that_is_told() -> None:
+    names = {"tf": tf, "x": tf.ones(3)}
+    result = ipyjaxbench.measure_code("tf.function(lambda v: v * 2)(x)", names, number=1, repeat=1)
+    assert [p.name for p in result.programs] == ["?"]
+    assert "1 program" in str(result)
+
+
+def test_a_compilation_by_xla_is_told_without_a_time() -> None:
+    names = {"f": tf.function(step, jit_compile=True), "x": tf.ones(3)}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
+    assert list(result.phases) == ["trace", "compile"]
+    assert result.phases["compile"] is None
+    assert "with a compile whose time is not told" in " ".join(str(result).split())
+    again = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
+    assert again.phases == {}
+    assert "already compiled (in memory)" in str(again)
+
+
+@pytest.mark.parametrize("options", [{}, {"jit_compile": True}, {"reduce_retracing": True}])
+def test_a_cold_call_traces_anew_and_leaves_what_was_traced(options: dict[str, bool]) -> None:
+    f, x = tf.function(step, **options), tf.ones(5)
+    f(x)
+    names = {"f": f, "x": x}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.05, fresh=True)
+    assert result.compilations == 0
+    assert result.fresh is not None
+    assert result.fresh.cleared == ()
+    assert [(p.name, p.origin) for p in result.fresh.programs] == [("step", "traced")]
+    assert ("compile" in result.fresh.phases) == ("jit_compile" in options)
+    assert names["f"] is f
+    assert f.experimental_get_tracing_count() == 1
+    f(x)
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_function_that_no_name_holds_keeps_its_traces_and_is_told() -> None:
+    class Trainer:
+        def __init__(self) -> None:
+            self.step = tf.function(step)
+
+    names = {"t": Trainer(), "x": tf.ones(3)}
+    result = ipyjaxbench.measure_code("t.step(x)", names, budget=0.02, fresh=True)
+    assert result.fresh is not None
+    assert result.fresh.seconds is None
+    assert result.fresh.cleared == ("step kept its traces", "nothing was compiled anew")
+
+
+def test_seeded_numbers_are_those_of_one_run_after_a_cold_call() -> None:
+    tf.random.set_seed(42)
+    expected = [float(tf.random.normal([])) for _ in range(3)]
+    tf.random.set_seed(42)
+    names = {"tf": tf, "f": tf.function(step), "x": tf.ones(3)}
+    code = "f(x); r = tf.random.normal([])"
+    ipyjaxbench.measure_code(code, names, budget=0.05, fresh=True)
+    assert [float(names["r"]), *(float(tf.random.normal([])) for _ in range(2))] == expected
+
+
+def test_the_original_of_a_tf_function_is_known() -> None:
+    adapter = next(f for f in loaded()[0] if isinstance(f, TensorFlow))
+    assert adapter.original(tf.function(step)) is step
+    assert adapter.original(step) is None

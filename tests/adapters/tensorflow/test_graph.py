@@ -1,0 +1,175 @@
+"""The graph of a call in TensorFlow: of a new tf.function, so that none of the user's grows."""
+
+import importlib
+import linecache
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from ipyjaxbench import Graph, UntraceableError
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode.snippet import Source
+
+X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 5)))
+
+
+@tf.function
+def scaled(x: Any) -> Any:
+    return tf.nn.relu(x @ W) * 2.0
+
+
+def activated(x: Any, mode: str = "relu") -> Any:
+    return tf.nn.relu(x) if mode == "relu" else tf.tanh(x)
+
+
+def sine(x: Any) -> Any:
+    return np.sin(x)
+
+
+def by_data(x: Any) -> Any:
+    return x * 2.0 if tf.reduce_sum(x) > 0 else -x
+
+
+def model() -> Any:
+    return keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(1)])
+
+
+NAMES = {"__name__": "__main__", "tf": tf, "np": np, "keras": keras, "by_data": by_data,
+         "model": model(), "x": X, "w": W, "scaled": scaled, "activated": activated,
+         "sine": sine}  # fmt: skip
+
+
+def graph(code: str) -> Graph:
+    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions())
+
+
+@pytest.mark.parametrize(
+    ("code", "operations"),
+    [
+        ("scaled(x)", ["ReadVariableOp", "MatMul", "Relu", "Const", "Mul"]),
+        ("activated(x)", ["Relu"]),
+        ("activated(x, mode='tanh')", ["Tanh"]),
+        ("tf.tanh(x)", ["Tanh"]),
+        ("x @ w", ["ReadVariableOp", "MatMul"]),
+    ],
+)
+def test_a_call_is_shown_as_its_operations(code: str, operations: list[str]) -> None:
+    found = graph(code)
+    assert [line.split(" = ")[1].split("(")[0] for line in found.program.splitlines()] == operations
+    assert found.operations == len(operations)
+
+
+def test_inputs_outputs_and_work_are_told() -> None:
+    found = graph("x @ w")
+    assert [(v.name, v.dtype, v.shape) for v in found.inputs] == [
+        ("x", "float32", (3, 4)),
+        ("w", "float32", (4, 5)),
+    ]
+    assert [(v.dtype, v.shape, v.nbytes) for v in found.outputs] == [("float32", (3, 5), 60)]
+    assert found.flops == 2 * 3 * 4 * 5
+
+
+def test_work_in_loops_is_said_to_be_counted_once() -> None:
+    loop = "tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t @ t), (0, tf.ones((2, 2))))"
+    found = inspect_code(Source.plain(f"(lambda x: {loop})(x)"), dict(NAMES), GraphOptions())
+    assert found.uncounted == ("the turns of a while loop are not known: one was counted",)
+    assert graph("x @ w").uncounted == ()
+
+
+def test_arguments_that_are_no_data_are_named() -> None:
+    assert graph("activated(x, mode='tanh')").fixed == ("mode",)
+    assert graph("x @ w").fixed == ()
+
+
+def test_shapes_alone_will_do() -> None:
+    options = GraphOptions(shapes=(("float32", (7, 4)),))
+    found = inspect_code(Source.plain("tf.tanh"), dict(NAMES), options, "tensorflow")
+    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (7, 4))]
+
+
+def test_nothing_of_the_users_changes() -> None:
+    scaled(X)
+    traces = scaled.experimental_get_tracing_count()
+    tf.random.set_seed(3)
+    expected = tf.random.normal((4,)).numpy()
+    tf.random.set_seed(3)
+    graph("scaled(tf.ones((7, 4)))")
+    graph("tf.random.normal((3,)) + x[0, :3]")
+    assert scaled.experimental_get_tracing_count() == traces
+    assert np.array_equal(tf.random.normal((4,)).numpy(), expected)
+
+
+def test_why_a_call_cannot_be_traced_is_told() -> None:
+    with pytest.raises(UntraceableError) as caught:
+        graph("sine(x)")
+    found = caught.value.diagnosis
+    assert (found.error, found.source) == ("NotImplementedError", "return np.sin(x)")
+    assert found.because.startswith("NumPy asks for the numbers")
+
+
+def test_the_record_reads_back() -> None:
+    found = graph("scaled(x)")
+    assert Graph.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "shape", "headline", "typed"),
+    [
+        ("tf.boolean_mask(x, x > 0)", (-1,), "60 B in · ? out", "→ f32[?]"),
+        ("tf.py_function(lambda v: v, [x], tf.float32)", None, "48 B in · ? out", "→ f32?"),
+        ("tf.strings.as_string(x)", (3, 4), "48 B in · ? out", "→ string[3,4]"),
+        ("tf.unique(x[0])", (-1,), "16 B in · 16 B + ? out", "→ f32[?], i32[4]"),
+    ],
+)
+def test_what_is_known_only_when_it_runs_is_shown_as_unknown(
+    code: str, shape: tuple[int, ...] | None, headline: str, typed: str
+) -> None:
+    found = graph(code)
+    first = found.outputs[0]
+    assert (first.shape, first.nbytes, first.sized) == (shape, 0, False)
+    for words in (headline, typed):
+        assert words in str(found)
+    assert "-1" not in str(found).split("where")[1]
+    assert Graph.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize("code", ["by_data(x) + 1", "(lambda v: by_data(v) + 1)(x)"])
+def test_autograph_reads_what_an_expression_calls(
+    code: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python that runs in a notebook has AutoGraph's warnings printed too."""
+    logs = importlib.import_module("tensorflow.python.autograph.utils.ag_logging")
+    monkeypatch.setattr(logs, "echo_log_to_stdout", True)
+    found = graph(code)
+    assert "StatelessIf(" in found.program
+    assert found.text("optimized")
+    assert (found.printed, capfd.readouterr().out) == ("", "")
+    assert logs.echo_log_to_stdout
+    assert not any(file.startswith("<typed>") for file in linecache.cache)
+
+
+def test_an_expression_that_does_not_trace_is_told_as_it_was_typed() -> None:
+    with pytest.raises(UntraceableError) as caught:
+        graph("np.sin(x) + 1")
+    found = caught.value.diagnosis
+    assert (found.line, found.source) == (1, "np.sin(x) + 1")
+    assert [fix.code for fix in found.fixes] == ["tf.sin(x) + 1"]
+
+
+def test_what_keras_computes_is_told_by_the_line_that_calls_it() -> None:
+    (line,) = graph("model(x)").lines
+    assert (line.name, line.line, line.flops) == ("model(x)", 0, 2 * 3 * (4 * 3 + 3) + 3 * (3 + 1))
+    (line,) = graph("model(x) + 1").lines
+    assert (line.name, line.line) == ("model(x) + 1", 1)
+    names = {**NAMES, "called": lambda v: model_of(v) * 2.0, "model_of": NAMES["model"]}
+    found = inspect_code(Source.plain("called(x)"), names, GraphOptions(src=True))
+    assert {each.line > 1 for each in found.lines} == {True}
+    assert "by line" in str(found)
+
+
+def model_of(x: Any) -> Any:
+    return NAMES["model"](x)

@@ -1,0 +1,227 @@
+"""Why a call in TensorFlow does not trace: the line, the argument, and a fix that was tried."""
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from ipyjaxbench import Diagnosis, UntraceableError
+from ipyjaxbench.graphs.inspect_code import explain, inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode.snippet import Source
+
+X, N = tf.ones((3, 4)), tf.constant(2)
+KEPT: list[Any] = []
+
+
+def sine(x: Any) -> Any:
+    y = x * 2
+    return np.sin(y)
+
+
+def averaged(x: Any) -> Any:
+    return np.mean(x, axis=0) + np.maximum(x, 0.0)
+
+
+def largest(x: Any) -> Any:
+    return np.argmax(x)
+
+
+@tf.function(autograph=False)
+def signed(x: Any) -> Any:
+    if tf.reduce_sum(x) > 0:
+        return x
+    return -x
+
+
+@tf.function(autograph=False)
+def first(x: Any) -> Any:
+    return float(x[0, 0]) * x
+
+
+def numbers(x: Any) -> Any:
+    return x.numpy() * 2
+
+
+@tf.function(autograph=False)
+def repeated(x: Any, n: Any) -> Any:
+    for _ in range(n):
+        x = x + 1
+    return x
+
+
+def listed(x: Any, n: Any) -> Any:
+    return [x for _ in range(n)]
+
+
+def chosen(x: Any, n: Any) -> Any:
+    return [1.0, 2.0, 3.0][n] * x
+
+
+def assigned(x: Any) -> Any:
+    x[0] = 1.0
+    return x
+
+
+def typed(x: Any, n: Any) -> Any:
+    return x * n
+
+
+def made(x: Any) -> Any:
+    w = tf.Variable(1.0)
+    return x * w
+
+
+def undefined(x: Any) -> Any:
+    if tf.reduce_sum(x) > 0:
+        y = x
+    return y
+
+
+def keep(x: Any) -> Any:
+    KEPT.append(x * 2)
+    return x
+
+
+def use(x: Any) -> Any:
+    return x + KEPT[0]
+
+
+def outer(x: Any) -> Any:
+    return sine(x) + 1
+
+
+class Box:
+    def plain(self, x: Any) -> Any:
+        return np.tanh(x)
+
+    @tf.function
+    def traced(self, x: Any) -> Any:
+        return np.tanh(x)
+
+
+tf.function(keep)(X)
+NAMES = {**globals(), "x": X, "n": N, "box": Box()}
+
+
+def diagnosis(code: str) -> Diagnosis:
+    with pytest.raises(UntraceableError) as caught:
+        inspect_code(Source.plain(code), dict(NAMES), GraphOptions(), "tensorflow")
+    return caught.value.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "blamed", "fix"),
+    [
+        ("sine(x)", "return np.sin(y)", ("x",), "return tf.sin(y)"),
+        (
+            "averaged(x)",
+            "return np.mean(x, axis=0) + np.maximum(x, 0.0)",
+            ("x",),
+            "return tf.reduce_mean(x, axis=0) + tf.maximum(x, 0.0)",
+        ),
+        ("largest(x)", "return np.argmax(x)", ("x",), "return tf.experimental.numpy.argmax(x)"),
+        ("signed(x)", "if tf.reduce_sum(x) > 0:", (), "@tf.function"),
+        ("first(x)", "return float(x[0, 0]) * x", ("x",), "@tf.function"),
+        ("numbers(x)", "return x.numpy() * 2", (), "return x * 2"),
+        ("repeated(x, n)", "for _ in range(n):", ("n",), "@tf.function"),
+        ("listed(x, n)", "return [x for _ in range(n)]", ("n",), "n=2"),
+        (
+            "chosen(x, n)",
+            "return [1.0, 2.0, 3.0][n] * x",
+            ("n",),
+            "return tf.gather([1.0, 2.0, 3.0], n) * x",
+        ),
+        (
+            "assigned(x)",
+            "x[0] = 1.0",
+            (),
+            "x = tf.tensor_scatter_nd_update(x, [[0]], [tf.broadcast_to(1.0, x[0].shape)])",
+        ),
+        ("typed(x, n)", "return x * n", (), "return x * tf.cast(n, x.dtype)"),
+        ("outer(x)", "return np.sin(y)", ("x",), "return tf.sin(y)"),
+        ("box.plain(x)", "return np.tanh(x)", ("x",), "return tf.tanh(x)"),
+        ("box.traced(x)", "return np.tanh(x)", ("x",), "return tf.tanh(x)"),
+    ],
+)
+def test_the_line_the_argument_and_a_fix_that_traces_are_told(
+    code: str, source: str, blamed: tuple[str, ...], fix: str
+) -> None:
+    found = diagnosis(code)
+    assert (found.source, found.blamed) == (source, blamed)
+    assert found.fixes[0].code == fix
+
+
+def test_an_if_is_told_as_where_too() -> None:
+    where = diagnosis("signed(x)").fixes[1]
+    assert where.code == "return tf.where(tf.reduce_sum(x) > 0, x, -x)"
+    assert where.cost == "computes both sides and takes one"
+
+
+@pytest.mark.parametrize(
+    ("code", "because"),
+    [
+        ("made(x)", "a variable is made here"),
+        ("undefined(x)", "a name gets a value on one way through the if or the loop alone"),
+        ("use(x)", "a symbolic tensor of an earlier trace was kept"),
+    ],
+)
+def test_what_no_rewriting_mends_has_advice(code: str, because: str) -> None:
+    found = diagnosis(code)
+    assert found.because.startswith(because)
+    assert found.advice
+    assert not found.fixes
+    assert found.line
+
+
+@pytest.mark.parametrize(
+    ("call", "source", "fix"),
+    [
+        (lambda: tf.function(sine)(X), "return np.sin(y)", "return tf.sin(y)"),
+        (lambda: tf.function(outer)(X), "return np.sin(y)", "return tf.sin(y)"),
+        (lambda: signed(X), "if tf.reduce_sum(x) > 0:", "@tf.function"),
+        (lambda: NAMES["box"].traced(X), "return np.tanh(x)", "return tf.tanh(x)"),
+        (lambda: tf.function(made)(X), "w = tf.Variable(1.0)", None),
+        (lambda: tf.function(use)(X), "KEPT.append(x * 2)", None),
+    ],
+)
+def test_a_cell_that_failed_is_explained(
+    call: Callable[[], object], source: str, fix: str | None
+) -> None:
+    with pytest.raises(Exception) as caught:  # noqa: PT011  TensorFlow raises many kinds
+        call()
+    found = explain(caught.value)
+    assert found.source == source
+    assert [each.code for each in found.fixes[:1]] == ([fix] if fix else [])
+
+
+def narrow() -> Any:
+    return keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+
+
+@pytest.mark.parametrize("code", ["model(x[:, :3])", "model(x[:, :3]) + 1", "through(x)"])
+def test_what_keras_says_of_an_error_is_told_not_where_it_was_raised(code: str) -> None:
+    model = narrow()
+    names = {"model": model, "x": X, "through": lambda v: model(v[:, :3])}
+    with pytest.raises(UntraceableError) as caught:
+        inspect_code(Source.plain(code), names, GraphOptions())
+    found = caught.value.diagnosis
+    assert found.message.startswith("Input 0 ")
+    assert "is incompatible with the layer" in found.message
+    assert found.because == "the shapes do not fit together"
+
+
+def test_trying_fixes_leaves_nothing_behind() -> None:
+    before = len(linecache.cache), signed.experimental_get_tracing_count()
+    diagnosis("signed(x)")
+    diagnosis("signed(x)")
+    assert "<fix>" not in linecache.cache
+    assert signed.experimental_get_tracing_count() == before[1]
+
+
+def test_a_diagnosis_fits_one_screen() -> None:
+    assert len(str(diagnosis("repeated(x, n)")).splitlines()) < 24

@@ -1,0 +1,326 @@
+"""A look at a call in TensorFlow leaves Python's state as it was, and says what would be kept."""
+
+import functools
+import random
+from collections import OrderedDict, deque
+from types import SimpleNamespace
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from ipyjaxbench import Graph, UntraceableError
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.options import STAGES, GraphOptions
+from ipyjaxbench.usercode.snippet import Source
+
+X = tf.ones((3, 4))
+KEPT: list[Any] = []
+MANY: list[Any] = [0] * 20_000
+BY_NAME: dict[Any, Any] = {}
+LAST: Any = None
+TURNS = 0
+DRAWS = np.random.default_rng(3)
+
+
+class Plain:
+    count = 0
+
+    def __init__(self) -> None:
+        self.seen: Any = deque([1], maxlen=2)
+        self.made: Any = None
+
+    def __call__(self, x: Any) -> Any:
+        if self.made is None:
+            self.made = tf.range(4.0)
+        type(self).count += 1
+        self.seen.append(x)
+        return self.helper(x) * self.made
+
+    def helper(self, x: Any) -> Any:
+        BY_NAME[len(BY_NAME)] = x + 1
+        return x
+
+
+class Slotted:
+    __slots__ = ("last",)
+
+    def keep(self, x: Any) -> Any:
+        self.last = x * 2
+        return x
+
+
+class Cached(tf.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table: Any = None
+        self.items: list[Any] = []
+        self.named: dict[Any, Any] = {"a": tf.Variable(1.0)}
+
+    def __call__(self, x: Any) -> Any:
+        if self.table is None:
+            self.table = tf.range(4.0)
+        self.items.append(x)
+        self.named["x"] = x
+        return x * self.table
+
+    @tf.function
+    def traced(self, x: Any) -> Any:
+        self.items.append(x)
+        return x
+
+    @functools.cached_property
+    def axis(self) -> Any:
+        return tf.range(4.0)
+
+    def along(self, x: Any) -> Any:
+        return x * self.axis
+
+
+class Counting(keras.layers.Layer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.n, self.last, self.history = 0, None, []
+
+    def call(self, x: Any) -> Any:
+        self.n += 1
+        self.last = x
+        self.history.append(x)
+        self.add_loss(tf.reduce_sum(x))
+        return x
+
+
+def append(x: Any) -> Any:
+    KEPT.append(x * 2)
+    return x
+
+
+def append_to_many(x: Any) -> Any:
+    MANY.append(x * 2)
+    return x
+
+
+def keep_global(x: Any) -> Any:
+    global LAST, TURNS
+    LAST, TURNS = x * 2, TURNS + 1
+    return x
+
+
+def with_default(x: Any, known: Any = OrderedDict()) -> Any:  # noqa: B006
+    known["x"] = x
+    return x
+
+
+def on_itself(x: Any) -> Any:
+    on_itself.last = x  # type: ignore[attr-defined]
+    return x
+
+
+def keeping() -> Any:
+    last = None
+
+    def keep(x: Any) -> Any:
+        nonlocal last
+        before, last = last, x
+        return x if before is None else before
+
+    return keep
+
+
+@functools.cache
+def axis() -> Any:
+    return tf.range(4.0)
+
+
+@functools.lru_cache(maxsize=2)
+def scaled_axis(scale: float) -> Any:
+    return [scale * tf.range(4.0)]
+
+
+def cached(x: Any) -> Any:
+    return x * axis()
+
+
+def cached_of_two(x: Any) -> Any:
+    return x * scaled_axis(2.0)[0]
+
+
+def drawn(x: Any) -> Any:
+    noise = DRAWS.normal() + np.random.normal() + random.random()
+    return x * noise
+
+
+@keras.saving.register_keras_serializable()  # as only those can be copied
+class Appending(keras.layers.Layer):
+    def build(self, shape: Any) -> None:
+        self.w = self.add_weight(shape=(shape[-1],))
+
+    def call(self, x: Any) -> Any:
+        self.last = x
+        return append(x) * self.w
+
+
+def fails(x: Any) -> Any:
+    KEPT.append(x)
+    return np.sin(x)
+
+
+def in_a_namespace(x: Any) -> Any:
+    STATE.last = [x]
+    return x
+
+
+def regularized() -> Any:
+    layer = keras.layers.Dense(2, activity_regularizer="l2")
+    layer(X)
+    return layer
+
+
+def trained() -> Any:
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1), keras.layers.Dropout(0.5)])
+    model.compile("adam", "mse")
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
+STATE = SimpleNamespace(last=None)
+COUNTING = Counting()
+COUNTING(X)
+NAMES = {**globals(), "tf": tf, "x": X, "plain": Plain(), "slotted": Slotted(), "module": Cached(),
+         "counting": COUNTING, "keep": keeping(), "unbuilt": Appending(),
+         "partial": functools.partial(append), "regularized": regularized(),
+         "trained": trained()}  # fmt: skip
+
+
+def graph(code: str, stage: str = "tf") -> Graph:
+    return inspect_code(Source.plain(code), NAMES, GraphOptions(stage=stage), "tensorflow")
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("append(x)", "KEPT"),
+        ("append(x) + 1", "KEPT"),
+        ("append_to_many(x)", "MANY"),
+        ("partial(x)", "KEPT"),
+        ("unbuilt(x)", "KEPT"),
+        ("keras.Sequential([unbuilt])(x)", "KEPT"),
+        ("tf.function(append)(x)", "KEPT"),
+        ("(lambda v: [append(v)])(x)", "KEPT"),
+        ("keep_global(x)", "LAST"),
+        ("with_default(x)", "with_default"),
+        ("on_itself(x)", "on_itself.last"),
+        ("keep(x)", "last"),
+        ("plain(x)", "self.made"),
+        ("plain(x)", "BY_NAME"),
+        ("slotted.keep(x)", "self.last"),
+        ("module(x)", "self.table"),
+        ("module(x)", "self.items"),
+        ("module(x)", "self.named"),
+        ("module.traced(x)", "self.items"),
+        ("module.along(x)", "self.axis"),
+        ("counting(x)", "self.last"),
+        ("counting(x)", "self.history"),
+        ("cached(x)", "axis"),
+        ("cached_of_two(x)", "scaled_axis"),
+        ("in_a_namespace(x)", "STATE.last"),
+    ],
+)
+def test_a_symbolic_tensor_is_not_left_behind_and_what_keeps_it_is_named(
+    code: str, name: str
+) -> None:
+    graph(code)
+    found = graph(code)  # what was left behind would be kept no second time
+    (note,) = [note for note in found.notes if note.code == "tracer-kept"]
+    assert name in note.text.partition(". ")[0].replace(",", "").split()
+    assert "symbolic tensor" in note.text
+    assert "the old value was put back" in note.text
+
+
+@pytest.mark.parametrize("stage", STAGES["tensorflow"])
+def test_what_the_code_changes_is_put_back_at_every_stage(stage: str) -> None:
+    module, counting, plain = NAMES["module"], NAMES["counting"], NAMES["plain"]
+    history, items = [*counting.history], module.items
+    before = (counting.n, counting.last, TURNS, Plain.count, plain.made, random.getstate(),
+              DRAWS.bit_generator.state, np.random.get_state()[2])  # fmt: skip
+    calls = ("append", "keep_global", "counting", "module", "plain", "drawn", "on_itself")
+    for name in calls:
+        graph(f"{name}(x)", stage).text("optimized")
+    after = (counting.n, counting.last, TURNS, Plain.count, plain.made, random.getstate(),
+             DRAWS.bit_generator.state, np.random.get_state()[2])  # fmt: skip
+    assert after == before
+    assert all(new is old for new, old in zip(counting.history, history, strict=True))
+    assert module.items is items
+    assert (KEPT, BY_NAME, [*items], [*module.named]) == ([], {}, [], ["a"])
+    assert plain.seen == deque([1], maxlen=2)
+    assert not vars(on_itself)
+
+
+def test_a_call_that_failed_leaves_nothing_either() -> None:
+    with pytest.raises(UntraceableError):
+        graph("fails(x)")
+    assert KEPT == []
+
+
+def test_a_real_call_works_after_a_look() -> None:
+    for name in ("module", "plain", "counting", "cached", "cached_of_two", "keep"):
+        found = graph(f"{name}(x)")
+        assert found.operations >= 0
+    for each in (Cached(), keeping(), cached, cached_of_two):
+        inspect_code(Source.plain("f(x)"), {"f": each, "x": X}, GraphOptions())
+        assert np.isfinite(each(X).numpy()).all()
+    axis.cache_clear()
+    scaled_axis.cache_clear()
+
+
+def test_a_module_can_be_saved_after_a_look(tmp_path: Any) -> None:
+    module = Cached()
+    inspect_code(Source.plain("f(x)"), {"f": module, "x": X}, GraphOptions())
+    tf.train.Checkpoint(module=module).save(str(tmp_path / "saved"))
+    module.items.append(tf.Variable(2.0))
+    tf.train.Checkpoint(module=module).save(str(tmp_path / "saved"))
+
+
+@pytest.mark.parametrize("code", ["regularized(x)", "trained.train_step((x, x[:, :1]))"])
+def test_losses_and_metrics_of_keras_hold_no_symbolic_tensors(code: str) -> None:
+    model = NAMES["regularized"] if code.startswith("reg") else NAMES["trained"]
+    losses, built = [*model.losses], _built(model)
+    graph(code)
+    assert [*map(id, model.losses)] == [*map(id, losses)]
+    assert _built(model) == built
+    assert not any(map(tf.is_symbolic_tensor, model.losses))
+
+
+def _built(model: Any) -> list[Any]:
+    return [getattr(each, "built", None) for each in vars(model).values()]
+
+
+def test_new_layers_of_keras_get_the_names_that_they_would_have_got() -> None:
+    before = int(keras.layers.Dense(1).name.rpartition("_")[2] or 0)
+    with pytest.raises(UntraceableError):
+        graph("(lambda v: keras.layers.Dense(1)(v))(x)")
+    assert keras.layers.Dense(1).name == f"dense_{before + 1}"
+
+
+def test_names_of_attributes_are_not_taken_for_globals() -> None:
+    """A layer that is not built stands for an attribute's name."""
+    names = {**NAMES, "dense": keras.layers.Dense(2)}
+    exec("class Model:\n    def __init__(s): s.dense = abs\n    def run(s, x): return s.dense(x)",
+         names)  # fmt: skip
+    found = inspect_code(Source.plain("Model().run(x)"), names, GraphOptions())
+    assert found.operations == 1
+
+
+def test_what_is_drawn_outside_of_the_graph_is_drawn_again() -> None:
+    def drawn(x: Any) -> Any:
+        with tf.init_scope():
+            first = tf.random.normal((4,))
+        return x * first
+
+    tf.random.set_seed(3)
+    expected = tf.random.normal((4,)).numpy()
+    tf.random.set_seed(3)
+    inspect_code(Source.plain("drawn(x)"), {"drawn": drawn, "x": X}, GraphOptions())
+    assert np.array_equal(tf.random.normal((4,)).numpy(), expected)

@@ -1,0 +1,60 @@
+"""What a call in TensorFlow has to do: products by dtype, bytes where all move; its ceilings."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+from ipyjaxbench.graphs.components import Load
+from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+
+
+@pytest.fixture
+def t() -> Any:
+    return tf.ones((N, N))
+
+
+@pytest.mark.parametrize(
+    "code", ["t @ t", "tf.matmul(t, t)", "f(t)", "tf.einsum('ij,jk->ik', t, t)"]
+)
+def test_a_product_in_tensorflow_is_counted(t: Any, code: str) -> None:
+    found = load("tensorflow", code, tf=tf, t=t, f=tf.function(lambda t: tf.matmul(t, t)))
+    assert found is not None
+    assert found.products == {"float32": PRODUCT}
+
+
+def test_elementwise_work_in_tensorflow_moves_all(t: Any) -> None:
+    assert load("tensorflow", "tf.exp(t) + t", tf=tf, t=t) == Load({}, False, 2 * BYTES)
+
+
+@pytest.mark.parametrize("code", ["t[:2] + 1", "tf.identity(t)", "tf.gather(t, [0])"])
+def test_where_not_all_of_every_tensor_is_moved_in_tensorflow_bytes_are_not_told(
+    t: Any, code: str
+) -> None:
+    found = load("tensorflow", code, tf=tf, t=t)
+    assert found is not None
+    assert found.nbytes is None
+
+
+def test_loops_in_tensorflow_of_unknown_turns_are_not_known(t: Any) -> None:
+    def looped(t: Any) -> Any:
+        return tf.while_loop(lambda c: tf.reduce_sum(c) < 9.0, lambda c: (c @ c,), (t,))[0]
+
+    assert load("tensorflow", "f(t)", f=looped, t=t) is None
+
+
+def test_measuring_leaves_tensorflow_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    def state() -> Any:
+        rounds = tf.config.experimental.tensor_float_32_execution_enabled()
+        return rounds, tf.config.threading.get_intra_op_parallelism_threads()
+
+    tf.ones(3)
+    found = left_as_it_was(state, monkeypatch)
+    assert "tensorflow" in [each.framework for each in found.found]
+    assert all(each.products["float32"] > 0 for each in found.found)

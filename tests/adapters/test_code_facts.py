@@ -1,0 +1,106 @@
+"""What is read from code before an adapter is asked."""
+
+import ast
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ipyjaxbench.adapters.shared.matmul_precision import example, lost
+from ipyjaxbench.frameworks import Seen
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.usercode.objects import package_of
+
+
+def seen(code: str, written: tuple[Any, ...] = (), **values: object) -> Seen:
+    packages = {n: package_of(v) or type(v).__module__ for n, v in values.items()}
+    return Seen(statements=tuple(ast.parse(code).body), packages=packages, written=written)
+
+
+def mine(*values: object) -> None:
+    """A function of the user's."""
+
+
+X = np.ones(3)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["f(x)", "f(1, [x])", "f(k=x)", "f(*x)", "f({'a': x})", "f.g(x)", "f(1)(x)",
+     "y = f(x)", "f(x) + 1", "f(2) * x", "x @ f(2)", "[f(x) for _ in range(3)]"],
+)  # fmt: skip
+def test_names_are_handed_on_to_calls_and_operators_of_others(code: str) -> None:
+    assert seen(code, f=mine, x=X, np=np).handed_on == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("code", "parts"),
+    [("f(x[0])", {"x", "x[0]"}), ("f(x.w)", {"x.w"}), ("x.w @ f(2)", {"x.w"}),
+     ("x.shape[0] * f(2)", {"x.shape[0]"}), ("f([x['a'].w])", {"x['a'].w"})],
+)  # fmt: skip
+def test_parts_are_handed_on_as_they_are_typed(code: str, parts: set[str]) -> None:
+    assert seen(code, f=mine, x=X, np=np).handed_on == parts
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["np.sort(x)", "x.sum()", "len(x)", "x * 2", "x + x", "f(2); np.sum(x)", "f(len(x))",
+     "f(x.astype('float32'))", "f(np.float32(x))", "x.dot(x)", "x"],
+)  # fmt: skip
+def test_names_are_not_handed_on_to_numpy_and_python(code: str) -> None:
+    assert seen(code, f=mine, x=X, np=np).handed_on == set()
+
+
+def product(a: Any, b: Any) -> Any:
+    return (lambda c: c @ b)(a)
+
+
+def doubled(a: Any) -> Any:
+    return a.sum(keepdims=True) * 2
+
+
+@pytest.mark.parametrize("code", ["a @ b", "a @= b", "np.dot(a, b)", "F.conv2d(a)", "f(einsum)"])
+def test_products_are_seen_in_the_code(code: str) -> None:
+    assert seen(code).multiplies
+
+
+def test_products_are_seen_in_functions() -> None:
+    assert seen("f(x)", (product,)).multiplies
+    assert not seen("f(x) * 2; a.converted(inner_part)", (doubled,)).multiplies
+
+
+def test_words_are_names_keywords_and_strings() -> None:
+    words = seen("f(x.y, k='text')", (doubled,)).words
+    assert {"f", "x", "y", "k", "text", "sum", "keepdims"} <= words
+
+
+def test_devices_are_those_of_arrays_of_a_type() -> None:
+    def at(framework: str, dtype: str, *devices: str) -> Placement:
+        return Placement("", framework, 1, dtype, (2,), devices, 8)
+
+    found = Seen(
+        inputs=(at("jax", "float32", "gpu:0", "gpu:1"), at("jax", "int32", "cpu:0")),
+        outputs=(at("torch", "float32", "cuda:0"), at("jax", "mixed", "gpu:1", "gpu:2")),
+    )
+    assert found.devices("jax", "float32") == ["gpu:0", "gpu:1", "gpu:2"]
+
+
+def rounded(numbers: Any, bits: int) -> Any:
+    """As a unit does that keeps so many bits of the fraction."""
+    drop = 23 - bits
+    whole = numbers.view(np.uint32) + np.uint32(1 << (drop - 1))
+    return (whole >> drop << drop).view(np.float32)
+
+
+@pytest.mark.parametrize(("bits", "error"), [(10, 2.3e-4), (7, 1.9e-3)])
+def test_lost_bits_are_measured(bits: int, error: float) -> None:
+    left, right, _ = example()
+    assert lost(rounded(left, bits) @ rounded(right, bits)) == pytest.approx(error, rel=0.1)
+
+
+def test_full_precision_loses_nothing_and_what_is_no_product_tells_nothing() -> None:
+    left, right, exact = example()
+    assert lost(left @ right) is None
+    assert lost(exact) is None
+    assert lost(exact * np.nan) is None
+    assert lost(exact[0]) is None

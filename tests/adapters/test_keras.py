@@ -1,0 +1,118 @@
+"""Keras computes with one framework at a time: a call of its layers is a program of that one."""
+
+import os
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+_CODE = """
+import sys
+import keras, numpy as np
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode.snippet import Source
+
+class Model(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(2)
+    def call(self, x):
+        return self.dense(x)
+
+x = keras.ops.ones((3, 2))
+small = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+model, dense, h = Model(), keras.layers.Dense(3), np.ones((3, 2), "f")
+model(x)
+for code in {codes!r}:
+    try:
+        found = inspect_code(Source.plain(code), globals(), GraphOptions())
+        print(code, "->", found.framework)
+    except SnippetError as error:
+        print(code, "->", str(error).splitlines()[0])
+print(dense.built)
+"""
+_NOT_BUILT = "is not built yet, and looking would build it"
+
+
+_PROGRAMS = ("small(x)", "small(h)", "model(x)", "(lambda v: small(v) + 1)(x)", "small.call(x)",
+             "keras.ops.softmax(x)", "keras.losses.MeanSquaredError()(x, x)")  # fmt: skip
+_NO_PROGRAMS = ("dense(x)", "(lambda v: dense(v))(x)", "small.predict(h)")
+_OF_NUMPY = "(lambda v: small(v))(h)"
+
+
+@cache
+def told(backend: str) -> dict[str, str]:
+    """What is told of each call, and at the end whether `dense` was built by looking."""
+    codes = (*_PROGRAMS, *_NO_PROGRAMS, _OF_NUMPY)
+    ran = subprocess.run(
+        [sys.executable, "-c", _CODE.replace("{codes!r}", repr(codes))],
+        env={**os.environ, "KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    answers = [line.partition(" -> ")[2] or line for line in ran.stdout.splitlines()]
+    return dict(zip((*codes, "dense.built"), answers, strict=True))
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_a_layer_is_a_program_of_the_framework_that_computes_it(backend: str) -> None:
+    assert {code: told(backend)[code] for code in _PROGRAMS} == dict.fromkeys(_PROGRAMS, backend)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_what_is_no_program_is_told_in_one_line_and_nothing_is_built(backend: str) -> None:
+    unbuilt, inner, predicted = (told(backend)[code] for code in _NO_PROGRAMS)
+    assert _NOT_BUILT in unbuilt
+    assert inner.startswith(f"dense {_NOT_BUILT}")
+    assert predicted.startswith("predict() is a loop over batches in Python, and no program")
+    assert told(backend)["dense.built"] == "False"
+
+
+def test_numpys_arrays_alone_go_to_no_other_framework() -> None:
+    for backend in ("torch", "tensorflow"):
+        assert told(backend)[_OF_NUMPY] == backend
+
+
+def test_what_layers_change_of_themselves_while_they_are_traced_stays_as_it_was() -> None:
+    code = """
+import keras, numpy as np, jax.numpy as jnp
+from ipyjaxbench import graph
+norm, drop, x = keras.layers.BatchNormalization(), keras.layers.Dropout(0.5), jnp.ones((4, 3))
+norm(x), drop(x, training=True)
+variables = [*norm.variables, drop.seed_generator.state]
+before = [np.asarray(each) for each in variables]
+graph(norm, x, training=True), graph(drop, x, training=True)
+print(all(np.array_equal(np.asarray(v), b) for v, b in zip(variables, before)))
+print(norm(x, training=True).shape)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "KERAS_BACKEND": "jax"},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == ["True", "(4, 3)"]
+
+
+_WHERE = """
+import keras
+from ipyjaxbench.device.locate import locate
+model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3, name="head")])
+for each in locate({"model": model, "bias": model.weights[1]}).arrays:
+    print(each.name, each.framework, each.of)
+"""
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_weights_are_told_by_their_paths_with_every_framework(backend: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _WHERE], capture_output=True, text=True, check=True,
+        env={**os.environ, "KERAS_BACKEND": backend}, timeout=300,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        f"model.head.kernel {backend} ",
+        f"model.head.bias {backend} ",
+        f"bias.value {backend} model.head.bias",
+    ]

@@ -1,0 +1,156 @@
+"""A look leaves all frameworks as they were, whichever of them traces."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import tensorflow as tf
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+import ipyjaxbench
+from ipyjaxbench import SnippetError
+from ipyjaxbench.graphs.diagnosis import UntraceableError
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode.snippet import Source
+from tests.shell import Shell
+
+COUNT = 0
+
+
+class Session:
+    """Code that changes something in every framework, and what it changes."""
+
+    def __init__(self) -> None:
+        self.buffer, self.variable = torch.zeros(3), tf.Variable(1.0)
+        self.array, self.log = np.zeros(3), [0]
+        self.model = torch.nn.Linear(2, 2)
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+        self.draws = np.random.default_rng(0), torch.Generator(), tf.random.Generator.from_seed(1)
+        self.batches: list[float] = [1.0, 2.0, 3.0]
+        self.calls = 0  # of code that was really run or traced
+        calls = iter(range(1, 1000))
+
+        def mixed(x: Any) -> Any:
+            global COUNT
+            COUNT += 1
+            self.calls = next(calls)
+            self.buffer.add_(1)
+            self.variable.assign_add(1.0)
+            self.array[:] += 1
+            self.log.append(1)
+            random.random(), np.random.rand(), torch.rand(2), tf.random.normal((2,))
+            self.draws[0].random(), torch.rand(2, generator=self.draws[1])
+            self.draws[2].normal((2,))
+            train()
+            return x * 2
+
+        @tf.autograph.experimental.do_not_convert
+        def train() -> None:
+            self.optimizer.zero_grad()
+            self.model(torch.ones(2)).sum().backward()
+            self.optimizer.step()
+
+        def fails(x: Any) -> Any:
+            y = mixed(x)
+            return x if bool((y > 0)[0]) else y
+
+        def taken() -> Any:
+            self.buffer.add_(1)
+            random.random()
+            return self.batches.pop()
+
+        self.next_call = lambda: next(calls)
+        self.names: dict[str, Any] = {
+            "mixed": mixed, "fails": fails, "taken": taken, "self": self, "jax": jax, "jnp": jnp,
+            "torch": torch, "tf": tf, "np": np, "ipyjaxbench": ipyjaxbench,
+        }  # fmt: skip
+
+    def left(self) -> Any:
+        """All that the code changes."""
+        numbers = [self.buffer, self.variable.numpy(), self.array, *self.model.parameters()]
+        numbers += [torch.get_rng_state(), self.draws[1].get_state(), self.draws[2].state.numpy()]
+        gradients = [each.grad is None for each in self.model.parameters()]
+        drawn = random.getstate(), str(np.random.get_state()), self.draws[0].bit_generator.state
+        held = [*self.log], [*self.batches], self.calls, len(self.optimizer.state), COUNT
+        return [each.tolist() for each in numbers], gradients, drawn, held
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session()
+
+
+LOOKS = [
+    ("jax", "{}(jnp.ones(3))", {}),
+    ("jax", "{}(jnp.ones(3))", {"stage": "optimized", "check": True, "stats": True}),
+    ("jax", "{}(jnp.asarray(torch.randn(3).numpy() + taken()))", {}),
+    ("torch", "{}(torch.randn(3))", {}),
+    ("torch", "{}(torch.ones(3) * taken())", {"stage": "dynamo"}),
+    ("tensorflow", "{}(tf.random.normal((3,)))", {}),
+]
+
+
+@pytest.mark.parametrize("function", ["mixed", "fails"])
+@pytest.mark.parametrize(("framework", "code", "options"), LOOKS)
+def test_a_look_leaves_everything_as_it_was(
+    session: Session, framework: str, code: str, options: dict[str, Any], function: str
+) -> None:
+    before = session.left()
+    try:
+        source = Source.plain(code.format(function))
+        found = inspect_code(source, session.names, GraphOptions(**options), framework)
+    except (UntraceableError, SnippetError):
+        assert function == "fails" or options.get("stage") == "dynamo"
+    else:
+        assert session.left() == before
+        for ask in (found.text, lambda: found.checks, lambda: found.memory):
+            ask()
+    assert session.left() == before
+    assert session.next_call() > 1  # it was run indeed
+
+
+@pytest.mark.parametrize(
+    ("compiled", "x"),
+    [(jax.jit, jnp.ones(3)), (tf.function, tf.ones(3)),
+     (lambda f: torch.compile(f, fullgraph=True, backend="eager"), torch.ones(3))],
+    ids=["jax", "tensorflow", "torch"],
+)  # fmt: skip
+def test_explaining_leaves_everything_as_it_was(
+    session: Session, compiled: Callable[[Any], Any], x: Any
+) -> None:
+    def wrong(x: Any) -> Any:
+        session.names["mixed"](x)
+        return np.asarray(x).item()  # neither is possible while it is traced
+
+    with pytest.raises(Exception) as raised:  # noqa: PT011  each framework has its own
+        compiled(wrong)(x)
+    before = session.left()
+    why = ipyjaxbench.explain(raised.value)
+    assert why.because
+    assert session.left() == before
+
+
+def test_what_stands_before_the_last_expression_is_run_once(shell: Shell) -> None:
+    shell.names.update(torch=torch, jnp=jnp, log=[], buffer=torch.zeros(2))
+    shell.run("%%jaxpr -q\nlog.append(1)\nbuffer.add_(1)\nx = jnp.ones(3)\n"
+              "(lambda a: (log.append(2), buffer.add_(1), a + 1)[2])(x)")  # fmt: skip
+    assert shell.names["log"] == [1]
+    assert shell.names["buffer"].tolist() == [1, 1]
+    assert shell.names["x"].shape == (3,)
+
+
+def test_what_only_the_tracing_framework_holds_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copied: list[Any] = []
+    monkeypatch.setattr("ipyjaxbench.adapters.torch.state._bits", copied.append)
+    model = torch.nn.Linear(100, 100)
+    names = {"model": model, "x": torch.ones(100)}
+    assert inspect_code(Source.plain("model(x)"), names, GraphOptions()).framework == "torch"
+    assert copied == []

@@ -1,0 +1,158 @@
+"""What of PyTorch's settings changes what a figure means: told where it is so, and only there."""
+
+import warnings
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+import ipyjaxbench
+from ipyjaxbench.reports.note import Note
+from tests.adapters.pair import run_pair
+from tests.cautions import cautions
+
+NET = torch.nn.Linear(64, 4)
+NAMES: dict[str, Any] = {
+    "torch": torch,
+    "net": NET,
+    "step": lambda x: NET(x).sum().backward(),
+    "a": torch.ones(64, 64),
+    "b": torch.ones(64, 64, dtype=torch.bfloat16),
+}
+
+
+def told(code: str) -> list[Note]:
+    return cautions(code, NAMES)
+
+
+@pytest.mark.parametrize("code", ["net(a)", "y = net(a)", "[net(a).sum()]"])
+def test_calls_that_autograd_recorded_are_told(code: str) -> None:
+    (note,) = told(code)
+    assert note.text == (
+        "Autograd recorded every call, for a backward pass that is not in the figure."
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a @ a",
+        "net(a).sum().backward()",
+        "loss = net(a).sum(); loss.backward()",
+        "step(a)",
+        "torch.autograd.grad(net(a).sum(), net.weight, create_graph=True)",
+        "with torch.no_grad(): y = net(a)",
+        "with torch.inference_mode(): y = net(a)",
+    ],
+)
+def test_nothing_is_told_where_nothing_is_recorded_or_a_backward_pass_is_made(code: str) -> None:
+    assert told(code) == []
+
+
+def test_nothing_is_recorded_without_gradients() -> None:
+    with torch.no_grad():
+        assert told("net(a)") == []
+
+
+@pytest.mark.parametrize("code", ["a @ a", "torch.matmul(a, a)", "net(a)"])
+def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code: str) -> None:
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        (note,) = told(code)
+    assert note.text == (
+        "Matrix products of float32 on cpu are rounded to fewer bits"
+        " (relative error 3e-03, not 1e-07): torch.autocast computes them in bfloat16."
+    )
+
+
+@pytest.mark.parametrize("code", ["a + a", "b @ b", "with torch.autocast('cpu'): y = b @ b"])
+def test_lost_bits_are_not_told_of_code_that_they_do_not_concern(code: str) -> None:
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert told(code) == []
+
+
+@pytest.mark.parametrize("setting", ["highest", "high", "medium"])
+def test_a_setting_is_told_where_it_loses_bits_on_this_device(setting: str) -> None:
+    exact = torch.sin(torch.arange(4096, dtype=torch.float64) ** 2).reshape(64, 64)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(setting)
+    try:
+        single = exact.float()
+        error = ((single @ single).double() - single.double() @ single.double()).norm()
+        found = [note.code for note in told("a @ a")]
+    finally:
+        torch.set_float32_matmul_precision(before)
+    loses = bool(error / (exact @ exact).norm() > 1e-5)  # some CPUs multiply in bfloat16
+    assert found == ["reduced-precision"] * loses
+
+
+def test_anomaly_detection_is_told_where_autograd_records() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.detect_anomaly():
+            notes = told("step(a)")
+            assert told("a @ a") == []
+    (note,) = notes
+    assert note.text == (
+        "Anomaly detection is on: autograd notes where each operation was called,"
+        " and checks each gradient."
+    )
+    assert told("step(a)") == []
+
+
+def test_deterministic_algorithms_are_told() -> None:
+    torch.use_deterministic_algorithms(True)
+    try:
+        (note,) = told("a @ a")
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert note == Note(
+        "setting-on",
+        "torch.use_deterministic_algorithms is on: some operations take a slower way.",
+        "torch.use_deterministic_algorithms(False)",
+    )
+
+
+def test_a_compiler_that_is_turned_off_is_told_where_it_would_be_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(NAMES, "f", torch.compile(lambda x: x + 1, backend="eager"))
+    assert told("f(a)") == []
+    torch._dynamo.config.disable = True
+    try:
+        (note,) = told("f(a)")
+        assert told("a + 1") == []
+    finally:
+        torch._dynamo.config.disable = False
+    assert note.text == "torch._dynamo.config.disable is on: torch.compile compiles nothing new."
+
+
+def test_a_profiler_is_told_while_it_runs() -> None:
+    with torch.profiler.profile():
+        (note,) = told("a @ a")
+    assert note.text.startswith("torch.profiler watches this code")
+    assert told("a @ a") == []
+
+
+def test_several_processes_are_told() -> None:
+    printed = run_pair(
+        "import sys, torch, torch.distributed as dist, ipyjaxbench\n"
+        "address = f'tcp://localhost:{sys.argv[2]}'\n"
+        "dist.init_process_group('gloo', address, rank=int(sys.argv[1]), world_size=2)\n"
+        "names = dict(dist=dist, x=torch.ones(3))\n"
+        "r = ipyjaxbench.measure_code('dist.all_reduce(x)', names, number=3, repeat=2)\n"
+        "print([n.text for n in r.notes if n.code == 'processes'])\n"
+        "dist.destroy_process_group()"
+    )
+    assert printed == [
+        f"['2 processes work together: the figure is of process {i}, others may differ.']"
+        for i in (0, 1)
+    ]
+
+
+def test_a_tensor_without_data_is_timed() -> None:
+    """No autocast exists for its device."""
+    names = {"m": torch.ones(3, device="meta")}
+    result = ipyjaxbench.measure_code("m + 1", names, number=2, repeat=2)
+    assert result.outputs[0].devices == ("meta",)
+    assert cautions("m + 1", names) == []

@@ -1,0 +1,484 @@
+"""What torch.compile sees of a call, and that looking leaves no trace in the user's session."""
+
+import logging
+import os
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from ipyjaxbench import Graph, SnippetError, UntraceableError
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode.snippet import Source
+
+
+def scaled(x: Any, by: float = 2.0) -> Any:
+    return torch.relu(x @ x) * by
+
+
+def signed(x: Any) -> Any:
+    y = x * 2
+    if y.sum() > 0:
+        return y + 1
+    return y - 1
+
+
+def around(x: Any) -> Any:
+    h = signed(x) @ x
+    return torch.relu(h)
+
+
+def twice(x: Any) -> Any:
+    y = signed(x)
+    return signed(y) + y
+
+
+def printing(x: Any) -> Any:
+    y = x.sin()
+    print("half way")
+    return y.cos()
+
+
+def looping(x: Any) -> Any:
+    for _ in range(3):
+        x = x * 2
+        if x.sum() > 100:
+            break
+    return x + 1
+
+
+def numbered(x: Any) -> Any:
+    return x * x.sum().item()
+
+
+def applied(f: Any, x: Any) -> Any:
+    print("applied")
+    return f(x) + 1
+
+
+def doubled(x: Any) -> Any:
+    return x * 2
+
+
+COMPILED_INSIDE = torch.compile(doubled, backend="eager")
+
+
+def calling_compiled(x: Any) -> Any:
+    print("before")
+    return COMPILED_INSIDE(x) + 1
+
+
+class Gated(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Linear(3, 3)
+        self.norm = torch.nn.BatchNorm1d(3)
+        self.calls = 0
+
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        h = self.norm(self.first(x))
+        if h.sum() > 1000:
+            h = h * 2
+        return h.relu()
+
+
+MODEL = Gated()
+
+
+def training(x: Any) -> Any:
+    loss = MODEL(x).square().mean()
+    loss.backward()
+    return loss.detach()
+
+
+def trained_in_place(x: Any) -> Any:
+    x.add_(1)
+    print("now")
+    return x.mul_(2)
+
+
+def failing(x: Any) -> Any:
+    print("so far")
+    raise ValueError("the user's own")
+
+
+@pytest.fixture
+def names() -> dict[str, Any]:
+    torch.manual_seed(0)
+    return {
+        **globals(), "x": torch.rand(3, 3), "gated": Gated(), "linear": torch.nn.Linear(3, 4),
+        "compiled_signed": torch.compile(signed, backend="eager"),
+        "compiled_module": torch.compile(Gated(), backend="eager"),
+    }  # fmt: skip
+
+
+def graph(code: str, names: dict[str, Any], stage: str = "dynamo", **options: Any) -> Graph:
+    return inspect_code(Source.plain(code), names, GraphOptions(stage=stage, **options))
+
+
+def entries(function: Any) -> int:
+    return len(torch._dynamo.eval_frame._debug_get_cache_entry_list(function.__code__))
+
+
+class Counting:
+    """A backend that counts what it compiles."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, module: Any, _: Any) -> Any:
+        self.times += 1
+        return module.forward
+
+
+@pytest.fixture(autouse=True)
+def reset() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
+    found = graph("scaled(x, by=3.0)", names)
+    assert found.program.splitlines() == [
+        "matmul: f32[3,3] = matmul(x, x)",
+        "relu: f32[3,3] = torch.relu(matmul)",
+        "mul: f32[3,3] = mul(relu, 3.0)",
+        "return mul",
+    ]
+    assert not found.breaks
+    assert "the call was not made" in str(found)
+    assert [(v.name, v.shape) for v in found.inputs] == [("x", (3, 3))]
+    assert found.flops == 2 * 3**3
+    assert [(c.name, c.parts) for c in found.lines] == [
+        ("return torch.relu(x @ x) * by", ("matmul", "torch.relu", "mul"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "graphs", "line", "because"),
+    [
+        ("signed(x)", 2, "if y.sum() > 0:", "if or while asks for a tensor's value"),
+        ("gated(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
+        ("gated.forward(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
+        ("compiled_module(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
+        ("compiled_signed(x)", 2, "if y.sum() > 0:", "if or while asks for a tensor's value"),
+        ("around(x)", 3, "if y.sum() > 0:", "if or while asks for a tensor's value"),
+        ("numbered(x)", 2, "return x * x.sum().item()", "a Python number is made of a tensor's"),
+        ("printing(x)", 2, 'print("half way")', "Dynamo does not know how to trace builtin"),
+        ("looping(x)", 0, "if x.sum() > 100:", "if or while asks for a tensor's value, and so P"),
+    ],
+)  # fmt: skip
+def test_graph_breaks_are_told_with_their_lines(
+    code: str, graphs: int, line: str, because: str, names: dict[str, Any]
+) -> None:
+    found = graph(code, names)
+    assert found.program.count("# graph ") == graphs
+    assert [cut.source for cut in found.breaks] == [line]
+    assert found.breaks[0].because.startswith(because)
+    assert linked(found.breaks[0].line) == line
+    assert [note.code for note in found.notes] == ["call-made"]
+    assert "the call was not made" not in str(found)
+    assert [v.shape for v in found.outputs] == [(3, 3)]
+
+
+def linked(number: int) -> str:
+    with open(__file__) as file:
+        return file.read().splitlines()[number - 1].strip()
+
+
+def test_functions_behind_a_break_are_seen_too(names: dict[str, Any]) -> None:
+    found = graph("applied(doubled, x)", names)
+    assert found.program.splitlines() == [
+        "# graph 1 of 1",
+        "mul: f32[3,3] = mul(x, 2)",
+        "add: f32[3,3] = add(mul, 1)",
+        "return add",
+    ]
+    found = graph("around(x)", names)
+    assert "h: f32[3,3] = matmul(stack0, x)" in found.program
+    assert "mul" in found.program.split("# graph 2")[0]
+
+
+def deeper(x: Any, levels: int) -> Any:
+    print(levels)
+    made: dict[str, Any] = {}
+    exec("def made(x, go, n):\n    y = x + n\n    return go(y, n - 1) if n else y", made)
+    return made["made"](x, deeper, levels)
+
+
+def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> None:
+    """Each call makes a new one, which no later call meets."""
+    found = graph("deeper(x, 1)", names)
+    assert found.breaks[-1].because == "it ran behind a break, and was not looked at"
+    assert "The call was made 4 times" in found.notes[0].text
+
+
+def asking_in_a_loop(x: Any) -> Any:
+    for _ in range(2):
+        x = x + 1
+        torch._dynamo.graph_break()
+    return x
+
+
+def asking(x: Any) -> Any:
+    y = x + 1
+    torch._dynamo.graph_break()
+    return y * 2
+
+
+@pytest.mark.parametrize("code", ["asking_in_a_loop(x)", "asking(x)"])
+def test_the_line_of_a_break_that_is_asked_for_is_told(code: str, names: dict[str, Any]) -> None:
+    cut = graph(code, names).breaks[0]
+    assert cut.source == "torch._dynamo.graph_break()"
+    assert cut.because.startswith("User-inserted graph break")
+
+
+def stepping(model: Any, optimizer: Any, x: Any) -> Any:
+    optimizer.zero_grad()
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def test_an_optimizer_may_be_an_argument(names: dict[str, Any]) -> None:
+    optimizer = torch.optim.Adam(names["linear"].parameters())
+    names |= {"optimizer": optimizer}
+    stepping(names["linear"], optimizer, names["x"])
+    found = graph("stepping(linear, optimizer, x)", names)
+    assert found.operations
+    assert all("addcdiv" in str(program.graph) or "linear" in str(program.graph)
+               for program in found.graph)  # fmt: skip
+
+
+@pytest.mark.parametrize("code", ["linear(x)", "torch.relu(x)", "x @ x + 1", "x.sum(dim=0)"])
+def test_what_is_pytorchs_own_is_looked_at_too(code: str, names: dict[str, Any]) -> None:
+    found = graph(code, names)
+    assert found.operations
+    assert not found.breaks
+
+
+def test_printed_text_is_told_once(names: dict[str, Any], capsys: Any) -> None:
+    assert graph("around(x)", names).printed == ""
+    assert graph("printing(x)", names).printed == "half way\n"
+    assert capsys.readouterr().out == ""
+
+
+def test_what_the_call_raises_is_a_diagnosis(names: dict[str, Any]) -> None:
+    code = failing.__code__
+    with pytest.raises(UntraceableError) as caught:
+        graph("failing(x)", names)
+    found = caught.value.diagnosis
+    assert (found.error, found.source) == ("ValueError", 'raise ValueError("the user\'s own")')
+    assert failing.__code__ is code
+
+
+CASES: dict[str, Callable[..., Any]] = {
+    "scaled": scaled, "signed": signed, "around": around, "twice": twice, "numbered": numbered,
+    "printing": printing, "looping": looping,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
+def test_what_is_compiled_stays_compiled(name: str, stage: str, names: dict[str, Any]) -> None:
+    """The next call compiles nothing; one of another size compiles as often as it would have."""
+    x, wide = torch.rand(3, 3), torch.rand(4, 4)
+
+    def compilations(*, look: bool) -> list[int]:
+        torch._dynamo.reset()
+        torch._dynamo.utils.counters.clear()
+        backend = Counting()
+        compiled = torch.compile(CASES[name], backend=backend)
+        told = []
+        for value in (x, x, wide, torch.rand(5, 5), torch.rand(5, 5, dtype=torch.float64)):
+            compiled(value)
+            told += [backend.times, *map(entries, (*CASES.values(), doubled))]
+            told.append(sum(torch._dynamo.utils.counters["stats"].values()))
+            if look:
+                for other in (wide, x, torch.rand(6, 6)):
+                    looked(f"{name}(x)", {**names, "x": other}, stage)
+        return told
+
+    assert compilations(look=True) == compilations(look=False)
+
+
+def looked(code: str, names: dict[str, Any], stage: str) -> None:
+    try:
+        graph(code, names, stage)
+    except UntraceableError:
+        if stage == "dynamo":
+            raise
+
+
+@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
+def test_a_first_compilation_after_a_look_is_as_without_it(
+    stage: str, names: dict[str, Any]
+) -> None:
+    """What dynamo learns of changing sizes would have the first graph be one of any size."""
+    for size in (3, 4, 5):
+        looked("signed(x)", {**names, "x": torch.rand(size, size)}, stage)
+    seen = []
+
+    def backend(module: Any, example: Any) -> Any:
+        seen.append(example)
+        return module.forward
+
+    torch.compile(signed, backend=backend)(torch.rand(6, 6))
+    assert all(isinstance(each, torch.Tensor) for each in seen[0])
+
+
+@pytest.mark.parametrize("stage", ["aten", "dynamo"])
+def test_a_compiled_function_inside_stays_as_it_is(stage: str, names: dict[str, Any]) -> None:
+    COMPILED_INSIDE(names["x"])
+    before = entries(doubled)
+    assert graph("calling_compiled(x)", names, stage).operations == 2
+    assert entries(doubled) == before == 1
+    backend = Counting()
+    torch.compile(doubled, backend=backend)(names["x"])
+    assert backend.times == 1
+
+
+def test_dynamos_records_stay(names: dict[str, Any]) -> None:
+    from torch._dynamo import callback, convert_frame, eval_frame, pgo, utils
+
+    torch.compile(signed, backend="eager")(names["x"])
+
+    def told() -> list[Any]:
+        return [
+            {name: dict(count) for name, count in utils.counters.items()},
+            list(utils.get_compilation_metrics()), convert_frame.FRAME_COUNTER,
+            dict(convert_frame.FRAME_COMPILE_COUNTER), len(utils.graph_break_reasons),
+            set(eval_frame.cached_backends), {k: list(v) for k, v in
+            utils.compilation_time_metrics.items()}, repr(pgo._CODE_STATE),
+            torch._dynamo.config.get_config_copy(), eval_frame._stance.stance,
+            torch._C._dynamo.eval_frame.get_eval_frame_callback(),
+        ]  # fmt: skip
+
+    started: list[Any] = []
+    callback.callback_handler.register_start_callback(started.append)
+    try:
+        before = told()
+        for code in ("around(x)", "scaled(x)", "gated(x)"):
+            graph(code, names)
+        assert told() == before
+        assert not started
+        assert callback.callback_handler.start_callbacks == [started.append]
+    finally:
+        callback.callback_handler.remove_start_callback(started.append)
+
+
+def test_no_name_is_left_in_the_users_module(names: dict[str, Any]) -> None:
+    before, codes = set(globals()), [f.__code__ for f in CASES.values()]
+    for code in ("around(x)", "twice(x)", "scaled(x)", "gated(x)", "applied(doubled, x)"):
+        graph(code, names)
+    assert set(globals()) == before
+    assert all(f.__code__ is c for f, c in zip(CASES.values(), codes, strict=True))
+
+
+@pytest.mark.parametrize("code", ["gated(x)", "training(x)", "trained_in_place(x)"])
+@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
+def test_no_tensor_of_the_users_changes(code: str, stage: str, names: dict[str, Any]) -> None:
+    training(names["x"])
+    models = (names["gated"], MODEL)
+    state = [t for model in models for t in model.state_dict(keep_vars=True).values()]
+    tensors = [*state, names["x"]]
+    copies = [t.detach().clone() for t in tensors]
+    versions = [t._version for t in tensors]
+    gradients = [(t, t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
+    looked(code, names, stage) if stage != "dynamo" else graph(code, names, stage)
+    assert all(torch.equal(t, c) for t, c in zip(tensors, copies, strict=True))
+    assert [t._version for t in tensors] == versions
+    for tensor, given, values in gradients:
+        assert tensor.grad is given
+        assert given is None or torch.equal(given, values)
+
+
+def test_a_module_that_is_given_counts_nothing(names: dict[str, Any]) -> None:
+    graph("gated(x)", names)
+    assert names["gated"].calls == 0
+
+
+@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
+def test_the_session_is_as_before(stage: str, names: dict[str, Any]) -> None:
+    def drawing(x: Any) -> Any:
+        print(random.random(), np.random.rand())
+        torch.manual_seed(7)
+        return x + torch.rand(3, 3)
+
+    names["drawing"] = drawing
+
+    def told() -> list[Any]:
+        loggers = {n: (each.level, each.disabled, list(each.handlers))
+                   for n, each in logging.root.manager.loggerDict.items()
+                   if isinstance(each, logging.Logger)}  # fmt: skip
+        return [
+            torch.get_rng_state().tolist(), random.getstate(), repr(np.random.get_state()),
+            dict(os.environ), list(warnings.filters), loggers, sys.stdout, sys.stderr,
+            torch.is_grad_enabled(), torch.get_default_dtype(),
+        ]  # fmt: skip
+
+    looked("drawing(x)", names, stage)
+    before = told()
+    for code in ("drawing(x)", "around(x)", "gated(x)"):
+        looked(code, names, stage)
+    for now, then in zip(told(), before, strict=True):
+        assert now == then
+
+
+def test_the_whole_text_of_each_stage_can_be_asked_for(names: dict[str, Any]) -> None:
+    found = graph("scaled(x)", names, "aten")
+    assert found.text() == found.program
+    assert "matmul: f32[3,3] = matmul(x, x)" in found.text("dynamo")
+    assert "matmul: f32[3,3] = aten.matmul(x, x)" in found.text("export")
+    assert isinstance(found.graph, torch.fx.GraphModule)
+    assert isinstance(graph("scaled(x)", names, "export").graph, torch.export.ExportedProgram)
+    assert all(isinstance(g, torch.fx.GraphModule) for g in graph("signed(x)", names).graph)
+    broken = inspect_code(Source.plain("printing(x)"), names, GraphOptions())
+    with pytest.raises(SnippetError, match="--dynamo makes the call"):
+        broken.text("dynamo")
+
+
+def test_it_can_be_drawn(names: dict[str, Any]) -> None:
+    for stage in ("aten", "dynamo", "export"):
+        found = graph("twice(x)" if stage == "dynamo" else "scaled(x)", names, stage)
+        assert found.live is not None
+        nodes = found.live.nodes()
+        known = {node.name for node in nodes}
+        assert len(known) == len(nodes)
+        assert all(set(node.takes) <= known for node in nodes)
+        assert found.live.compiled() is None
+
+
+def test_an_export_has_the_names_of_the_arguments(names: dict[str, Any]) -> None:
+    assert graph("linear(x)", names, "export").program.splitlines() == [
+        "linear: f32[3,4] = aten.linear(input, weight, bias)",
+        "return linear",
+    ]
+    found = graph("scaled(x, by=3.0)", names, "export")
+    assert [(v.name, v.shape) for v in found.inputs] == [("x", (3, 3))]
+    assert [c.name for c in found.lines] == ["return torch.relu(x @ x) * by"]
+
+
+def test_shapes_alone_do_where_there_is_no_break(names: dict[str, Any]) -> None:
+    shapes = (("float32", (3, 3)),)
+    assert graph("scaled", names, shapes=shapes).operations == 3
+    with pytest.raises(SnippetError, match="behind a graph break Python goes on with values"):
+        graph("signed", names, shapes=shapes)
+
+
+def test_dynamo_that_is_switched_off_is_told(
+    names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
+    with pytest.raises(SnippetError, match=r"torch\.compile is switched off here"):
+        graph("scaled(x)", names)

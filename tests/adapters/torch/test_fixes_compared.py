@@ -1,0 +1,170 @@
+"""A fix that traces, and gives something else in the trace than the code gives, is no fix."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from ipyjaxbench import Diagnosis, UntraceableError
+from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
+from ipyjaxbench.graphs.inspect_code import explain, inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.snippet import Source
+
+
+def text_of_a_number(x: Any) -> Any:
+    s = str(float(x[0]))
+    return x * len(s)
+
+
+def only_text(x: Any) -> Any:
+    return len(f"{float(x[0])}")
+
+
+def text_elsewhere(x: Any) -> Any:
+    if x.sum() > 0:
+        x = x * 2
+    return x * len(str(x))
+
+
+def kind_elsewhere(x: Any) -> Any:
+    y = x if x.sum() > 0 else -x
+    return x * (2 if type(y) is torch.Tensor else 3)
+
+
+def key_by_value(x: Any) -> Any:
+    n = int(x[0])
+    return x * {1: 5, 2: 6}.get(n, 0)
+
+
+def kind_of_a_number(x: Any) -> Any:
+    n = float(x[0])
+    return x * (2 if isinstance(n, float) else 3)
+
+
+def in_a_list(x: Any) -> Any:
+    n = x[0].item()
+    return x * any(n is each for each in [n]) * len(str(n))
+
+
+def whole_part(x: Any) -> Any:
+    return x / x.sum().item().__floor__()
+
+
+def masked_text(x: Any) -> Any:
+    y = x[x > 1]
+    return x * len(str(y.detach()))
+
+
+SEEN: list[Any] = []
+
+
+class Normed(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.calls = torch.nn.BatchNorm1d(3), 0
+        self.limit: float | None = 100.0
+
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        SEEN.append(x)
+        print("computed")
+        np.random.rand()
+        h = self.norm(x)
+        if self.limit is not None and h.sum() > self.limit:
+            h = -h
+        return h
+
+
+def dropped(x: Any) -> Any:
+    x = torch.nn.functional.dropout(x, 0.5)
+    return x if x.sum() > 0 else -x
+
+
+def writing(x: Any) -> Any:
+    with open("/nowhere/at/all", "w"):
+        pass
+    return x if x.sum() > 0 else -x
+
+
+X = torch.arange(1.0, 4.0)
+DIFFERENT = [
+    "text_of_a_number", "only_text", "text_elsewhere", "kind_elsewhere", "key_by_value",
+    "kind_of_a_number", "in_a_list", "masked_text",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def reset() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def diagnosis(code: str, names: dict[str, Any], shapes: Any = ()) -> Diagnosis:
+    with pytest.raises(UntraceableError) as caught:
+        inspect_code(Source.plain(code), names, GraphOptions(shapes=shapes))
+    return caught.value.diagnosis
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_code_that_gives_something_else_in_the_trace_is_not_advised(name: str) -> None:
+    found = diagnosis(f"{name}(x)", {**globals(), "x": X})
+    assert found.fixes == ()
+    assert found.advice
+
+
+def test_it_is_not_advised_for_torch_compile_either() -> None:
+    with pytest.raises(torch._dynamo.exc.TorchDynamoException) as caught:
+        torch.compile(key_by_value, fullgraph=True, backend="eager")(X)
+    assert explain(caught.value).fixes == ()
+
+
+def test_a_module_is_made_and_traced_and_left_as_it_was(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module = Normed()
+    x = torch.rand(5, 3, requires_grad=True)
+    state = {name: value.clone() for name, value in module.state_dict().items()}
+    drawn = torch.get_rng_state(), np.random.get_state()[1].copy()
+    SEEN.clear()
+    (fix,) = diagnosis("module(x)", {"module": module, "x": x}).fixes
+    assert fix.code == "h = torch.where(self.limit is not None and h.sum() > self.limit, -h, h)"
+    assert all(torch.equal(value, state[name]) for name, value in module.state_dict().items())
+    assert (module.calls, SEEN, x.grad) == (0, [], None)
+    assert all(each.grad is None for each in module.parameters())
+    assert torch.equal(torch.get_rng_state(), drawn[0])
+    assert (np.random.get_state()[1] == drawn[1]).all()
+    assert capsys.readouterr().out == ""
+
+
+def call(function: Any, x: Any) -> Call:
+    return Call("f(x)", function, (x,), {}, ("x",))
+
+
+def test_what_is_compared_is_known() -> None:
+    module = Normed()
+    batch = torch.rand(5, 3)
+    (found,) = Eager(call(module, batch), has_values=True).result or ()
+    assert torch.equal(found, torch.nn.functional.batch_norm(batch, None, None, training=True))
+    module.limit = None
+    assert not Eager(call(module, batch), has_values=True).differs()
+    module.norm.register_forward_hook(lambda _, __, h: h * len(str(h)))
+    assert Eager(call(module, batch), has_values=True).differs()
+    assert Eager(call(lambda x: len(str(x)), X), has_values=True).differs()
+
+
+def test_what_draws_acts_or_is_large_is_traced_alone() -> None:
+    assert Eager(call(dropped, X), has_values=True).result is None
+    assert Eager(call(writing, X), has_values=True).result is None
+    assert Eager(call(text_elsewhere, torch.ones(2**20 + 1)), has_values=True).result is None
+    assert Eager(call(text_elsewhere, X), has_values=False).result is None
+    assert diagnosis("dropped(x)", {**globals(), "x": X}).fixes
+
+
+def test_with_shapes_alone_a_fix_is_only_traced() -> None:
+    assert diagnosis("text_elsewhere", {**globals()}, (("float32", (3,)),)).fixes

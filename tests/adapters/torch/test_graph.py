@@ -1,0 +1,256 @@
+"""The graph of a call in PyTorch: ATen operations, found with tensors that have no data."""
+
+import logging
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from ipyjaxbench import Graph, OptionError, SnippetError, UntraceableError
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.reports import html
+from ipyjaxbench.usercode.snippet import Source
+from tests.sanitiser import Page, assert_survives
+
+
+def scaled(x: Any, w: Any, flag: bool = True) -> Any:
+    h = x @ w
+    return torch.relu(h) * 2.0 if flag else h
+
+
+class Block(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Linear(4, 8)
+        self.norm = torch.nn.BatchNorm1d(8)
+
+    def forward(self, x: Any, *, by: float = 1.0) -> Any:
+        return torch.dropout(self.norm(self.first(x)), 0.5, self.training) * by
+
+
+def positive(x: Any) -> Any:
+    if x.sum() > 0:
+        return x
+    return -x
+
+
+def picked(x: Any) -> Any:
+    return x[x > 0.5]
+
+
+def increased(x: Any) -> Any:
+    x += 1
+    return x
+
+
+@pytest.fixture
+def names() -> dict[str, Any]:
+    torch.manual_seed(0)
+    return {
+        "torch": torch, "x": torch.rand(3, 4), "w": torch.rand(4, 5), "scaled": scaled,
+        "block": Block(), "positive": positive, "picked": picked, "increased": increased,
+        "conv": torch.nn.Conv2d(3, 8, 3), "image": torch.rand(1, 3, 16, 16),
+    }  # fmt: skip
+
+
+def graph(code: str, names: dict[str, Any], **options: Any) -> Graph:
+    return inspect_code(Source.plain(code), names, GraphOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("code", "program"),
+    [
+        ("scaled(x, w, flag=False)", ["mm: f32[3,5] = aten.mm(x, w)", "return mm"]),
+        ("scaled(x, w)", ["mm: f32[3,5] = aten.mm(x, w)", "relu: f32[3,5] = aten.relu(mm)",
+                          "mul: f32[3,5] = aten.mul.Tensor(relu, 2.0)", "return mul"]),
+        ("x @ w + 1", ["mm: f32[3,5] = aten.mm(x, w)", "add: f32[3,5] = aten.add.Tensor(mm, 1)",
+                       "return add"]),
+        ("x.sum(dim=0)", ["sum_1: f32[4] = aten.sum.dim_IntList(x, [0])", "return sum_1"]),
+        ("torch.compile(scaled, backend='eager')(x, w, False)",
+         ["mm: f32[3,5] = aten.mm(x, w)", "return mm"]),
+    ],
+)  # fmt: skip
+def test_a_call_is_shown_as_its_operations(
+    code: str, program: list[str], names: dict[str, Any]
+) -> None:
+    assert graph(code, names).program.splitlines() == program
+
+
+def test_shapes_alone_will_do(names: dict[str, Any]) -> None:
+    shapes = (("float32", (3, 4)),)
+    found = inspect_code(Source.plain("block"), names, GraphOptions(shapes=shapes), "torch")
+    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
+
+
+def test_parameters_of_a_module_are_inputs(names: dict[str, Any]) -> None:
+    found = graph("block(x, by=3.0)", names)
+    assert [value.name for value in found.inputs] == [
+        "first.weight", "first.bias", "norm.weight", "norm.bias", "norm.running_mean",
+        "norm.running_var", "norm.num_batches_tracked", "x",
+    ]  # fmt: skip
+    assert "addmm: f32[3,8] = aten.addmm(first.bias, x, t)" in found.program
+    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
+
+
+@pytest.mark.parametrize(
+    ("code", "flops"),
+    [("x @ w", 2 * 3 * 4 * 5), ("conv(image)", 2 * 8 * 14 * 14 * 27), ("x + 1", 0),
+     ("torch.func.grad(lambda a: (a @ w).sum())(x)", 2 * 2 * 3 * 4 * 5)],
+)  # fmt: skip
+def test_products_and_convolutions_are_counted(
+    code: str, flops: int, names: dict[str, Any]
+) -> None:
+    found = graph(code, names)
+    assert found.flops == flops
+    assert "products and convolutions alone" in found.uncounted[0]
+
+
+def attention(q: Any, k: Any) -> Any:
+    return torch.nn.functional.scaled_dot_product_attention(q, k, k)
+
+
+def grad_of(function: Any) -> Any:
+    """With respect to a module's parameters, or to all that is given."""
+
+    def gradient(*args: Any) -> Any:
+        is_module = isinstance(function, torch.nn.Module)
+        inputs = list(function.parameters()) if is_module else args
+        result = function(*args)
+        result = result[0] if isinstance(result, tuple) else result
+        return torch.autograd.grad(result.sum(), inputs)
+
+    return gradient
+
+
+QKV = {
+    "q": torch.rand(2, 4, 6, 8, requires_grad=True),
+    "k": torch.rand(2, 4, 10, 8, requires_grad=True),
+}
+ATTENTION = 2 * 2 * 2 * 4 * 6 * 10 * 8
+LSTM = 2 * 5 * 2 * (8 * 64 + 16 * 64)
+
+
+def trained(model: Any, optimizer: Any, x: Any) -> Any:
+    optimizer.zero_grad()
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+@pytest.mark.parametrize(
+    ("code", "flops"),
+    [
+        ("F.scaled_dot_product_attention(q, k, k)", ATTENTION),
+        # Scores again, and four products of their size.
+        ("grad_of(attention)(q, k)", 3.5 * ATTENTION),
+        ("lstm(words)", LSTM),
+        ("twice(words)", 2 * LSTM + 2 * 2 * 5 * 2 * (32 * 64 + 16 * 64)),
+        ("grad_of(lstm)(words)", 3 * LSTM),
+        ("gru(words)", LSTM * 3 // 4),
+        ("x @ w[:, 0]", 2 * 3 * 4),
+        ("torch.dot(x[0], x[1])", 2 * 4),
+        ("torch.zeros(3, 5).addmm_(x, w)", 2 * 3 * 4 * 5),
+        ("trained(linear, torch.optim.Adam(linear.parameters()), x)", 2 * 2 * 3 * 4 * 8),
+        ("torch.cond(x.sum() > 0, lambda a: a @ w, lambda a: a @ w @ w.T @ w + 1, (x,))",
+         2 * 3 * 4 * 5 * 3),
+    ],
+)  # fmt: skip
+def test_what_pytorchs_own_counter_leaves_out_is_counted(
+    code: str, flops: int, names: dict[str, Any]
+) -> None:
+    lstm = torch.nn.LSTM(8, 16)
+    twice = torch.nn.LSTM(8, 16, num_layers=2, bidirectional=True)
+    names |= {**QKV, "attention": attention, "grad_of": grad_of, "F": torch.nn.functional,
+              "words": torch.rand(5, 2, 8), "lstm": lstm,
+              "twice": twice, "gru": torch.nn.GRU(8, 16), "trained": trained,
+              "linear": torch.nn.Linear(4, 8)}  # fmt: skip
+    found = graph(code, names)
+    assert found.flops == flops
+    assert len(found.uncounted) == 1
+
+
+def test_products_that_are_not_counted_are_named(names: dict[str, Any]) -> None:
+    names["bilinear"] = torch.nn.Bilinear(4, 4, 2)
+    assert graph("bilinear(x, x)", names).uncounted[1:] == ("not counted: aten._trilinear",)
+
+
+def test_nothing_of_the_users_changes(names: dict[str, Any]) -> None:
+    block = names["block"]
+    compiled = torch.compile(scaled, backend="eager")
+    names["compiled"] = compiled
+    compiled(names["x"], names["w"])
+    entries = len(torch._dynamo.eval_frame._debug_get_cache_entry_list(scaled.__code__))
+    before = {n: t.clone() for n, t in block.state_dict().items()}
+    x, state = names["x"].clone(), torch.get_rng_state()
+    for code in ("block(x)", "increased(x)", "torch.rand(3, 4) + x", "compiled(x, w, False)"):
+        graph(code, names)
+    after = block.state_dict()
+    assert all(torch.equal(before[n], after[n]) for n in before)
+    assert torch.equal(x, names["x"])
+    assert torch.equal(state, torch.get_rng_state())
+    assert len(torch._dynamo.eval_frame._debug_get_cache_entry_list(scaled.__code__)) == entries
+    assert not logging.getLogger("torch._subclasses.fake_tensor").disabled
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "because"),
+    [
+        ("positive(x)", "if x.sum() > 0:", "if or while asks for a tensor's value"),
+        ("picked(x)", "return x[x > 0.5]", "the shape of a result depends on values"),
+        ("torch.rand(7) + x", "torch.rand(7) + x", "the code raises while it is traced"),
+    ],
+)
+def test_why_a_call_cannot_be_traced_is_told(
+    code: str, line: str, because: str, names: dict[str, Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UntraceableError) as caught:
+        graph(code, names)
+    found = caught.value.diagnosis
+    assert found.source == line
+    assert found.because.startswith(because)
+    assert capfd.readouterr().err == ""
+
+
+def test_what_is_no_call_with_tensors_is_told_so(names: dict[str, Any]) -> None:
+    with pytest.raises(SnippetError, match=r"write a call with some, such as  f\(x\)"):
+        inspect_code(Source.plain("len([3])"), names, GraphOptions(), "torch")
+    for code in ("block", "torch.compile(block)"):
+        with pytest.raises(SnippetError, match=r"' is not called. Call it: "):
+            inspect_code(Source.plain(code), names, GraphOptions())
+
+
+def test_a_call_that_only_makes_tensors_is_a_program(names: dict[str, Any]) -> None:
+    found = graph("torch.rand(3)", names)
+    assert [each.shape for each in found.outputs] == [(3,)]
+    assert found.text().startswith("rand: f32[3] = aten.rand(")
+
+
+def test_a_stage_of_another_framework_is_refused(names: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="--stage hlo: this is a program of torch, whose stages"):
+        graph("scaled(x, w)", names, stage="hlo")
+
+
+@pytest.mark.parametrize("option", [{"check": True}, {"on": ("tpu:v5e",)}])
+def test_options_of_jax_are_refused(option: dict[str, Any], names: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="goes with JAX, and this is a program of torch"):
+        graph("x + 1", names, **option)
+
+
+def test_a_long_graph_is_folded(names: dict[str, Any]) -> None:
+    def long(x: Any) -> Any:
+        for _ in range(200):
+            x = x + 1
+        return x
+
+    found = graph("long(x)", {**names, "long": long})
+    assert found.operations == 200
+    assert "... 125 more operations ..." in found.program
+
+
+def test_the_record_reads_back_and_html_survives(names: dict[str, Any]) -> None:
+    found = graph("block(x)", names)
+    assert Graph.from_dict(found.to_dict()) == found
+    assert_survives(Page(html.render(found.report())))

@@ -1,0 +1,286 @@
+"""Why PyTorch would not trace, and what to write: each fix gives what the code gives."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from ipyjaxbench import Diagnosis, SnippetError, UntraceableError
+from ipyjaxbench.graphs.inspect_code import explain, inspect_code
+from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.reports import text
+from ipyjaxbench.usercode.snippet import Source
+
+
+def by_if(x: Any, w: Any) -> Any:
+    if x.sum() > 0:
+        return x + w
+    return x - w
+
+
+def assigned(x: Any) -> Any:
+    y = x * 2
+    if y.mean() > 0.5:
+        y = y - 1
+    return y
+
+
+def chosen(x: Any) -> Any:
+    return x if x.max() > 1 else -x
+
+
+def by_item(x: Any) -> Any:
+    return x * x.sum().item()
+
+
+def by_float(x: Any) -> Any:
+    largest = float(x.max())
+    return x / largest
+
+
+def by_item_in_if(x: Any) -> Any:
+    if x.sum().item() > 0:
+        return x
+    return -x
+
+
+def masked_sum(x: Any) -> Any:
+    return x[x > 0.5].sum()
+
+
+def masked_mean(x: Any) -> Any:
+    return x[x > 0.5].mean()
+
+
+def masked(x: Any) -> Any:
+    return x[x > 0.5]
+
+
+def by_numpy(x: Any) -> Any:
+    return torch.from_numpy(np.sin(x.numpy())) + 1
+
+
+def repeated(x: Any) -> Any:
+    while x.sum() < 100:
+        x = x * 2
+    return x
+
+
+def nonzero(x: Any) -> Any:
+    return torch.nonzero(x)
+
+
+def helped(x: Any) -> Any:
+    return assigned(x).sum()
+
+
+def printing(x: Any) -> Any:
+    print("here")
+    return x + 1
+
+
+def loading(x: Any) -> Any:
+    torch.nn.Linear(3, 3).load_state_dict({})
+    return x
+
+
+def mismatched(x: Any) -> Any:
+    return x @ x.new_zeros(7, 7)
+
+
+def complaining(x: Any) -> Any:
+    raise ValueError("too " + "long " * 100)
+
+
+class Gate(torch.nn.Module):
+    def __init__(self, limit: float) -> None:
+        super().__init__()
+        self.linear, self.limit = torch.nn.Linear(4, 4), limit
+
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        if h.sum() > self.limit:
+            h = -h
+        return h
+
+
+def closed_over(limit: float) -> Any:
+    def inside(x: Any) -> Any:
+        if x.sum() > limit:
+            return x
+        return -x
+
+    return inside
+
+
+X, W = torch.rand(3, 4), torch.rand(4)
+NAMES = {**globals(), "x": X, "w": W, "gate": Gate(0.0), "inside": closed_over(1.0)}
+FIXES = {
+    "by_if(x, w)": "return torch.where(x.sum() > 0, x + w, x - w)",
+    "assigned(x)": "y = torch.where(y.mean() > 0.5, y - 1, y)",
+    "chosen(x)": "return torch.where(x.max() > 1, x, -x)",
+    "by_item(x)": "return x * x.sum()",
+    "by_float(x)": "largest = x.max().float()",
+    "by_item_in_if(x)": "return torch.where(x.sum() > 0, x, -x)",
+    "masked_sum(x)": "return torch.where(x > 0.5, x, 0).sum()",
+    "masked_mean(x)": "return torch.where(x > 0.5, x, 0).sum() / (x > 0.5).sum()",
+    "masked(x)": "return torch.where(x > 0.5, x, 0)",
+    "by_numpy(x)": "return torch.sin(x) + 1",
+    "helped(x)": "y = torch.where(y.mean() > 0.5, y - 1, y)",
+    "gate(x)": "h = torch.where(h.sum() > self.limit, -h, h)",
+    "inside(x)": "return torch.where(x.sum() > limit, x, -x)",
+}
+
+
+@pytest.fixture(autouse=True)
+def reset() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def diagnosis(code: str, stage: str = "aten") -> Diagnosis:
+    with pytest.raises(UntraceableError) as caught:
+        inspect_code(Source.plain(code), dict(NAMES), GraphOptions(stage=stage))
+    return caught.value.diagnosis
+
+
+def explained(function: Any, *args: Any) -> Diagnosis:
+    try:
+        torch.compile(function, fullgraph=True, backend="eager")(*args)
+    except torch._dynamo.exc.Unsupported as error:
+        return explain(error)
+    raise AssertionError("it compiles")
+
+
+@pytest.mark.parametrize("code", FIXES)
+def test_what_asks_for_a_value_gets_a_fix_that_traces(code: str) -> None:
+    found = diagnosis(code)
+    assert found.line
+    assert found.fixes[0].code == FIXES[code]
+    assert found.fixes[0].cost
+    assert "tracing" in found.because or "shapes are fixed" in found.because
+
+
+@pytest.mark.parametrize(
+    "code", ["by_if(x, w)", "assigned(x)", "by_item(x)", "by_float(x)", "masked_sum(x)",
+             "masked_mean(x)", "chosen(x)", "by_item_in_if(x)", "by_numpy(x)"]
+)  # fmt: skip
+def test_what_is_advised_gives_what_the_code_gives(code: str) -> None:
+    """The same code with the line replaced, for data that goes both ways."""
+    function = NAMES[code.partition("(")[0]]
+    lines = FIXES[code]
+    before = {
+        "assigned": "y = x * 2\n    ", "by_float": "",
+    }.get(function.__name__, "")  # fmt: skip
+    after = {"assigned": "\n    return y", "by_float": "\n    return x / largest"}
+    body = f"{before}{lines}{after.get(function.__name__, '')}"
+    names: dict[str, Any] = {"torch": torch, "np": np}
+    exec(f"def fixed(x, w=None):\n    {body}", names)
+    for x in (X, -X, 3 * X):
+        args = (x, W) if "w)" in code else (x,)
+        torch.testing.assert_close(names["fixed"](*args), function(*args), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [("by_if(x, w)", ("x",)), ("by_if(w=x, x=w)", ("x",)), ("repeated(x)", ("x",)),
+     ("gate(x)", ("x",)), ("by_numpy(x)", ())],
+)  # fmt: skip
+def test_the_argument_whose_value_is_asked_for_is_named(code: str, names: tuple[str, ...]) -> None:
+    assert diagnosis(code).blamed == names
+
+
+@pytest.mark.parametrize(
+    ("code", "because"),
+    [("repeated(x)", "if or while asks for a tensor's value"),
+     ("nonzero(x)", "the shape of a result depends on values")],
+)  # fmt: skip
+def test_what_cannot_be_tried_is_only_advised(code: str, because: str) -> None:
+    found = diagnosis(code)
+    assert found.because.startswith(because)
+    assert not found.fixes
+    assert found.advice
+    assert "(not tried)" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("code", "because"),
+    [("by_if(x, w)", "if or while asks for a tensor's value"),
+     ("chosen(x)", "if or while asks for a tensor's value"),
+     ("by_item(x)", "a Python number is made of a tensor's value"),
+     ("by_item_in_if(x)", "a Python number is made of a tensor's value")],
+)  # fmt: skip
+def test_what_asks_for_a_truth_is_told_from_what_makes_a_number(code: str, because: str) -> None:
+    assert diagnosis(code).because.startswith(because)
+
+
+@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
+def test_the_first_line_that_says_something_is_shown(stage: str) -> None:
+    told = diagnosis("loading(x)", stage).message
+    assert told.startswith("Error(s) in loading state_dict for Linear: Missing key(s) in state_d")
+    told = diagnosis("mismatched(x)", stage).message
+    assert told == "a and b must have same reduction dim, but got [3, 4] X [7, 7]."
+    told = diagnosis("complaining(x)", stage).message
+    assert len(told) == 200
+    assert told.endswith(" ...")
+
+
+def test_an_export_that_fails_is_told_too() -> None:
+    found = diagnosis("by_if(x, w)", "export")
+    assert found.because.startswith("if, while or a shape asks for a tensor's value")
+    assert found.fixes[0].code == FIXES["by_if(x, w)"]
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "source", "fix"),
+    [
+        (by_if, (X, W), "if x.sum() > 0:", FIXES["by_if(x, w)"]),
+        (assigned, (X,), "if y.mean() > 0.5:", FIXES["assigned(x)"]),
+        (chosen, (X,), "return x if x.max() > 1 else -x", FIXES["chosen(x)"]),
+        (helped, (X,), "if y.mean() > 0.5:", FIXES["helped(x)"]),
+        (Gate(0.0), (X,), "if h.sum() > self.limit:", FIXES["gate(x)"]),
+        (closed_over(1.0), (X,), "if x.sum() > limit:", FIXES["inside(x)"]),
+    ],
+)
+def test_an_error_of_fullgraph_is_explained(
+    function: Any, args: tuple[Any, ...], source: str, fix: str
+) -> None:
+    found = explained(function, *args)
+    assert found.source == source
+    assert found.fixes[0].code == fix
+    assert found.blamed == ("x",)
+    assert found.error == "Unsupported"
+
+
+def test_what_dynamo_does_not_know_is_told_in_its_words() -> None:
+    found = explained(printing, X)
+    assert found.source == 'print("here")'
+    assert found.because.startswith("Dynamo does not know how to trace builtin operator `print`")
+    assert not found.fixes
+
+
+def test_an_explanation_fits_on_one_screen() -> None:
+    shown = text.render(explained(by_if, X, W).report())
+    assert len(shown.splitlines()) <= 12
+
+
+def test_explaining_changes_no_code_and_no_cache() -> None:
+    codes = by_if.__code__, assigned.__code__, Gate.forward.__code__
+    entries = torch._dynamo.eval_frame._debug_get_cache_entry_list
+    torch.compile(by_if, backend=lambda module, _: module.forward)(X, W)
+    before = [len(entries(code)) for code in codes]
+    explained(by_if, X, W)
+    diagnosis("helped(x)")
+    diagnosis("gate(x)")
+    assert all(a is b for a, b in zip((by_if.__code__, assigned.__code__, Gate.forward.__code__),
+                                      codes, strict=True))  # fmt: skip
+    assert [len(entries(code)) for code in codes] == before
+
+
+def test_other_errors_are_left_to_others() -> None:
+    with pytest.raises(SnippetError, match="does not come from tracing"):
+        explain(ValueError("no"))

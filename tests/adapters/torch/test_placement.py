@@ -1,0 +1,423 @@
+"""Where PyTorch's tensors live: views, layouts, DTensors, modules, optimisers, devices."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+import torch.distributed
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+
+import ipyjaxbench
+from ipyjaxbench import Whereabouts
+from ipyjaxbench.adapters.torch import devices
+from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.device.placement import Located
+from ipyjaxbench.host import nvml
+
+
+def told(tensor: object) -> Located:
+    (found,) = locate({"t": tensor}).arrays
+    return found
+
+
+def home() -> Any:
+    return next(each for each in survey({}).homes if each.framework == "torch")
+
+
+def test_a_view_shares_the_memory_of_its_base_in_whichever_order_they_are_named() -> None:
+    base = torch.ones(4, 6)
+    for names in ({"x": base, "part": base[:2]}, {"part": base[:2], "x": base}):
+        found = locate(names)
+        assert {each.name: each.of for each in found.arrays} == {"x": "", "part": "x"}
+        assert found.by_device() == {"cpu": (1, 96)}
+    assert "shares the memory of x, a part of 96 B" in str(found)
+
+
+def test_a_view_of_what_has_no_name_tells_how_much_it_holds_on_to() -> None:
+    assert told(torch.ones(100)[3:5]).layout == "a part of 400 B"
+
+
+def test_a_tensor_of_numpys_memory_shares_it() -> None:
+    array = np.ones((3, 4))
+    found = locate({"a": array, "b": array[1:], "t": torch.from_numpy(array)})
+    assert [each.of for each in found.arrays] == ["", "a", "a"]
+    assert found.by_device() == {"cpu": (1, 96)}
+
+
+def _lazy() -> object:
+    return torch.nn.LazyLinear(3).weight
+
+
+def _nested() -> object:
+    return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
+
+
+def _fake() -> object:
+    from torch._subclasses import FakeTensorMode
+
+    with FakeTensorMode():
+        return torch.ones(3)
+
+
+@pytest.mark.filterwarnings("ignore")  # of layouts that PyTorch has not settled yet
+@pytest.mark.parametrize(
+    ("make", "shape", "nbytes", "layout"),
+    [
+        (lambda: torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last), (2, 3, 4, 5), 480,
+         "channels last"),
+        (lambda: torch.ones(2, 3).t(), (3, 2), 24, "column by column"),
+        (lambda: torch.ones(1).expand(1000), (1000,), 4, "repeated along axis 0"),
+        (lambda: torch.eye(3).to_sparse(), (3, 3), 3 * 2 * 8 + 3 * 4,
+         "sparse coo, 3 numbers kept"),
+        (lambda: torch.eye(3).to_sparse_csr(), (3, 3), 4 * 8 + 3 * 8 + 3 * 4,
+         "sparse csr, 3 numbers kept"),
+        (lambda: torch.quantize_per_tensor(torch.ones(4), 0.1, 0, torch.qint8), (4,), 4,
+         "quantised"),
+        (lambda: torch.ones(2, device="meta"), (2,), 0,
+         "a shape without numbers, which would take 8 B"),
+        (lambda: torch.ones(3, dtype=torch.complex64).conj(), (3,), 24,
+         "conjugated when it is read"),
+        (_lazy, (-1,), 0, "made by the first call of its module"),
+        (_nested, (2, -1), 20, "NestedTensor, jagged"),
+        (_fake, (3,), 0, "FakeTensor, a shape without numbers, which would take 12 B"),
+        (lambda: torch.ones(2, 2).to_mkldnn(), (2, 2), 16, "mkldnn"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_tensor_is_told_with_what_it_takes(
+    make: Any, shape: tuple[int, ...], nbytes: int, layout: str
+) -> None:
+    found = told(make())
+    assert (found.shape, found.nbytes, found.layout) == (shape, nbytes, layout)
+
+
+def test_a_module_that_was_not_called_yet_can_be_measured() -> None:
+    names = {"net": torch.nn.LazyLinear(3), "x": torch.ones(2, 4)}
+    result = ipyjaxbench.measure_code("net(x)", names, number=1, repeat=1)
+    assert result.outputs[0].shape == (2, 3)
+
+
+def test_a_value_on_several_devices_has_a_line_for_each() -> None:
+    found = survey({"net": [torch.ones(2), torch.ones(3), torch.ones(4, device="meta")]})
+    assert [(each.name, each.devices, each.arrays, each.nbytes) for each in found.arrays] == [
+        ("net", ("cpu",), 2, 20), ("net", ("meta",), 1, 0),
+    ]  # fmt: skip
+
+
+def test_thousands_of_tensors_are_counted_and_those_known_already_once() -> None:
+    many = [torch.ones(2) for _ in range(3000)]
+    one, two = survey({"many": many, "again": list(many)}).arrays
+    assert (one.arrays, one.nbytes) == (3000, 24000)
+    assert (two.arrays, two.nbytes) == (3000, 0)
+    *_, rest = locate({"many": many}).arrays
+    assert (rest.name, rest.arrays, rest.nbytes, rest.devices) == ("...", 1000, 8000, ("cpu",))
+
+
+def test_no_code_of_a_subclass_runs() -> None:
+    class Mine(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, *args: Any, **kwargs: Any) -> Any:
+            raise AssertionError
+
+    mine = torch.Tensor._make_subclass(Mine, torch.ones(3))
+    found = told(mine)
+    assert (found.shape, found.layout) == ((3,), "Mine")
+    with ipyjaxbench.transfers():
+        pass
+    ipyjaxbench.measure_code("x", {"x": mine}, number=1, repeat=2)
+
+
+def test_looking_warns_of_nothing_and_records_nothing() -> None:
+    parameter = torch.nn.Parameter(torch.ones(3))
+    version = parameter._version
+    assert told(parameter).gradients
+    assert parameter._version == version
+    assert told(parameter * 2).gradients
+    assert not told(torch.ones(3)).gradients
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3)])
+        self.layers[0].mask = torch.ones(3)
+
+
+def test_a_module_is_told_by_dotted_names_with_tensors_that_it_does_not_know() -> None:
+    assert [each.name for each in locate({"net": Net()}).arrays] == [
+        "net.layers.0.weight", "net.layers.0.bias", "net.layers.1.weight", "net.layers.1.bias",
+        "net.layers.1.running_mean", "net.layers.1.running_var",
+        "net.layers.1.num_batches_tracked", "net.layers.0.mask",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_state_of_an_optimiser_is_told_by_parameters(named: bool) -> None:
+    net = torch.nn.Linear(3, 2)
+    net(torch.ones(1, 3)).sum().backward()
+    optimizer = torch.optim.Adam(net.named_parameters() if named else net.parameters())
+    optimizer.step()
+    names = [each.name for each in locate({"o": optimizer}).arrays]
+    which = ("weight", "bias") if named else ("0", "1")
+    assert names[:2] == ["o.param_groups[0]['params'][0]", "o.param_groups[0]['params'][1]"]
+    assert names[2:] == [
+        f"o.state.{each}.{key}" for each in which for key in ("step", "exp_avg", "exp_avg_sq")
+    ]
+
+
+def test_an_optimiser_without_state_is_told_by_its_parameters() -> None:
+    net = torch.nn.Linear(3, 2)
+    found = locate({"o": torch.optim.SGD(net.parameters())})
+    assert [each.nbytes for each in found.arrays] == [24, 8]
+    assert {each.of for each in locate({"net": net, "o": torch.optim.SGD(net.parameters())}).arrays
+            if each.name.startswith("o.")} == {"net.weight", "net.bias"}  # fmt: skip
+
+
+def test_parameters_that_several_names_hold_count_once() -> None:
+    net = torch.nn.Linear(3, 2)
+    names = {"net": net, "o": torch.optim.SGD(net.parameters()), "w": net.weight}
+    found = survey(names)
+    assert sum(each.nbytes for each in found.arrays if not each.of) == 4 * (3 * 2 + 2)
+    assert next(each.of for each in found.arrays if each.name == "w") == "net"
+
+
+def _blocks(count: int) -> torch.nn.Module:
+    return torch.nn.Sequential(
+        *(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)) for _ in range(count))
+    )
+
+
+def test_a_large_model_is_folded_by_modules() -> None:
+    for count, line in (
+        (5, "net.4.1.weight torch f32[4,4] 64 B cpu, records gradients"),
+        (12, "net.11.1 torch 2 arrays 80 B cpu, records gradients"),
+        (36, "net.35 torch 4 arrays 160 B cpu, records gradients"),
+        (60, "... 80 more 3.12 KiB"),
+    ):
+        text = str(locate({"net": _blocks(count)}))
+        assert line in " ".join(text.split())
+        assert max(map(len, text.splitlines())) <= 80
+
+
+# Devices
+
+
+def test_the_default_device_is_told_with_what_made_it() -> None:
+    assert (home().default, home().why) == ("cpu", "no other was set")
+    with torch.device("meta"):
+        assert (home().default, home().why) == ("meta", "with torch.device")
+    torch.set_default_device("cuda")  # asking PyTorch for it would start CUDA
+    try:
+        assert (home().default, home().why) == ("cuda", "torch.set_default_device")
+        assert "default cuda: torch.set_default_device" in str(survey({}))
+    finally:
+        torch.set_default_device(None)
+
+
+STATS = {
+    "allocated_bytes.all.current": 2 * 2**30,
+    "allocated_bytes.all.peak": 5 * 2**30,
+    "reserved_bytes.all.current": 6 * 2**30,
+    "inactive_split_bytes.all.current": 1 * 2**30,
+}
+
+
+class Properties:
+    name, major, minor, total_memory = "NVIDIA H100 80GB HBM3", 9, 0, 80 * 2**30
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A machine whose one GPU PyTorch has used, as far as its functions tell."""
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: Properties)
+    monkeypatch.setattr(torch.cuda, "memory_stats", lambda _: STATS)
+    monkeypatch.setattr(torch.cuda, "_get_nvml_device_index", lambda index: index)
+    monkeypatch.setattr(torch.version, "cuda", "12.8")
+    monkeypatch.setattr(nvml, "gpus", lambda: (nvml.Gpu("H100", others=2),))
+    return monkeypatch
+
+
+def test_a_gpu_is_told_with_what_the_allocator_holds_of_it(gpu: pytest.MonkeyPatch) -> None:
+    gpu.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
+    device = home().devices[1]
+    assert (device.name, device.used, device.limit) == ("cuda:0", 2 * 2**30, 80 * 2**30)
+    assert device.kind == "NVIDIA H100 80GB HBM3, compute capability 9.0"
+    text = " ".join(str(survey({})).split())
+    assert "2.00 GiB of 80.0 GiB in use, at most 5.00 GiB so far, 2 other processes on it" in text
+    assert (
+        "cuda:0: PyTorch reserved 6.00 GiB, of which tensors use 2.00 GiB; "
+        "torch.cuda.empty_cache() gives back up to 3.00 GiB" in text
+    )
+    assert "cuda:0: 1.00 GiB lie in pieces between tensors (fragmentation)" in text
+    assert "expandable_segments:True in the environment has fewer" in text
+    assert "too late in this process" in text
+
+
+def test_a_setting_that_is_set_is_not_asked_for(gpu: pytest.MonkeyPatch) -> None:
+    gpu.setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
+    assert not any("fragmentation" in words for words in home().words)
+
+
+def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None:
+    def lost(_: int) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered\nmore\nmore")
+
+    gpu.setattr(torch.cuda, "memory_stats", lost)
+    (words,) = (words for words in home().words if "cuda:0" in words)
+    assert words == (
+        "cuda:0 does not answer: RuntimeError: CUDA error: an illegal memory access was encountered"
+    )
+    assert [device.name for device in home().devices] == ["cpu", "cuda:0"]
+
+
+def test_without_nvml_users_of_a_gpu_are_not_told_and_that_is_said(gpu: pytest.MonkeyPatch) -> None:
+    gpu.setattr(nvml, "gpus", lambda: ())
+    assert home().devices[1].users is None
+    assert "who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say" in home().words
+
+
+def test_gpus_that_were_not_used_yet_are_left_alone(gpu: pytest.MonkeyPatch) -> None:
+    gpu.setattr(torch.cuda, "is_initialized", lambda: False)
+    assert [device.name for device in home().devices] == ["cpu"]
+    assert home().words == ("1 GPU, not used yet by PyTorch (--start to look)",)
+
+
+# Sharding
+
+
+@pytest.fixture
+def mesh() -> Iterator[Any]:
+    store = torch.distributed.HashStore()
+    torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+    yield init_device_mesh("cpu", (1,), mesh_dim_names=("data",))
+    torch.distributed.destroy_process_group()
+
+
+def test_a_mesh_is_no_array(mesh: Any) -> None:
+    (found,) = locate({"mesh": mesh}).arrays
+    assert (found.framework, found.layout) == ("", "a mesh, 'data' (1): 1 process")
+    assert survey({"mesh": mesh}).arrays == ()
+
+
+def test_a_dtensor_is_told_on_the_one_process_that_there_is(mesh: Any) -> None:
+    tensor = distribute_tensor(torch.ones(4, 2), mesh, [Shard(0)])
+    found = told(tensor)
+    assert found.sharding is not None
+    assert found.sharding.told() == "on one device"
+    assert (found.devices, found.nbytes, found.layout) == (("cpu",), 32, "")
+    assert "placements=(Shard(dim=0),)" in str(locate({"t": tensor}))
+    assert "processes" not in str(locate({"t": tensor}))
+
+
+def test_the_local_part_of_a_dtensor_shares_its_memory(mesh: Any) -> None:
+    tensor = distribute_tensor(torch.ones(4, 2), mesh, [Replicate()])
+    found = locate({"t": tensor, "part": tensor.to_local()})
+    assert [each.of for each in found.arrays] == ["", "t"]
+
+
+def test_terms_of_a_sum_are_no_copies(mesh: Any) -> None:
+    sharding = told(DTensor.from_local(torch.ones(3), mesh, [Partial()])).sharding
+    assert sharding is not None
+    assert sharding.told() == "partial sum over 'data' (1)"
+    assert sharding.copies == 1
+
+
+def test_placements_that_are_not_known_are_told_in_pytorchs_words(mesh: Any) -> None:
+    from torch.distributed.tensor.placement_types import _StridedShard
+
+    found = told(DTensor.from_local(torch.ones(4), mesh, [_StridedShard(0, split_factor=2)]))
+    assert found.sharding is None
+    assert found.layout.startswith("DTensor, placements=(_StridedShard(dim=0")
+
+
+def test_parameters_under_fsdp_are_told_by_their_placements(mesh: Any) -> None:
+    from torch.distributed.fsdp import fully_shard
+
+    net = torch.nn.Linear(4, 4)
+    fully_shard(net, mesh=mesh)
+    found = locate({"net": net})
+    assert [each.name for each in found.arrays] == ["net.weight", "net.bias"]
+    assert all(each.sharding is not None and each.gradients for each in found.arrays)
+
+
+EIGHT = """
+import itertools
+import torch, torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel, RowwiseParallel, parallelize_module
+)
+from torch.testing._internal.distributed.fake_pg import FakeStore
+from ipyjaxbench.device.locate import locate
+
+whole = torch.arange(60.0).reshape(10, 6)
+kinds = Shard(0), Shard(1), Replicate()
+for rank in range(8):
+    dist.init_process_group("fake", rank=rank, world_size=8, store=FakeStore())
+    mesh = init_device_mesh("cpu", (4, 2), mesh_dim_names=("data", "model"))
+    tensors = {
+        str((a, b)): distribute_tensor(whole, mesh, [a, b], src_data_rank=None)
+        for a, b in itertools.product(kinds, kinds)
+    }
+    expected = dict.fromkeys(tensors, whole)
+    net = torch.nn.Sequential(torch.nn.Linear(8, 18), torch.nn.Linear(18, 8))
+    expected |= {f"net.{name}": p.detach().clone() for name, p in net.named_parameters()}
+    plan = {"0": ColwiseParallel(), "1": RowwiseParallel()}
+    parallelize_module(net, mesh["model"], plan, src_data_rank=None)
+    fully_shard(net, mesh=mesh["data"])
+    tensors |= {f"net.{name}": p for name, p in net.named_parameters()}
+    for each in locate({"net": net, **{k: v for k, v in tensors.items() if "." not in k}}).arrays:
+        (mine,) = (s.region for s in each.sharding.shards if s.device == "cpu")
+        part = expected[each.name][tuple(slice(*cut) for cut in mine)]
+        assert torch.equal(part, tensors[each.name].to_local()), (rank, each)
+    if rank == 3:
+        summed = DTensor.from_local(torch.ones(3), mesh, [Partial(), Replicate()])
+        rows = tensors[str((Shard(0), Replicate()))]
+        print(locate({"rows": rows, "w": net[0].weight, "summed": summed}))
+        print(locate({"rows": rows}))
+        print(len(expected), "kinds")
+    dist.destroy_process_group()
+"""
+
+
+def test_the_parts_told_are_those_that_each_of_eight_processes_has() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", EIGHT],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    text = " ".join(done.stdout.split())
+    assert "13 kinds" in text
+    assert "rows over 'data' (4), replicated over 'model' (2), 7 parts in other processes" in text
+    assert "rows over 'model' and 'data' (8)" in text  # FSDP after tensor parallelism
+    assert "partial sum over 'data' (4), replicated over 'model' (2)" in text
+    assert "| rows 0-2 | rank:0,1 |" in text
+    assert "| rank:6,7 | row 9 | no rows | a term of all of it |" in text
+    assert "placements=(Shard(dim=0), Replicate())" in text
+
+
+def test_what_is_told_can_be_kept() -> None:
+    found = locate({"net": Net(), "x": torch.ones(3)[1:]})
+    assert Whereabouts.from_dict(found.to_dict()) == found
+
+
+def test_the_share_of_each_gpu_is_set_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[float, int]] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda _: 0.9, raising=False)
+    monkeypatch.setattr(
+        torch.cuda, "set_per_process_memory_fraction", lambda f, i: calls.append((f, i))
+    )
+    told = [*devices.set_memory(prealloc=True, fraction=0.5)]
+    assert calls == [(0.5, 0), (0.5, 1)]
+    assert told[1].undo == "torch.cuda.set_per_process_memory_fraction(0.9, 1)"

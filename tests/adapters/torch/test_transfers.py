@@ -1,0 +1,121 @@
+"""What code copies of PyTorch's tensors, as far as a machine without a GPU shows it."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch._dynamo.eval_frame import _debug_get_cache_entry_list as entries
+
+import ipyjaxbench
+from ipyjaxbench import Transfers
+from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.usercode.snippet import Source
+
+
+def ran(code: str, **names: Any) -> Transfers:
+    found, error = transfer_code(Source.plain(code), {"torch": torch, "np": np, **names})
+    assert error is None
+    return found
+
+
+def told(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
+    return [(t.text, t.direction, t.copied, t.asked, t.free) for t in found.transfers]
+
+
+def test_the_host_reads_tensors_of_the_cpu_in_place() -> None:
+    t = torch.ones(10, 10)
+    code = "t.numpy()\nt[0, 0].item()\nnp.asarray(t)\nt.tolist()\nif t.sum() > 0:\n    t.cpu()"
+    assert told(ran(code, t=t)) == [
+        ("t.numpy()", "to the host", 0, True, "shares memory"),
+        ("t[0, 0].item()", "to the host", 0, True, "shares memory"),
+        ("np.asarray(t)", "to the host", 0, True, "shares memory"),
+        ("t.tolist()", "to the host", 0, True, "shares memory"),
+        ("t.sum() > 0", "to the host", 0, False, "shares memory"),
+        ("t.cpu()", "between devices", 0, True, "shares memory"),
+    ]
+
+
+def test_tensors_made_of_numpy_arrays_are_copies_or_share() -> None:
+    n = np.ones((10, 10), np.float32)
+    assert told(ran("torch.from_numpy(n)\ntorch.as_tensor(n)\ntorch.tensor(n)", n=n)) == [
+        ("torch.from_numpy(n)", "to devices", 0, True, "shares memory"),
+        ("torch.as_tensor(n)", "to devices", 0, True, "shares memory"),
+        ("torch.tensor(n)", "to devices", 400, True, ""),
+    ]
+
+
+def test_other_dtypes_and_tensors_without_data_move_nothing() -> None:
+    t = torch.ones(3)
+    assert told(ran("t.to(torch.float64)\nt.to('meta')\nt.clone().copy_(t)", t=t)) == []
+
+
+def test_compiled_functions_stay_compiled_and_are_compiled_as_ever() -> None:
+    def old(a: Any) -> Any:
+        return a.cpu().sin()
+
+    def new(a: Any) -> Any:
+        return a.cpu().cos()
+
+    t, graphs = torch.ones(3), []
+
+    def backend(graph: Any, _: object) -> Any:
+        graphs.append(str(graph.graph))
+        return graph.forward
+
+    compiled = torch.compile(old, backend=backend)
+    compiled(t)
+    code = old.__code__
+    found = ran("compiled(t)\nagain = torch.compile(new, backend=backend)\nagain(t)",
+                compiled=compiled, new=new, backend=backend, t=t)  # fmt: skip
+    compiled(t)
+    torch.compile(new, backend=backend)(t)
+    assert found.error == ""
+    assert len(entries(old.__code__)) == 1
+    assert old.__code__ is code
+    assert len(graphs) == 2  # one each: what was compiled meanwhile is what is used later
+    assert "cpu" in graphs[1]
+
+
+def test_functions_that_a_compiled_one_of_the_cell_uses_are_left_as_they_are() -> None:
+    code = (
+        "@torch.compile(backend='eager', fullgraph=True)\ndef f(a):\n    return helper(a)\n"
+        "def g(a):\n    return helper(a) + 1\n"
+        "y = f(t)\nz = torch.compile(g, backend='eager', fullgraph=True)(t)\n"
+    )
+    ran(code, t=torch.ones(3), helper=helper)
+
+
+def helper(a: Any) -> Any:
+    return torch.sin(a)
+
+
+def test_functions_of_the_cell_can_be_compiled() -> None:
+    code = (
+        "def f(a):\n    return a.sin() + 1\n"
+        "g = torch.compile(f, backend='eager', fullgraph=True)\n"
+        "y = g(t)\nz = torch.compile(lambda a: a * 2, backend='eager', fullgraph=True)(t)\n"
+    )
+    found = ran(code, t=torch.ones(3))
+    assert any("functions that the cell itself defines" in words for words in found.unseen)
+
+
+def test_the_methods_are_the_old_ones_afterwards() -> None:
+    before = {name: vars(torch.Tensor).get(name) for name in ("cpu", "to", "item", "__bool__")}
+    with ipyjaxbench.transfers() as t:
+        assert torch.Tensor.cpu is not torch._C.TensorBase.cpu
+        torch.ones(3).sum().item()
+    after = {name: vars(torch.Tensor).get(name) for name in before}
+    assert after == before
+    assert torch.Tensor.cpu is torch._C.TensorBase.cpu
+    assert [each.text for each in t.transfers.transfers] == ["torch.ones(3).sum().item()"]
+
+
+def test_gradients_and_parameters_go_through_as_ever() -> None:
+    model = torch.nn.Linear(3, 1)
+    code = "loss = model(torch.ones(2, 3)).sum()\nloss.backward()\nvalue = loss.item()"
+    names: dict[str, Any] = {"torch": torch, "model": model}
+    found, error = transfer_code(Source.plain(code), names)
+    assert error is None
+    assert model.weight.grad is not None
+    assert isinstance(names["value"], float)
+    assert [t.text for t in found.transfers] == ["loss.item()"]

@@ -1,0 +1,78 @@
+"""What a call in PyTorch has to do: products by dtype, bytes where all are moved; its ceilings."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from ipyjaxbench.graphs.components import Load
+from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load, named
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+
+
+@pytest.fixture
+def a() -> Any:
+    return torch.ones(N, N)
+
+
+@pytest.mark.parametrize("code", ["a @ a", "torch.mm(a, a + 0)", "f(a)"])
+def test_a_product_in_torch_is_counted(a: Any, code: str) -> None:
+    found = load("torch", code, torch=torch, a=a, f=lambda a: torch.relu(a @ a).sum())
+    assert found is not None
+    assert found.products == {"float32": PRODUCT}
+    assert found.nbytes is not None
+
+
+def test_elementwise_work_in_torch_moves_all(a: Any) -> None:
+    assert load("torch", "torch.relu(a) + 1", torch=torch, a=a) == Load({}, False, 2 * BYTES)
+    assert load("torch", "a.sum()", a=a) == Load({}, False, BYTES + 4)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["a[:2] + 1", "a.t()", "a[0]", "b + 1", "w + 1", "f(a)", "torch.gather(a, 0, a.long())"],
+)
+def test_where_not_all_of_every_tensor_is_moved_in_torch_bytes_are_not_told(
+    a: Any, code: str
+) -> None:
+    repeated = torch.ones(1).expand(N * N)
+    names = {"b": repeated, "w": a.flatten().unfold(0, 8, 1), "f": lambda a: (a + 1).t()}
+    found = load("torch", code, torch=torch, a=a, **names)
+    assert found is not None
+    assert found.nbytes is None
+
+
+def test_convolutions_in_torch_may_be_computed_by_shortcuts() -> None:
+    layer, image = torch.nn.Conv2d(3, 4, 3), torch.ones(1, 3, 8, 8)
+    found = load("torch", "layer(image)", layer=layer, image=image)
+    assert found is not None
+    assert found.shortcuts
+    assert found.products["float32"] > 0
+
+
+def test_another_precision_of_products_has_ceilings_of_its_own() -> None:
+    probe = named("torch").probe
+    before = torch.get_float32_matmul_precision()
+    settings = []
+    try:
+        for setting in ("highest", "medium"):
+            torch.set_float32_matmul_precision(setting)
+            settings.append(probe("cpu").settings)
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert settings == ["", "float32 products: medium"]
+
+
+def test_measuring_leaves_torch_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    def state() -> Any:
+        usual = torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads()
+        return usual, torch.get_rng_state().tolist()
+
+    found = left_as_it_was(state, monkeypatch)
+    assert "torch" in [each.framework for each in found.found]
+    assert all(each.products["float32"] > 0 for each in found.found)

@@ -1,0 +1,135 @@
+"""A comparison's cell is read as labelled arms, and every byte of their code stays."""
+
+import ast
+
+import pytest
+
+from ipyjaxbench.comparison.cell import Cell, read
+from ipyjaxbench.errors import SnippetError
+
+
+def cell(text: str) -> Cell:
+    return read(text, ast.parse, "<cell>")
+
+
+def arms(text: str) -> dict[str, str]:
+    return {arm.label: arm.source.text for arm in cell(text).arms}
+
+
+def test_a_line_is_an_arm() -> None:
+    assert arms("numpy: np.dot(a, a.T)\njax:   jnp.dot(b, b.T)\n") == {
+        "numpy": "np.dot(a, a.T)",
+        "jax": "jnp.dot(b, b.T)",
+    }
+
+
+def test_an_indented_block_below_a_label_is_an_arm() -> None:
+    found = cell("a:\n    y = f(x)\n    y + 1\n\nb: g(x)\n")
+    assert [ast.unparse(arm.source.tree) for arm in found.arms] == ["y = f(x)\ny + 1", "g(x)"]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["numpy", "torch compiled", "jax.jit", "n-1", "größer", "match", "eager (no jit)", "2x2"],
+)
+def test_labels_may_hold_more_than_one_word(label: str) -> None:
+    assert list(arms(f"{label}: f()\nother: g()")) == [label, "other"]
+
+
+def test_no_blank_is_needed_behind_the_colon() -> None:
+    assert arms("a:X@w\nb:log('b')\n") == {"a": "X@w", "b": "log('b')"}
+
+
+@pytest.mark.parametrize("above", ["d = {\na: 1,\n}", "s = '''\na: 1\n'''"])
+def test_what_looks_like_a_label_in_unfinished_code_above_is_none(above: str) -> None:
+    found = cell(f"{above}\none: f()\ntwo: g()")
+    assert [arm.label for arm in found.arms] == ["one", "two"]
+
+
+def test_an_annotation_in_the_set_up_is_not_taken_for_an_arm() -> None:
+    with pytest.raises(SnippetError) as caught:
+        cell("y: int = 3\na: f(y)\nb: g(y)")
+    assert str(caught.value) == "'y: int = 3' reads as an arm: write it without int"
+
+
+def test_strings_of_many_lines_stay_as_they_are() -> None:
+    text = 'a:\n    s = """\nlabel: in a string\n  kept """\nb: g()\n'
+    found = cell(text)
+    assert [arm.label for arm in found.arms] == ["a", "b"]
+    (assigned,) = found.arms[0].source.tree.body
+    assert ast.literal_eval(assigned.value) == "\nlabel: in a string\n  kept "
+
+
+def test_line_and_column_are_those_that_the_user_sees() -> None:
+    text = "a long label: f(x)\nb:\n    y = g(x)\n"
+    calls = [
+        next(node for node in ast.walk(arm.source.tree) if isinstance(node, ast.Call))
+        for arm in cell(text).arms
+    ]
+    lines = text.splitlines()
+    shown = [lines[c.lineno - 1][c.col_offset : c.end_col_offset] for c in calls]
+    assert shown == ["f(x)", "g(x)"]
+
+
+def test_what_stands_above_the_arms_and_beside_setup_runs_before_them() -> None:
+    found = cell("import math\nx = [1]\na: f(x)\nsetup: y = 2\nb: g(x)\n")
+    assert found.setup is not None
+    assert ast.unparse(found.setup.tree) == "import math\nx = [1]\ny = 2"
+    assert [arm.label for arm in found.arms] == ["a", "b"]
+    assert cell("a: f()\nb: g()").setup is None
+
+
+def test_an_arm_may_have_a_set_up_of_its_own() -> None:
+    a, b = cell("setup b: x = list(range(9))\na: f()\nb: x.sort()").arms
+    assert a.setup is None
+    assert b.setup is not None
+    assert b.setup.text == "x = list(range(9))"
+
+
+@pytest.mark.parametrize("statement", ["if x: f()", "for i in x: g(i)", "else: 1", "match x: 1"])
+def test_a_statement_of_python_is_no_arm(statement: str) -> None:
+    with pytest.raises((SnippetError, SyntaxError)):
+        arms(f"{statement}\nonly: f()")
+
+
+@pytest.mark.parametrize(
+    "line", ["x[1:2]", "{'a': 1}", "f(a=1)", "'a: b'", "# a: b", "f(lambda: 3)"]
+)
+def test_a_colon_alone_makes_no_arm(line: str) -> None:
+    found = cell(f"{line}\na: f()\nb: g()")
+    assert [arm.label for arm in found.arms] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there are no arms: write one in each line, as in  numpy: np.dot(a, b)"),
+        ("x = 1", "there are no arms: write one in each line, as in  numpy: np.dot(a, b)"),
+        (
+            "a: f()",
+            (
+                "'a' is the only arm, and a comparison needs two: write another line"
+                "  label: code  or time one by %fwtime"
+            ),
+        ),
+        ("a: f()\na: g()", "two parts are called 'a': give each a name of its own"),
+        ("a:\nb: f()", "'a' has no code: write it behind the colon, or below"),
+        ("a:\n    # nothing\nb: f()", "'a' has no code: write it behind the colon, or below"),
+        (
+            "a: f()\ny = 2\nb: g()",
+            "line 2 belongs to no arm: indent it under its label, or give it one",
+        ),
+        ("a: 1\nb: 2\nsetup c: 3", "'setup c' belongs to no arm: the arms are a, b"),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(SnippetError) as caught:
+        cell(text)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("text", ["a: f(\nb: g()", "a: f() +\nb: g()", "a: f()\nb: 'open"])
+def test_code_that_is_not_valid_is_a_syntax_error_at_its_line(text: str) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        cell(text)
+    assert caught.value.lineno == (2 if "open" in text else 1)

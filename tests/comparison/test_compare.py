@@ -1,0 +1,308 @@
+"""Arms are sampled in turns, each as if it were alone in the namespace."""
+
+import itertools
+import math
+import random
+from typing import Any
+
+import pytest
+
+from ipyjaxbench import ArmFailedError, Comparison, OptionError, compare
+from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.errors import Interrupted
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.testing import FakeClock
+from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.bench import recorder
+
+
+def run(
+    arms: dict[str, str], names: dict[str, Any], clock: Clock | None = None, **options: Any
+) -> Comparison:
+    """Compare code; a set-up stands in front of ``|``."""
+    entries = []
+    for label, code in arms.items():
+        setup, bar, timed = code.rpartition("|")
+        before = Snippet(Source.plain(setup.strip()), names) if bar else None
+        entries.append(Entry(label, Snippet(Source.plain(timed.strip()), names), before))
+    chosen = CompareOptions(**{"budget": 0.2, "keep_going": True, **options})
+    try:
+        return compare_snippets(entries, chosen, clock=clock)
+    except Interrupted as stopped:
+        found = stopped.result
+    assert isinstance(found, Comparison)
+    assert "interrupted" in [note.code for note in found.notes]
+    return found
+
+
+def work(turns: int) -> int:
+    return sum(range(turns))
+
+
+def by_hand(arms: dict[str, str], names: dict[str, Any], **options: Any) -> Comparison:
+    """Compare code under a clock that ``work`` moves by a microsecond for each of its turns."""
+    clock = FakeClock()
+    worked = {"work": lambda turns: clock.advance(1000 * turns)}
+    return run(arms, {**names, **worked}, clock, **options)
+
+
+def test_twice_the_work_takes_twice_the_time() -> None:
+    found = by_hand({"one": "work(20)", "two": "work(40)"}, {})
+    ratio = found.ratio("two")
+    assert ratio is not None
+    assert ratio.pairs >= 20
+    assert ratio.value == pytest.approx(2.0)
+    assert found.verdict("two") == "SLOWER"
+    assert found.verdict("one") == ""
+    assert found["one"].median < found["two"].median
+
+
+def test_the_baseline_is_the_first_arm_or_the_one_named() -> None:
+    found = by_hand({"one": "work(20)", "two": "work(40)"}, {}, baseline="two")
+    assert found.baseline == "two"
+    assert found.verdict("one") == "FASTER"
+    assert found.ratio("two") is None
+
+
+def test_arms_have_equally_many_samples_and_come_in_random_order() -> None:
+    write, calls = recorder()
+    names = {"a": lambda: write("a"), "b": lambda: write("b")}
+    found = by_hand({"a": "a(); work(5000)", "b": "b(); work(5000)"}, names)
+    assert len(found["a"].batches) == len(found["b"].batches) >= 20
+    switches = sum(x != y for x, y in itertools.pairwise(calls))
+    assert switches > len(found["a"].batches) / 3
+
+
+def test_names_are_afterwards_as_they_were() -> None:
+    kept = [1]
+    names = {"work": work, "x": 1, "kept": kept}
+    before = dict(names)
+    run({"a": "x = x + 1; y = x", "b": "x = x * 2; z = x", "c": "w = 5 | work(9)"}, names)
+    assert names == before
+    assert names["kept"] is kept
+
+
+def test_each_arm_finds_the_names_as_the_user_left_them() -> None:
+    seen: list[int] = []
+    names = {"x": 1, "seen": seen.append}
+    run({"a": "x = x + 1; seen(x)", "b": "x = x + 10; seen(x)"}, names)
+    assert set(seen) == {2, 11}
+
+
+def test_random_state_is_the_same_for_every_arm_and_afterwards() -> None:
+    random.seed(3)
+    first = random.random()
+    random.seed(3)
+    drawn: dict[str, list[float]] = {"a": [], "b": []}
+    names = {"random": random, "drawn": drawn}
+    run({n: f"drawn['{n}'].append(random.random())" for n in drawn}, names)
+    assert drawn["a"][0] == drawn["b"][0] == first
+    assert random.random() == first
+
+
+def test_an_arm_that_raises_is_a_row_and_the_others_go_on() -> None:
+    found = run({"a": "work(999)", "bad": "1 / 0", "b": "work(999)"}, {"work": work})
+    (bad,) = [side for side in found.sides if side.label == "bad"]
+    assert (bad.measured, bad.failed) == (None, "ZeroDivisionError: division by zero")
+    assert found.ratio("b") is not None
+    assert found.verdict("bad") == ""
+    assert "bad failed: ZeroDivisionError: division by zero." in str(found)
+    with pytest.raises(KeyError):
+        found["bad"]
+
+
+def test_an_arm_goes_on_alone_where_all_others_fail() -> None:
+    found = by_hand({"a": "work(999)", "bad": "1 / 0"}, {})
+    assert len(found["a"].batches) >= 20
+    assert found.ratio("a") is None
+
+
+@pytest.mark.parametrize("arms", [{"a": "work(999)", "bad": "1 / 0"}, {"bad": "1/0", "b": "[][1]"}])
+def test_a_failed_arm_is_raised_with_what_the_others_gave(arms: dict[str, str]) -> None:
+    with pytest.raises(ArmFailedError, match="ZeroDivisionError") as caught:
+        run(arms, {"work": work}, keep_going=False)
+    assert isinstance(caught.value.error, ZeroDivisionError)
+    assert isinstance(caught.value.result, Comparison)
+    assert [side.label for side in caught.value.result.sides] == list(arms)
+
+
+def test_arms_that_all_fail_are_never_passed_over() -> None:
+    with pytest.raises(ArmFailedError):
+        run({"a": "1 / 0", "b": "[][1]"}, {}, keep_going=True)
+
+
+def test_a_label_that_is_none_of_the_arms_is_a_key_error_that_names_them() -> None:
+    found = run({"a": "work(999)", "b": "work(999)", "bad": "1 / 0"}, {"work": work})
+    for ask in (found.ratio, found.verdict, found.__getitem__):
+        with pytest.raises(KeyError, match="'typo' is none of the arms: a, b, bad"):
+            ask("typo")
+    with pytest.raises(KeyError, match="bad failed: ZeroDivisionError"):
+        found["bad"]
+    assert (found.ratio("a"), found.ratio("bad"), found.verdict("a")) == (None, None, "")
+
+
+def test_where_the_baseline_fails_another_one_is_named() -> None:
+    found = run({"bad": "1 / 0", "a": "work(999)", "b": "work(999)"}, {"work": work})
+    assert "the baseline bad failed: type --baseline a" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("plain", "other", "told"),
+    [
+        ("x + 1", "with np.errstate(): x + 1", "not-compared"),
+        ("np.sort(x)", "sorted(values)", ""),
+        ("np.sort(x)", "sorted(values[1:])", "other-result"),
+        ("values.sort()", "None", ""),
+    ],
+)
+def test_results_of_other_kinds_are_compared_where_they_hold_numbers(
+    plain: str, other: str, told: str
+) -> None:
+    import numpy as np
+
+    values = [3.0, 1.0, 2.0]
+    found = run({"a": plain, "b": other}, {"np": np, "x": np.array(values), "values": values})
+    codes = {note.code for note in found.notes} & {"not-compared", "other-result"}
+    assert codes == ({told} if told else set())
+
+
+def test_a_control_too_wide_leaves_no_winner() -> None:
+    from ipyjaxbench.comparison.comparison import Side
+    from tests.results import measured
+
+    noisy = [1_000_000 * (1 + 9 * (i * 7919 % 5 == 0)) * (1 + i * 104729 % 3) for i in range(60)]
+    less = [round(0.8 * t) for t in noisy]
+    found = Comparison((Side("a", measured(noisy)), Side("b", measured(less))), "a")
+    ratio = found.ratio("b")
+    assert ratio is not None
+    assert ratio.verdict == "FASTER"
+    assert found.floor > abs(math.log(ratio.value))
+    assert found.verdict("b") == "CAN'T TELL"
+
+
+def test_output_that_was_kept_back_is_told() -> None:
+    found = run({"loud": "print('x')", "b": "1 + 1"}, {})
+    assert "output-hidden" in [note.code for note in found.told()]
+
+
+def test_an_arm_that_raises_later_ends_alone() -> None:
+    calls = iter(range(50))
+    names = {"work": work, "calls": calls}
+    found = run({"a": "work(9999)", "b": "next(calls)", "c": "work(9999)"}, names)
+    assert found.ratio("c") is not None
+    assert found.verdict("b") in ("ONCE", "CAN'T TELL")
+    assert "b: " in str(found)
+    assert "StopIteration" in str(found)
+    assert Comparison.from_dict(found.to_dict()) == found
+
+
+def test_a_set_up_runs_before_each_sample_of_its_arm() -> None:
+    names: dict[str, Any] = {"make": lambda: list(range(3000))[::-1]}
+    found = run({"sort": "xs = make() | xs.sort()", "sorted": "sorted(make())"}, names)
+    assert found["sort"].loops == 1
+    assert not any(note.code == "state-advanced" for note in found["sort"].notes)
+    assert "xs" not in names
+
+
+def test_slow_arms_are_given_the_time_for_the_fewest_pairs() -> None:
+    found = by_hand({"a": "work(9000)", "b": "work(9000)"}, {}, budget=0.001)
+    ratio = found.ratio("b")
+    assert ratio is not None
+    assert ratio.pairs >= 20
+
+
+def test_an_interrupt_leaves_what_is_known() -> None:
+    calls = iter(range(10**9))
+
+    def interrupted() -> None:
+        if next(calls) == 3000:
+            raise KeyboardInterrupt
+
+    names = {"f": interrupted, "work": work}
+    found = run({"a": "f()", "b": "work(99999)"}, names, budget=20)
+    assert "interrupted" in [note.code for note in found.notes]
+    assert Comparison.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize("call", [1, 2, 5])
+def test_an_interrupt_before_the_first_block_leaves_no_ratio(call: int) -> None:
+    calls = itertools.count(1)
+
+    def interrupted() -> None:
+        if next(calls) == call:
+            raise KeyboardInterrupt
+
+    found = run({"a": "work(9999)", "b": "f()"}, {"f": interrupted, "work": work}, budget=5)
+    assert found.ratio("b") is None
+    assert "interrupted" in [note.code for note in found.notes]
+    assert ("not run" in str(found)) is (call == 1)
+    assert Comparison.from_dict(found.to_dict()) == found
+
+
+def test_the_output_of_later_calls_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    run({"a": "print('a')", "b": "print('b')"}, {})
+    assert capsys.readouterr().out == "a\nb\n"
+
+
+def test_functions_are_compared_with_the_same_arguments() -> None:
+    data = [3, 1, 2] * 500
+    found = compare(
+        {"sorted": sorted, "with a key": lambda x: sorted(x, key=abs)}, data, budget=0.2
+    )
+    assert [side.label for side in found.sides] == ["sorted", "with a key"]
+    assert found.ratio("with a key") is not None
+    assert "outputs" not in " ".join(note.text for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("functions", "options", "message"),
+    [
+        ({"a": work}, {}, "a comparison needs two arms"),
+        ([work, work], {}, "compare takes functions by label, not a list: write compare({"),
+        ({"a": work, "b": work}, {"baseline": "c"}, "--baseline c: the arms are a, b"),
+        ({"a": work, "b": work}, {"budget": -1}, "-b -1: -b takes a number of seconds from 0 up"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_in_one_line(
+    functions: dict, options: dict, message: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        compare(functions, 9, **options)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_record_reads_back() -> None:
+    found = run({"a": "work(999)", "bad": "1 / 0", "b": "work(999)"}, {"work": work})
+    assert Comparison.from_dict(found.to_dict()) == found
+
+
+def test_the_verdict_of_an_arm_that_has_no_figure_is_that() -> None:
+    names = {"work": work, "gen": (i for i in range(3))}
+    found = run({"a": "work(999)", "made": "(i for i in range(3))"}, names)
+    assert found.verdict("made") == "INVALID"
+
+
+@pytest.mark.parametrize("made", [("a",), ("b",), ("a", "b")])
+def test_where_nothing_can_be_compared_the_headline_has_no_ratio(made: tuple[str, ...]) -> None:
+    arms = {label: "(i for i in range(3))" if label in made else "work(999)" for label in "ab"}
+    found = run(arms, {"work": work})
+    start = f"compared  no ratio   {', '.join(made)}: not the time of what the code"
+    assert " ".join(str(found).split()).startswith(" ".join(start.split()))
+    assert str(found).split("\n", maxsplit=1)[0].endswith(" INVALID")
+
+
+def test_code_that_differs_from_itself_leaves_no_winner() -> None:
+    from ipyjaxbench.comparison.comparison import Side
+    from tests.results import measured
+
+    odd = [1_000_000 + 60_000 * (i % 2) for i in range(80)]
+    more = [round(1.02 * t) for t in odd]
+    found = Comparison((Side("a", measured(odd)), Side("b", measured(more))), "a")
+    itself = found.against_itself
+    assert itself is not None
+    assert not itself.covers_one()
+    assert found.floor == pytest.approx(2 * math.log(1.06), abs=1e-3)
+    assert found.verdict("b") == "CAN'T TELL"
+    assert "where 1 was to be found" in str(found)

@@ -1,0 +1,200 @@
+"""Arms compared at many values of a name."""
+
+from typing import Any
+
+import pytest
+
+from ipyjaxbench import ArmFailedError, OptionError, Sweep
+from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
+from ipyjaxbench.errors import Interrupted
+from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.reports.blocks import Headline
+from ipyjaxbench.usercode.snippet import Snippet, Source
+
+ARMS = {"line": "for i in range(n): pass", "square": "for i in range(n * n // 50): pass"}
+
+
+def run(
+    names: dict[str, Any], swept: dict[str, list], arms: dict[str, str] = ARMS, **options: Any
+) -> Sweep:
+    entries = [Entry(n, Snippet(Source.plain(code), names)) for n, code in arms.items()]
+    setup = options.pop("setup", None)
+    before = Snippet(Source.plain(setup), names) if setup else None
+    chosen = CompareOptions(**{"budget": 0.4, "keep_going": True, **options})
+    return sweep_snippets(before, entries, swept, chosen)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("100,300,1000", [100, 300, 1000]),
+        ("5", [5]),
+        ("2**6..2**9", [64, 128, 256, 512]),
+        ("100..900", [100, 200, 400, 800]),
+        ("0.5..2", [0.5, 1.0, 2.0]),
+        ("float32,bfloat16", ["float32", "bfloat16"]),
+        ("'a', 'b'", ["a", "b"]),
+        ("size, 2 * size", [7, 14]),
+    ],
+)
+def test_values_are_expressions_or_a_range_that_doubles(text: str, values: list) -> None:
+    assert values_of("n", text, {"size": 7}) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,,2", "--sweep n=1,,2: type values with commas between them, as in n=100,300"),
+        ("()", "--sweep n=(): there is no value in it"),
+        ("9..1", "--sweep n=9..1: a range goes from a number over 0 up, as in n=2**6..2**12"),
+        ("0..8", "--sweep n=0..8: a range goes from a number over 0 up, as in n=2**6..2**12"),
+        ("1/0", "--sweep n=1/0: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_is_no_value_is_told(text: str, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        values_of("n", text, {})
+    assert str(caught.value) == message
+
+
+def test_each_arm_is_measured_at_each_value() -> None:
+    names: dict[str, Any] = {}
+    found = run(names, {"n": [100, 400, 1600]}, budget=1.2)
+    assert [point.values for point in found.points] == [("100",), ("400",), ("1600",)]
+    assert [x for x, _ in found.times("line")] == [100, 400, 1600]
+    assert 0.7 < (found.growth("line") or 0) < 1.2
+    assert 1.6 < (found.growth("square") or 0) < 2.3
+    assert found.fastest(found.points[-1]) == "line"
+    assert "n" not in names
+
+
+def test_where_the_winner_changes_is_told() -> None:
+    arms = {"line": "for i in range(n): pass", "fixed": "for i in range(1000): pass"}
+    found = run({}, {"n": [100, 10000]}, arms)
+    headline = found.report().blocks[0]
+    assert isinstance(headline, Headline)
+    assert headline.figure == "line is the fastest at n = 100; fixed is the fastest at n = 10000"
+    assert headline.verdict == "CHANGES"
+
+
+def test_the_set_up_runs_at_each_value_and_its_names_go() -> None:
+    names: dict[str, Any] = {"n": "mine", "xs": "mine too"}
+    arms = {"sum": "sum(xs)", "len": "len(xs)"}
+    found = run(names, {"n": [10, 1000]}, arms, setup="xs = list(range(n))")
+    assert len(found.points) == 2
+    assert names == {"n": "mine", "xs": "mine too"}
+
+
+def test_several_names_are_combined() -> None:
+    arms = {"a": "x * k", "b": "k * x"}
+    found = run({"x": 1}, {"x": [1, 2], "k": ["a", "b"]}, arms)
+    assert [p.values for p in found.points] == [("1", "a"), ("1", "b"), ("2", "a"), ("2", "b")]
+    assert found.growth("a") is None
+
+
+def test_an_arm_that_takes_too_long_is_left_out_from_there_on() -> None:
+    arms = {"quick": "n", "also": "n + 1", "slow": "for i in range(n): pass"}
+    found = run({}, {"n": [10, 2_000_000, 4_000_000]}, arms, budget=0.03)
+    assert [each.label for each in found.skipped] == ["slow"]
+    last = [side.label for side in found.points[-1].compared.sides]
+    assert last == ["quick", "also"]
+    assert "slow after n = 2000000: a call took" in " ".join(str(found).split())
+
+
+def test_an_arm_whose_arrays_would_not_fit_is_left_out_before_they_are_made() -> None:
+    import numpy as np
+
+    made: list[int] = []
+
+    def zeros(n: int) -> np.ndarray:  # of memory that is only promised until it is written to
+        made.append(n)
+        return np.zeros(n)
+
+    arms = {"a": "x[:9] + 1", "b": "x[:9] * 2"}
+    sizes = [10**6, 10**8, 10**13]
+    found = run({"zeros": zeros}, {"n": sizes}, arms, setup="x = zeros(n)")
+    assert made == sizes[:2]
+    assert [(each.label, each.needed) for each in found.skipped] == [
+        ("a", pytest.approx(8e13, rel=0.01)),
+        ("b", pytest.approx(8e13, rel=0.01)),
+    ]
+    assert "its arrays would take 72.8 TiB at the next point" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("values", [[10**6, 10**400], [1, float("inf")]])
+def test_values_that_cannot_be_drawn_are_left_out_of_the_picture(values: list) -> None:
+    found = run({}, {"n": values}, {"a": "n + 1", "b": "n + 2"})
+    assert len(found.points) == 2
+    assert "growth" not in str(found)
+
+
+def test_a_set_up_or_an_arm_that_fails_at_one_value_leaves_the_others() -> None:
+    found = run({}, {"n": [1, 0, 2]}, {"a": "1 / n", "b": "n * 2"})
+    assert [point.values for point in found.points] == [("1",), ("0",), ("2",)]
+    assert found.points[1].compared.sides[0].failed.startswith("ZeroDivisionError")
+    found = run({}, {"n": [1, 0, 2]}, {"a": "k + 1", "b": "k * 2"}, setup="k = 1 / n")
+    assert [point.values for point in found.points] == [("1",), ("2",)]
+    assert found.unmade == {"0": "ZeroDivisionError: division by zero"}
+    assert "it failed at n = 0: ZeroDivisionError: division by zero" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("arms", "setup"),
+    [({"a": "1 / n", "b": "n * 2"}, None), ({"a": "k + 1", "b": "k * 2"}, "k = 1 / n")],
+)
+def test_what_failed_at_one_value_is_raised_at_the_end(
+    arms: dict[str, str], setup: str | None
+) -> None:
+    with pytest.raises(ArmFailedError, match="division by zero") as caught:
+        run({}, {"n": [1, 0, 2]}, arms, setup=setup, keep_going=False)
+    assert isinstance(caught.value.result, Sweep)
+    assert caught.value.result.points[-1].values == ("2",)
+
+
+def test_a_set_up_that_fails_at_every_value_raises_its_error() -> None:
+    with pytest.raises(ZeroDivisionError):
+        run({}, {"n": [1, 2]}, {"a": "k + n", "b": "k * 2"}, setup="k = 1 / 0")
+
+
+def test_arms_that_are_the_same_everywhere_are_called_so() -> None:
+    code = "for i in range(n): pass"
+    found = run({}, {"n": [20000, 40000]}, {"a": code, "b": code}, budget=2)
+    headline = found.report().blocks[0]
+    assert isinstance(headline, Headline)
+    verdicts = {point.compared.verdict("b") for point in found.points}
+    # On a busy machine two equal arms may be told apart, and then one of them is the fastest.
+    expected = "CAN'T TELL" if verdicts <= {"SAME", "CAN'T TELL"} else "FASTEST"
+    assert headline.verdict == ("SAME" if verdicts == {"SAME"} else expected)
+
+
+def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
+    def stop(n: int) -> None:
+        if n == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as caught:
+        run({"stop": stop}, {"n": [1, 2, 3, 4]}, {"a": "stop(n)", "b": "n"})
+    found = caught.value.result
+    assert isinstance(found, Sweep)
+    assert [point.values for point in found.points][:2] == [("1",), ("2",)]
+    assert len(found.points) <= 3
+    assert "of 4 were measured" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("swept", "message"),
+    [
+        ({"n": [1], "k": [1]}, "--sweep k: no arm and no set-up reads k"),
+        ({"n": list(range(201))}, "--sweep: these are 201 points, and 200 is the most"),
+    ],
+)
+def test_what_cannot_be_swept_is_told(swept: dict, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        run({}, swept)
+    assert str(caught.value) == message
+
+
+def test_a_record_reads_back() -> None:
+    found = run({}, {"n": [10, 20]})
+    assert Sweep.from_dict(found.to_dict()) == found

@@ -1,0 +1,553 @@
+"""What devices can do at most: measured once, kept for the machine, told beside a timed call."""
+
+import dataclasses
+import gc
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+from ipyjaxbench import Ceilings, Measurement, OptionError
+from ipyjaxbench.device import ceilings_store, measure_ceilings
+from ipyjaxbench.device.ceilings import Ceiling
+from ipyjaxbench.device.ceilings_report import age
+from ipyjaxbench.device.ceilings_store import Key
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host.conditions import Conditions
+from ipyjaxbench.options import PlaceOptions
+from ipyjaxbench.testing import FakeArray, FakeFramework, FakeProbe
+from ipyjaxbench.timing import measure_roofline
+from ipyjaxbench.timing.roofline import Roof
+from tests.bench import MS, Bench, recorder
+from tests.shell import Shell
+
+RATES = {"float32": 100e9}
+CEILING = Ceiling(
+    framework="fake", version="1.0", device="cpu", kind="cpu", threads=None, settings="",
+    products={"float32": 100e9}, bandwidth=20e9, beyond=2**26, upload=None, download=None,
+    latency=1e-6, spread=0.01, others=0.0, seconds=1.5, taken=1000.0,
+)  # fmt: skip
+KEY = Key("fake", "1.0", "cpu", None, "")
+
+
+@pytest.fixture(autouse=True)
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data" / "ipyjaxbench" / "ceilings"
+
+
+class Machine:
+    """A machine of two CPUs of which other programs take a share, in place of the meter's."""
+
+    def __init__(self) -> None:
+        self.others = 0.0
+
+    def __call__(self, clock: Clock) -> "Machine":
+        return self
+
+    def read(self) -> Conditions:
+        return Conditions(wall=1.0, cpu=1.0, cpus=2, usable=2, busy=1.0 + 2 * self.others)
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine()
+    monkeypatch.setattr(measure_ceilings, "Meter", machine)
+    return machine
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> FakeFramework:
+    framework = bench.framework
+    framework.probes["cpu"] = FakeProbe(framework.device, RATES)
+    monkeypatch.setattr(FakeFramework, "free_memory", lambda self: 2**40)
+    monkeypatch.setattr("ipyjaxbench.device.measure_ceilings.loaded", lambda: ([framework], {}))
+    return framework
+
+
+def look(fake: FakeFramework, **options: bool) -> Ceilings:
+    return measure_ceilings.ceilings(clock=fake.device.clock, **options)
+
+
+def near(rate: float) -> Any:
+    return pytest.approx(rate, rel=0.01)
+
+
+# Measuring
+
+
+def test_what_a_device_does_at_most_is_measured(fake: FakeFramework) -> None:
+    (found,) = look(fake).found
+    assert found.products == {"float32": near(100e9)}  # float64 fails, and is left out
+    assert found.bandwidth == near(100e9)  # of the faster way
+    assert found.latency == pytest.approx(1e-6)
+    assert (found.upload, found.download) == (None, None)
+    assert found.spread == 0
+    assert (found.framework, found.device, found.kind) == ("fake", "cpu", "cpu")
+
+
+def test_copies_are_measured_where_the_device_has_memory_of_its_own(fake: FakeFramework) -> None:
+    fake.probes["cpu"] = FakeProbe(fake.device, RATES, copies=10e9)
+    (found,) = look(fake).found
+    assert (found.upload, found.download) == (near(10e9), near(5e9))
+    assert "host to device        10.0 GB/s" in str(look(fake))
+
+
+def test_where_memory_is_short_its_bandwidth_is_not_told(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeFramework, "free_memory", lambda self: 2**20)
+    (found,) = look(fake).found
+    assert found.bandwidth is None  # so small an array stays in a cache
+    assert found.products == {"float32": near(100e9)}
+
+
+def test_a_look_that_was_disturbed_is_taken_again(fake: FakeFramework) -> None:
+    class Disturbed(FakeProbe):
+        looks = 0
+
+        def product(self, dtype: str, n: int) -> Any:
+            run = super().product(dtype, n)
+            Disturbed.looks += 1
+            late = 8 * (Disturbed.looks <= 1)
+            return lambda: [run() for _ in range(1 + late)]
+
+    fake.probes["cpu"] = Disturbed(fake.device, RATES)
+    (found,) = look(fake).found
+    assert found.products["float32"] == near(100e9)
+    assert found.spread < 0.05
+
+
+def test_looks_end_where_nothing_becomes_steady(fake: FakeFramework) -> None:
+    class Restless(FakeProbe):
+        turn = 0
+
+        def nothing(self) -> Any:
+            Restless.turn += 1
+            seconds = 1e-3 / Restless.turn
+            return lambda: self._device.clock.advance(round(seconds * 1e9))
+
+    fake.probes["cpu"] = Restless(fake.device, {})
+    before = fake.device.clock.now()
+    (found,) = look(fake).found
+    assert (fake.device.clock.now() - before) / 1e9 < 3
+    assert found.products == {}
+
+
+def test_measuring_leaves_the_garbage_collector_as_it_was(fake: FakeFramework) -> None:
+    seen: list[bool] = []
+
+    class Seeing(FakeProbe):
+        def nothing(self) -> Any:
+            seen.append(gc.isenabled())
+            return super().nothing()
+
+    fake.probes["cpu"] = Seeing(fake.device, RATES)
+    look(fake)
+    assert not any(seen)
+    assert gc.isenabled()
+
+
+def test_a_framework_that_has_not_started_is_not_measured(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeFramework, "started", lambda self: False)
+    found = look(fake)
+    assert found.found == ()
+    assert "nothing has started (--start)" in str(found)
+
+
+# Keeping
+
+
+def test_what_was_measured_is_kept_and_not_measured_again(fake: FakeFramework) -> None:
+    first = look(fake)
+    fake.probes["cpu"] = FakeProbe(fake.device, {"float32": 200e9})
+    again = look(fake)
+    assert again.found == first.found
+    assert (first.seconds > 0, again.seconds) == (True, 0)
+
+
+def test_what_was_measured_while_others_had_the_cpus_is_shown_and_not_kept(
+    fake: FakeFramework, machine: Machine
+) -> None:
+    machine.others = 0.4
+    found = look(fake)
+    assert found.found[0].others == pytest.approx(0.4)
+    assert "it can do more, and this is not kept" in " ".join(str(found).split())
+    assert ceilings_store.read(KEY) == (None, "")
+    machine.others = 0.0
+    assert look(fake).seconds > 0
+    assert ceilings_store.read(KEY)[0] is not None
+
+
+def test_of_a_device_that_is_not_the_host_it_is_kept(fake: FakeFramework, machine: Machine) -> None:
+    assert not dataclasses.replace(CEILING, device="gpu:0", others=0.4).is_disturbed
+
+
+def test_ceilings_that_were_kept_of_a_busy_machine_are_not_believed() -> None:
+    ceilings_store.write(KEY, dataclasses.replace(CEILING, others=0.4))
+    ceilings_store._not_written.clear()
+    assert ceilings_store.read(KEY) == (None, "")
+
+
+@pytest.mark.parametrize("others", [0.0, 0.4])
+def test_a_ceiling_is_never_below_what_was_measured_before(
+    fake: FakeFramework, machine: Machine, others: float
+) -> None:
+    look(fake)
+    fake.probes["cpu"] = FakeProbe(fake.device, {"float32": 50e9})
+    machine.others = others
+    assert look(fake, fresh=True).found[0].products == {"float32": near(100e9)}
+
+
+def test_fresh_measures_again_and_keeps_that(fake: FakeFramework) -> None:
+    look(fake)
+    fake.probes["cpu"] = FakeProbe(fake.device, {"float32": 200e9})
+    assert look(fake, fresh=True).found[0].products["float32"] == near(200e9)
+    assert look(fake).found[0].products["float32"] == near(200e9)
+
+
+@pytest.mark.parametrize("changed", [{"version": "2"}, {"threads": 4}, {"settings": "TF32"}])
+def test_another_version_or_setting_has_ceilings_of_its_own(changed: dict[str, Any]) -> None:
+    ceilings_store.write(KEY, CEILING)
+    assert ceilings_store.read(KEY) == (CEILING, "")
+    assert ceilings_store.read(KEY._replace(**changed)) == (None, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", '{"schema": 1, "kind": "ceilings", "facts": {"found": [], "now": 1}}',
+     '{"schema": 9, "kind": "ceilings"}', "[" * 100_000, "x" * 200_000],
+)  # fmt: skip
+def test_a_broken_file_is_left_out_and_said(text: str, data_dir: Path, fake: FakeFramework) -> None:
+    look(fake)
+    (file,) = data_dir.iterdir()
+    file.write_text(text)
+    found = look(fake)
+    assert found.found[0].products["float32"] == near(100e9)
+    assert found.words[0].startswith(f"{file.name} cannot be read and was left out: ")
+    assert look(fake).words == ()  # it was written anew
+
+
+@pytest.mark.parametrize("wrong", [{"bandwidth": -1.0}, {"version": "2.0"}, {"spread": -0.1}])
+def test_facts_that_make_no_sense_are_left_out(wrong: dict[str, Any]) -> None:
+    ceilings_store.write(KEY, dataclasses.replace(CEILING, **wrong))
+    assert ceilings_store.read(KEY)[0] is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="it has no pipes among its files")
+def test_what_is_no_file_is_not_read(data_dir: Path) -> None:
+    ceilings_store.write(KEY, CEILING)
+    (file,) = data_dir.iterdir()
+    file.unlink()
+    os.mkfifo(file)  # nobody writes to it: to read it would take forever
+    assert ceilings_store.read(KEY) == (None, "")
+
+
+def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_dir: Path) -> None:
+    data_dir.parents[1].write_text("a file stands where the directory would")
+    found = look(fake)
+    assert found.found[0].products["float32"] == near(100e9)
+    assert found.words == (
+        (
+            "the ceilings could not be kept for other sessions: Jupyter's data directory cannot be"
+            " written"
+        ),
+    )
+    assert look(fake).seconds == 0.0  # this session has them
+    assert ceilings_store.any_of("fake")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    ceilings_store.write(KEY, CEILING)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        said = ceilings_store.write(KEY, dataclasses.replace(CEILING, bandwidth=1.0))
+    assert said == "the ceilings could not be kept for other sessions: No space left on device"
+    assert ceilings_store.read(KEY)[0] == dataclasses.replace(CEILING, bandwidth=1.0)
+    (file,) = data_dir.iterdir()
+    assert Ceilings.from_dict(json.loads(file.read_text())).found == (CEILING,)
+
+
+def test_a_kept_file_names_no_machine(data_dir: Path) -> None:
+    ceilings_store.write(KEY, CEILING)
+    (file,) = data_dir.iterdir()
+    assert os.uname().nodename not in file.name + file.read_text()
+    assert json.loads(file.read_text())["kind"] == "ceilings"
+
+
+def test_looking_for_what_was_kept_makes_no_folder(fake: FakeFramework, data_dir: Path) -> None:
+    assert measure_ceilings.kept(fake, "cpu") is None
+    assert not ceilings_store.any_of("fake")
+    assert not data_dir.exists()
+
+
+# The report
+
+
+def test_the_report_in_text() -> None:
+    other = dataclasses.replace(
+        CEILING, framework="jax", device="gpu:0", kind="NVIDIA H100", products={"bfloat16": 8e14},
+        upload=50e9, download=25e9, others=0.4, threads=2, settings="a setting",
+    )  # fmt: skip
+    words = ("one more thing",)
+    found = Ceilings((CEILING, other), 1000.0 + 7200, 0.0, words)
+    assert str(found) == REPORT.rstrip()
+
+
+REPORT = """\
+%fwdevices --peak  2 ceilings   kept (--fresh measures anew)                KEPT
+at most, by framework and device
+                         fake cpu    jax gpu:0
+  float32 product     100 GFLOP/s            -
+  bfloat16 product              -  800 TFLOP/s
+  memory                20.0 GB/s    20.0 GB/s
+  host to device                -    50.0 GB/s
+  device to host                -    25.0 GB/s
+  smallest operation      1.00 µs      1.00 µs
+fake 1.0           cpu, measured 2 hours ago, looks agree to 1.0 %
+jax 1.0            NVIDIA H100, 2 threads, a setting, measured 2 hours ago,
+                   looks agree to 1.0 %
+                   other programs took 40 % of the CPUs meanwhile. --peak
+                   --fresh measures again, on a quiet machine
+copies             none to fake cpu: arrays are in the host's memory
+                   one more thing
+"""
+
+
+def test_html_tells_the_same() -> None:
+    html = Ceilings((CEILING,), 1000.0)._repr_mimebundle_()["text/html"]
+    for words in ("100 GFLOP/s", "20.0 GB/s", "measured just now"):
+        assert words in html
+
+
+def test_a_record_comes_back_as_it_was() -> None:
+    found = Ceilings((CEILING,), 2000.0, 1.5, ("a word",))
+    assert Ceilings.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "just now"), (59, "just now"), (60, "1 minute ago"), (3 * 86400, "3 days ago")],
+)
+def test_ages_in_words(seconds: float, words: str) -> None:
+    assert age(seconds) == words
+
+
+# The magic
+
+
+def test_the_magic_shows_ceilings(shell: Shell, fake: FakeFramework) -> None:
+    ceilings_store.write(KEY, CEILING)
+    shell.run("%fwdevices --peak -v found")
+    assert shell.names["found"].found == (CEILING,)
+    assert "100 GFLOP/s" in str(shell.shown[0].data["text/plain"])
+    assert len(shell.shown) == 1
+
+
+@pytest.mark.parametrize("code", ["%fwdevices --peak x", "%%fwdevices --peak\n1"])
+def test_peak_stands_alone(shell: Shell, code: str) -> None:
+    with pytest.raises(UsageError, match="--peak goes on a line of its own: %fwdevices --peak"):
+        shell.run(code)
+
+
+def test_fresh_goes_with_peak() -> None:
+    with pytest.raises(OptionError, match="--fresh goes with --peak"):
+        PlaceOptions(fresh=True)
+
+
+# Beside a timed call
+
+PLACE = Placement("", "fake", 1, "float32", (), ("cpu",), 4)
+PRODUCTS = Load({"float32": 62e6}, shortcuts=False, nbytes=1000)  # in 1 ms, of 100 GFLOP/s
+
+
+class Timed:
+    """Calls of a millisecond that have to do some work."""
+
+    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._bench, self._patch = bench, monkeypatch
+        bench.framework.probes["cpu"] = FakeProbe(bench.device, RATES)
+        monkeypatch.setattr(FakeFramework, "placement", lambda *_: PLACE)
+        bench.names["f"] = lambda *_: bench.device.start(dispatch=0, work=MS)
+        bench.names["x"] = FakeArray(bench.device, 0)
+
+    def __call__(self, load: Load | None, code: str = "f()", **changed: Any) -> Measurement:
+        ceilings_store.write(KEY, dataclasses.replace(CEILING, **changed))
+        self._patch.setattr(FakeFramework, "load", lambda self, call: load)
+        return self._bench.time(code)
+
+
+@pytest.fixture
+def timed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Timed:
+    return Timed(bench, monkeypatch)
+
+
+def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
+    found = timed(PRODUCTS)
+    assert found.roof == Roof("matmul peak", near(62e9), near(100e9))
+    assert "reaches   62 % of this device's measured matmul peak (62.0 of 100 GFLOP/s)" in str(
+        found
+    )
+    assert Measurement.from_dict(found.to_dict()) == found
+
+
+def test_memory_is_the_roof_where_it_takes_longer(timed: Timed) -> None:
+    found = timed(Load({}, shortcuts=False, nbytes=14_200_000), beyond=2**20)
+    assert found.roof == Roof("memory bandwidth", near(14.2e9), near(20e9))
+    assert "71 % of this device's measured memory bandwidth (14.2 of 20.0 GB/s)" in str(found)
+
+
+def test_products_of_several_dtypes_take_the_time_of_each(timed: Timed) -> None:
+    load = Load({"float32": 20e6, "bfloat16": 60e6}, shortcuts=False, nbytes=None)
+    found = timed(load, products={"float32": 100e9, "bfloat16": 200e9})
+    assert found.roof is not None
+    assert found.roof.share == near(0.5)
+
+
+@pytest.mark.parametrize(
+    ("load", "changed"),
+    [
+        (None, {}),
+        (Load({"int8": 62e6}, shortcuts=False, nbytes=None), {}),  # its peak was not measured
+        (Load({}, shortcuts=False, nbytes=14_200_000), {}),  # it may stay in a cache
+        (Load({"float32": 1e3}, shortcuts=False, nbytes=None), {}),  # next to nothing
+        (Load({}, shortcuts=False, nbytes=None), {}),
+        (PRODUCTS, {"version": "0.9"}),
+        (Load({"float32": 200e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
+        (Load({"float32": 105e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
+        (Load({"float32": 115e6}, shortcuts=False, nbytes=None), {"spread": 0.2}),
+        (Load({"float32": 200e6}, shortcuts=True, nbytes=None), {}),  # as convolutions may
+    ],
+)
+def test_nothing_is_told_rather_than_a_wrong_thing(
+    timed: Timed, load: Load | None, changed: dict[str, Any]
+) -> None:
+    found = timed(load, **changed)
+    assert found.roof is None
+    assert "impossible-speed" not in [note.code for note in found.notes]
+
+
+@pytest.mark.parametrize(
+    ("load", "said"),
+    [
+        (
+            Load({"float32": 200e6}, shortcuts=False, nbytes=None),
+            (
+                "As written this is 200 MFLOP in each call, 200 GFLOP/s, where this device does 100"
+                " GFLOP/s at best (measured): a way was found to do less."
+            ),
+        ),
+        (
+            Load({}, shortcuts=False, nbytes=2**26),
+            (
+                "As written this is 64.0 MiB that are read and written in each call, 67.1 GB/s,"
+                " where this device does 20.0 GB/s at best (measured): a way was found to do less."
+            ),
+        ),
+    ],
+)
+def test_a_speed_above_the_ceiling_is_invalid(timed: Timed, load: Load, said: str) -> None:
+    found = timed(load)
+    assert found.verdict == "INVALID"
+    assert [note.text for note in found.notes if note.code == "impossible-speed"] == [said]
+    assert found.roof is None
+
+
+@pytest.mark.parametrize(
+    "code", ["f()", "y = f()", "f(x)", "f(x.wait)", "f(x).block_until_ready()", "f() or x"]
+)
+def test_calls_whose_parts_can_be_had_without_running_code_are_looked_at(
+    timed: Timed, code: str
+) -> None:
+    FakeArray.block_until_ready = FakeArray.wait  # type: ignore[attr-defined]
+    try:
+        assert timed(PRODUCTS, code).roof is not None
+    finally:
+        del FakeArray.block_until_ready  # type: ignore[attr-defined]
+
+
+def test_an_array_that_is_given_twice_is_read_once(timed: Timed) -> None:
+    load = Load({}, shortcuts=False, nbytes=2**26)
+    assert timed(load, "f(x)").verdict == "INVALID"
+    assert timed(load, "f(x, x)").verdict != "INVALID"
+
+
+@pytest.mark.parametrize("code", ["f(f())", "f(*[x])", "y = x; f(y)", "for _ in [1]: f()"])
+def test_other_code_is_not(timed: Timed, code: str) -> None:
+    assert timed(PRODUCTS, code).roof is None
+
+
+def test_a_call_that_cannot_be_traced_is_timed_all_the_same(
+    timed: Timed, monkeypatch: pytest.MonkeyPatch, bench: Bench
+) -> None:
+    timed(PRODUCTS)
+
+    def fails(self: FakeFramework, call: object) -> None:
+        raise RuntimeError("it depends on values")
+
+    monkeypatch.setattr(FakeFramework, "load", fails)
+    assert bench.time("f()").roof is None
+
+
+def test_where_calls_are_numbered_the_users_python_is_not_run_once_more(
+    timed: Timed, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert timed(PRODUCTS).roof is not None
+    assert bench.time("f()", number=1, repeat=9).roof is None
+    monkeypatch.setattr(FakeFramework, "compiles", lambda self, value: value is bench.names["f"])
+    assert bench.time("f()", number=1, repeat=9).roof is not None
+
+
+def test_tracing_ends_when_the_time_is_over(
+    timed: Timed, monkeypatch: pytest.MonkeyPatch, bench: Bench
+) -> None:
+    timed(PRODUCTS)
+    note, turns = recorder()
+
+    def endless(self: FakeFramework, call: object) -> None:
+        while True:
+            note(1)
+            bench.clock.advance(round(measure_roofline._SECONDS / 4 * 1e9))
+
+    monkeypatch.setattr(FakeFramework, "load", endless)
+    monkeypatch.setattr("ipyjaxbench.usercode.deadline._CLOCK", bench.clock)
+    assert bench.time("f()").roof is None
+    assert len(turns) == 5
+
+
+def test_what_tracing_prints_is_not_shown(
+    timed: Timed,
+    monkeypatch: pytest.MonkeyPatch,
+    bench: Bench,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    timed(PRODUCTS)
+    monkeypatch.setattr(FakeFramework, "load", lambda self, call: print("traced"))
+    bench.time("f()")
+    assert capsys.readouterr().out == ""
+
+
+def test_without_kept_ceilings_nothing_is_traced(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(FakeFramework, "load", lambda self, call: seen.append(call))
+    bench.time("device.start(dispatch=0, work=1000)")
+    assert seen == []
+
+
+@pytest.mark.parametrize(("speed", "ceiling"), [(0.0, 1.0), (1.0, 0.0), (float("inf"), 1.0)])
+def test_a_roof_that_makes_no_sense_is_refused(speed: float, ceiling: float) -> None:
+    assert Roof("matmul peak", speed, ceiling).check() is not None

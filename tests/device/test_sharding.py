@@ -1,0 +1,109 @@
+"""How arrays are cut over devices, in words and drawn; worked out by hand."""
+
+import pytest
+
+from ipyjaxbench.device.sharding import Shard, Sharding, short
+
+MESH = (("data", 4), ("model", 2))
+
+
+def cut(
+    shape: tuple[int, ...], parts: dict[int, str], mesh: tuple[tuple[str, int], ...] = MESH
+) -> Sharding:
+    """An array cut along some axes, each by one axis of the mesh, in rows of devices."""
+    sizes = dict(mesh)
+    shards = []
+    count = 1
+    for size in sizes.values():
+        count *= size
+    for device in range(count):
+        place, rest = {}, device
+        for name, size in reversed(mesh):
+            rest, place[name] = divmod(rest, size)
+        region = tuple(
+            (place[parts[axis]] * size // sizes[parts[axis]],
+             (place[parts[axis]] + 1) * size // sizes[parts[axis]])
+            if axis in parts else (0, size)
+            for axis, size in enumerate(shape)
+        )  # fmt: skip
+        shards.append(Shard(f"cpu:{device}", region))
+    spec = tuple((parts[axis],) if axis in parts else () for axis in range(len(shape)))
+    return Sharding(shape, tuple(shards), mesh, spec)
+
+
+@pytest.mark.parametrize(
+    ("sharding", "words", "copies", "bytes_each"),
+    [
+        (cut((16, 8), {0: "data"}), "rows over 'data' (4), replicated over 'model' (2)", 2, 128),
+        (cut((16, 8), {0: "data", 1: "model"}), "rows over 'data' (4), columns over 'model' (2)",
+         1, 64),
+        (cut((8,), {}), "replicated over 'data' (4), 'model' (2)", 8, 32),
+        (cut((4, 6, 8), {0: "data", 2: "model"}), "axis 0 over 'data' (4), axis 2 over 'model' (2)",
+         1, 96),
+    ],
+)  # fmt: skip
+def test_it_is_told_in_words_and_numbers(
+    sharding: Sharding, words: str, copies: float, bytes_each: int
+) -> None:
+    assert sharding.told() == words
+    assert sharding.copies == copies
+    assert sharding.largest(4) == bytes_each
+    assert sharding.balance == 1
+
+
+def test_an_uneven_cut_is_not_balanced() -> None:
+    shards = (Shard("cpu:0", ((0, 3),)), Shard("cpu:1", ((3, 4),)))
+    assert Sharding((4,), shards).balance == 1.5
+
+
+def test_terms_of_a_sum_are_told_and_are_no_copies() -> None:
+    whole = ((0, 4),)
+    shards = tuple(Shard(f"cpu:{i}", whole) for i in range(4))
+    mesh = (("data", 2), ("model", 2))
+    sharding = Sharding((4,), shards, mesh, partial=(("data", "sum"),))
+    assert sharding.told() == "partial sum over 'data' (2), replicated over 'model' (2)"
+    assert sharding.copies == 2
+
+
+def test_a_device_without_a_part_is_told_so_and_counted_among_the_parts() -> None:
+    shards = (Shard("cpu:0", ((0, 1),)), Shard("cpu:1", ((1, 1),)), Shard("cpu:2", ((1, 1),)))
+    sharding = Sharding((1,), shards, (("data", 3),), (("data",),))
+    assert sharding.told() == "elements over 'data' (3)"
+    ((_, cells, heads, _),) = sharding.grids()
+    assert (heads, cells) == (["element 0", "no elements"], [["cpu:0"], ["cpu:1,2"]])
+
+
+def test_a_picture_has_a_cell_for_each_part_with_the_devices_that_hold_it() -> None:
+    ((caption, cells, heads, tops),) = cut((16, 8), {0: "data", 1: "model"}).grids()
+    assert caption == ""
+    assert cells == [["cpu:0", "cpu:1"], ["cpu:2", "cpu:3"], ["cpu:4", "cpu:5"], ["cpu:6", "cpu:7"]]
+    assert heads == ["rows 0-3", "rows 4-7", "rows 8-11", "rows 12-15"]
+    assert tops == ["columns 0-3", "columns 4-7"]
+
+
+def test_columns_alone_stand_side_by_side() -> None:
+    ((_, cells, heads, tops),) = cut((2, 8), {1: "data"}).grids()
+    assert cells == [["cpu:0,1", "cpu:2,3", "cpu:4,5", "cpu:6,7"]]
+    assert (heads, tops[0]) == ([""], "columns 0-1")
+
+
+def test_more_than_two_cut_axes_take_several_pictures() -> None:
+    mesh = (("a", 2), ("b", 2), ("c", 2))
+    grids = list(cut((2, 4, 6), {0: "a", 1: "b", 2: "c"}, mesh).grids())
+    assert [caption for caption, *_ in grids] == ["axis 2: 0-2", "axis 2: 3-5"]
+    assert grids[0][1] == [["cpu:0", "cpu:2"], ["cpu:4", "cpu:6"]]
+    assert grids[1][1] == [["cpu:1", "cpu:3"], ["cpu:5", "cpu:7"]]
+
+
+@pytest.mark.parametrize(
+    ("devices", "words"),
+    [
+        (["cpu:0"], "cpu:0"),
+        (["cpu:0", "cpu:1", "cpu:2", "cpu:5"], "cpu:0-2,5"),
+        (["cpu:10", "cpu:9"], "cpu:9,10"),
+        (["gpu:0", "cpu:1"], "gpu:0 cpu:1"),
+        (["cpu"], "cpu"),
+    ],
+)
+def test_devices_of_one_platform_stand_together(devices: list[str], words: str) -> None:
+    assert short(devices) == words

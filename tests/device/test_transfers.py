@@ -1,0 +1,162 @@
+"""How copies are told, from Python's own view: frameworks have files of their own."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+import ipyjaxbench
+from ipyjaxbench import Transfers
+from ipyjaxbench.device.transfers import Kept, Transfer
+from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.usercode import instrument
+from ipyjaxbench.usercode.frames import called_in
+from ipyjaxbench.usercode.snippet import Source
+from tests.shell import Shell
+
+MIB = 2**20
+COPY = Transfer("jax", 2, "np.array(x)", "", "gpu:0", "host", "float32", (512, 512), MIB, True,
+                seconds=6.3e-3, waited=2e-3)  # fmt: skip
+GIVEN = Transfer("jax", 3, "f(n)", "step", "host", "gpu:0", "float32", (8,), 96, False, times=3)
+SHARED = Transfer("jax", 4, "np.asarray(y)", "", "cpu:0", "host", "float32", (8,), 32, True,
+                  "shares memory", 1e-6)  # fmt: skip
+FOUND = Transfers(
+    "np.array(x)\nf(n)\nnp.asarray(y)",
+    8.45e-3,
+    {"jax": "0.10.2"},
+    (COPY, GIVEN, SHARED),
+    created=(Kept("jax", "y", "float32", (8,), 32, ("gpu:0",)),),
+    memory={"jax gpu:0": (0, 32)},
+    unseen=("copies elsewhere",),
+)
+
+
+def test_the_report_says_how_much_of_the_time_copies_took() -> None:
+    assert str(FOUND) == (
+        "np.array(x) … 3 lines\n"
+        "           8.45 ms   of which 6.30 ms is the copy to the host             COPIES\n"
+        "line  way           size      took    what\n"
+        "2     gpu:0 → host  1.00 MiB  6.3 ms  np.array(x); jax f32[512,512]; asked for\n"
+        "3     host → gpu:0  96 B      ?       f(n) in step; jax f32[8]; 3 times;\n"
+        "                                      implicit\n"
+        "4     cpu:0 → host  0 B               np.asarray(y); jax f32[8]; shares memory\n"
+        "waited     2.00 ms before these, until the data was computed\n"
+        "implicit   96 B copied where the code names no copy\n"
+        "created    1 jax array, 32 B: y f32[8]\n"
+        "jax gpu:0  0 B in use before, 32 B after\n"
+        "not seen   copies elsewhere\n"
+        "with       jax 0.10.2"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "direction"),
+    [
+        ("cpu", "cuda:0", "to devices"),
+        ("cuda:0", "cpu pinned", "to the host"),
+        ("gpu:0", "host", "to the host"),
+        ("cpu:0", "host", "to the host"),
+        ("cuda:0", "cuda:1", "between devices"),
+        ("cpu:0", "cpu:1", "between devices"),
+    ],
+)
+def test_the_memory_of_the_cpu_is_the_host_beside_a_gpu(
+    source: str, target: str, direction: str
+) -> None:
+    assert replace(COPY, source=source, target=target).direction == direction
+
+
+def test_where_nothing_is_copied_the_headline_says_so() -> None:
+    assert "nothing was copied: memory is shared" in str(Transfers("x", 1.0, {}, (SHARED,)))
+    assert "no copy between host and devices was seen" in str(Transfers("x", 1.0))
+
+
+def test_very_many_copies_are_cut_to_the_largest() -> None:
+    many = tuple(
+        Transfer("jax", i, "x", "", "host", "gpu:0", "int8", (i,), i, False) for i in range(1, 101)
+    )
+    text = str(Transfers("x", 1.0, {}, many))
+    assert "70 more" in text
+    assert text.count("implicit") == 31
+
+
+def test_facts_that_cannot_be_are_refused() -> None:
+    assert Transfers.from_dict(FOUND.to_dict()) == FOUND
+    assert Transfers("x", -1.0).check() is not None
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [("1 + 2", 3), ("[1] * 2 + [3]", [1, 1, 3]), ("2 ** 3 ** 0 % 5 // 1 - 4 / 2", 0.0),
+     ("6 & 3 | 8 ^ 1 << 2 >> 1", 10), ("'a%s' % 'b'", "ab")],
+)  # fmt: skip
+def test_operators_give_what_they_give(code: str, value: object) -> None:
+    class Hook:
+        seen = 0
+
+        def pick(self, site: instrument.Site, function: Any, /) -> Any:
+            self.seen += 1
+            return function
+
+    hook, names = Hook(), {}
+    exec(instrument.compiled(Source.plain(f"found = {code}"), hook, operators=True), names)
+    assert names["found"] == value
+    assert hook.seen > 0
+
+
+def test_errors_of_the_code_are_kept_and_their_traceback_is_the_users() -> None:
+    found, error = transfer_code(Source.plain("x = 1\ny = x + None"), {})
+    assert found.error.startswith("TypeError: unsupported operand type")
+    assert error is not None
+    assert error.__traceback__ is not None
+    frames = []
+    trace = error.__traceback__.tb_next
+    while trace is not None:
+        frames.append((trace.tb_frame.f_code.co_name, trace.tb_lineno))
+        trace = trace.tb_next
+    assert frames == [("<module>", 2)]
+
+
+def test_calls_that_name_a_copy_are_known_by_name() -> None:
+    assert called_in("x[0].item()") == "item"
+    assert called_in("x if y") == ""
+
+
+def test_a_block_that_copies_nothing_says_so() -> None:
+    with ipyjaxbench.transfers() as t:
+        pass
+    assert t.transfers.transfers == ()
+    assert t.transfers.code == "the block"
+
+
+def test_a_cell_is_run_and_told_and_its_names_stay(shell: Shell) -> None:
+    shell.run("%%fwdevices -v found\nimport numpy as np\na = np.ones(3)\nb = a + 1")
+    assert shell.names["b"].tolist() == [2, 2, 2]
+    found = shell.names["found"]
+    assert [(each.name, each.nbytes) for each in found.created] == [("a", 24), ("b", 24)]
+    assert len(shell.shown) == 1
+
+
+def test_functions_of_the_cell_have_their_own_code_afterwards(shell: Shell) -> None:
+    cell = "def f(x): return abs(x)\nclass C:\n    def m(self): return f(-1)\ny = C().m()"
+    shell.run(cell)
+    alone = [shell.names["f"].__code__, shell.names["C"].m.__code__]
+    shell.run("%%fwdevices\n" + cell)
+    watched = [shell.names["f"].__code__, shell.names["C"].m.__code__]
+    for one, other in zip(alone, watched, strict=True):
+        assert (one.co_consts, one.co_names, one.co_code) == (
+            other.co_consts, other.co_names, other.co_code,
+        )  # fmt: skip
+    assert shell.names["y"] == 1
+
+
+def test_a_cell_that_fails_is_told_and_still_stops(shell: Shell) -> None:
+    with pytest.raises(ZeroDivisionError):
+        shell.run("%%fwdevices\n1 / 0")
+    assert "ZeroDivisionError: division by zero" in str(shell.shown[0].data["text/plain"])
+
+
+def test_words_where_options_stand_are_refused(shell: Shell) -> None:
+    with pytest.raises(UsageError, match="'x' stands where options stand: write code below"):
+        shell.run("%%fwdevices x\n1")

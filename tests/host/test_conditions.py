@@ -1,0 +1,207 @@
+"""What this machine tells, and what it tells under real load."""
+
+import dataclasses
+import gc
+import os
+import platform
+import subprocess
+import sys
+import time
+
+import msgspec
+import pytest
+
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host.conditions import Conditions, Meter, environment
+from ipyjaxbench.testing import FakeClock
+from tests.trees import Tree
+
+
+def pretend_to_be(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(platform, "system", lambda: name)
+
+
+def test_wall_time_is_the_clocks() -> None:
+    clock = FakeClock()
+    meter = Meter(clock)
+    clock.advance(2_500_000_000)
+    assert meter.read().wall == 2.5
+
+
+@pytest.mark.parametrize("name", ["Darwin", "Windows"])
+def test_other_systems_tell_what_psutil_knows(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    pretend_to_be(monkeypatch, name)
+    seen = tree.meter().read()
+    assert seen.busy is not None
+    assert seen.usable == seen.cpus
+    assert (seen.pressure, seen.waited, seen.steal, seen.throttles) == (None,) * 4
+    assert (seen.switches is None) == (name == "Windows")
+
+
+def test_memory_of_other_systems_is_what_psutil_knows(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = environment()["memory"]
+    pretend_to_be(monkeypatch, "Darwin")
+    assert environment(tree.root)["memory"] == here
+
+
+# This process, on this machine
+
+
+def test_its_own_work_is_counted() -> None:
+    meter = Meter(Clock.elapsed())
+    sum(range(2_000_000))
+    seen = meter.read()
+    assert seen.cpu > 0
+    assert 1 <= seen.usable <= seen.cpus == os.cpu_count()
+
+
+def test_collections_are_counted_whether_they_are_automatic_or_asked_for() -> None:
+    gc.disable()
+    try:
+        meter = Meter(Clock.elapsed())
+        assert meter.read().collections == 0
+        gc.collect()
+        gc.collect(0)
+        assert meter.read().collections == 2
+    finally:
+        gc.enable()
+
+
+def test_looking_leaves_no_callback_and_collects_nothing() -> None:
+    before, hooks = gc.get_stats(), list(gc.callbacks)
+    gc.disable()
+    try:
+        Meter(Clock.elapsed()).read()
+        after = gc.get_stats()
+    finally:
+        gc.enable()
+    assert (after, gc.callbacks) == (before, hooks)
+
+
+def test_a_meter_can_be_read_again_and_counts_from_its_start() -> None:
+    clock = FakeClock()
+    meter = Meter(clock)
+    clock.advance(1_000_000_000)
+    assert meter.read().wall == 1.0
+    clock.advance(1_000_000_000)
+    assert meter.read().wall == 2.0
+
+
+BURN = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
+
+
+def test_programs_that_keep_all_cpus_busy_are_seen() -> None:
+    """Two for each CPU: whatever else runs, this process must wait for one."""
+    commands = [[sys.executable, "-S", "-c", BURN]] * (2 * (os.cpu_count() or 1))
+    quiet = Meter(Clock.elapsed()).read()
+    burners: list[subprocess.Popen[bytes]] = []
+    try:
+        burners += (subprocess.Popen(command) for command in commands)
+        meter = Meter(Clock.elapsed())
+        end = time.process_time() + 0.2
+        while time.process_time() < end:
+            sum(range(10_000))
+        seen = meter.read()
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    for told in ("busy", "waited", "pressure"):
+        if getattr(quiet, told) is not None:
+            assert getattr(seen, told) > 0.05, told
+    if quiet.busy is not None:
+        assert seen.others is not None
+        assert seen.others > 0.05
+
+
+def test_loading_and_asking_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from ipyjaxbench.host.conditions import Meter, environment;"
+        "from ipyjaxbench.host.clock import Clock; Meter(Clock.elapsed()).read(); environment();"
+        "print([m for m in ('numpy', 'psutil', 'msgspec', 'pynvml') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ("[]" if platform.system() == "Linux" else "['psutil']")
+
+
+# The record
+
+
+FULL = Conditions(
+    wall=2.0,
+    cpu=1.5,
+    cpus=4,
+    usable=2,
+    busy=3.0,
+    waited=0.5,
+    pressure=0.25,
+    throttles=3,
+    throttled=0.125,
+    steal=0.0,
+    switches=7,
+    collections=1,
+)
+
+
+@pytest.mark.parametrize("conditions", [FULL, Conditions(1.0, 0.5, 2, 2)], ids=["full", "bare"])
+def test_conditions_survive_json(conditions: Conditions) -> None:
+    packed = msgspec.json.encode(conditions)
+    assert msgspec.json.decode(packed, type=Conditions) == conditions
+
+
+def test_what_was_read_here_survives_json_and_makes_sense() -> None:
+    seen = Meter(Clock.elapsed()).read()
+    assert msgspec.json.decode(msgspec.json.encode(seen), type=Conditions) == seen
+    assert seen.check() is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"wall": -1.0},
+        {"cpu": float("nan")},
+        {"waited": float("inf")},
+        {"throttles": -1},
+        {"cpus": 0, "usable": 0},
+        {"usable": 0},
+        {"usable": 5},
+    ],
+    ids=str,
+)
+def test_facts_that_cannot_be_true_are_told(change: dict[str, float]) -> None:
+    assert FULL.check() is None
+    assert dataclasses.replace(FULL, **change).check() is not None
+
+
+def test_others_are_never_less_than_nothing() -> None:
+    """Linux counts the CPU time of all programs in hundredths, and that of one precisely."""
+    assert dataclasses.replace(FULL, busy=1.4).others == 0.0
+    assert dataclasses.replace(FULL, busy=None).others is None
+
+
+def test_the_environment_is_plain_facts_and_does_not_name_the_machine() -> None:
+    told = environment()
+    assert list(told) == [
+        *("platform", "python", "implementation"),
+        *("cpu", "cpus", "usable_cpus", "cpu_quota", "memory", "memory_limit"),
+    ]
+    assert msgspec.json.decode(msgspec.json.encode(told)) == told
+    assert told["python"] == platform.python_version()
+    assert all(platform.node() != value for value in told.values())
+    assert isinstance(told["memory"], int)
+
+
+def test_the_environment_is_looked_up_once(tree: Tree) -> None:
+    assert environment(tree.root) is environment(tree.root)
+
+
+def test_the_environment_reads_the_cpus_name(tree: Tree) -> None:
+    tree.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nflags\t: a b\n")
+    tree.write("proc/meminfo", "MemTotal:       24684092 kB\nMemFree:        1 kB\n")
+    told = environment(tree.root)
+    assert told["cpu"] == "Some CPU @ 3 GHz"
+    assert told["memory"] == 24_684_092 * 1024

@@ -1,0 +1,226 @@
+"""What Linux tells in files, read from trees of files in its formats."""
+
+import os
+
+import pytest
+
+from ipyjaxbench.host.conditions import Conditions, environment
+from tests.trees import V1_GROUPS, V1_STAT, V2_STAT, Tree
+
+TOLD_IN_FILES = ("busy", "waited", "pressure", "throttles", "throttled", "steal")
+
+
+def test_pressure_is_what_some_program_waited(tree: Tree) -> None:
+    tree.pressure(630_581_445)
+    meter = tree.meter()
+    tree.pressure(631_331_445)
+    assert meter.read().pressure == pytest.approx(0.75)
+
+
+def test_busy_and_steal_are_of_all_cpus_in_ticks(tree: Tree) -> None:
+    tree.stat()
+    meter = tree.meter()
+    tree.stat(busy=150, steal=23)
+    tick = 1 / os.sysconf("SC_CLK_TCK")
+    seen = meter.read()
+    assert seen.busy == pytest.approx(150 * tick)
+    assert seen.steal == pytest.approx(20 * tick)
+
+
+def test_an_old_kernel_without_steal_still_tells_busy(tree: Tree) -> None:
+    tree.write("proc/stat", "cpu  1 2 3 4\n")
+    seen = tree.meter().read()
+    assert (seen.busy, seen.steal) == (0.0, None)
+
+
+def test_waiting_is_of_all_threads(tree: Tree) -> None:
+    tree.thread(10, 5_000_000_000)
+    tree.thread(11, 1_000_000_000)
+    meter = tree.meter()
+    tree.thread(10, 5_250_000_000)
+    tree.thread(11, 1_500_000_000)
+    assert meter.read().waited == pytest.approx(0.75)
+
+
+def test_a_thread_that_ended_takes_nothing_back_and_a_new_one_counts_whole(tree: Tree) -> None:
+    tree.thread(10, 5_000_000_000)
+    tree.thread(11, 9_000_000_000)
+    meter = tree.meter()
+    (tree.root / "proc/self/task/11/schedstat").unlink()
+    tree.thread(12, 250_000_000)
+    assert meter.read().waited == pytest.approx(0.25)
+
+
+def test_a_number_that_went_to_another_thread_counts_from_zero(tree: Tree) -> None:
+    tree.thread(10, 5_000_000_000)
+    meter = tree.meter()
+    tree.thread(10, 250_000_000)
+    assert meter.read().waited == pytest.approx(0.25)
+
+
+def test_a_kernel_that_does_not_count_waiting_does_not_tell_it(tree: Tree) -> None:
+    tree.thread(10, waited=0, ran=0)
+    assert tree.meter().read().waited is None
+
+
+# Quotas
+
+
+def test_a_quota_of_version_2_is_found_in_its_own_group(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", "0::/user.slice/job\n")
+    tree.group("", {"cpu.stat": "usage_usec 5\n"})
+    tree.group("user.slice/job", {"cpu.stat": V2_STAT.format(times=5, usec=1_000_000)})
+    meter = tree.meter()
+    tree.group("user.slice/job", {"cpu.stat": V2_STAT.format(times=17, usec=1_400_000)})
+    seen = meter.read()
+    assert seen.throttles == 12
+    assert seen.throttled == pytest.approx(0.4)
+
+
+def test_a_quota_of_version_1_is_found_where_the_container_is_mounted(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", V1_GROUPS)
+    tree.group("cpu,cpuacct", {"cpu.stat": V1_STAT.format(times=5, nsec=10**9)})
+    meter = tree.meter()
+    tree.group("cpu,cpuacct", {"cpu.stat": V1_STAT.format(times=6, nsec=3 * 10**9)})
+    seen = meter.read()
+    assert (seen.throttles, seen.throttled) == (1, 2.0)
+
+
+def test_a_version_1_group_that_is_mounted_twice_counts_once(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", "2:cpu,cpuacct:/\n0::/\n")
+    for mount in ("cpu,cpuacct", "cpu"):
+        tree.group(mount, {"cpu.stat": V1_STAT.format(times=0, nsec=0)})
+    meter = tree.meter()
+    for mount in ("cpu,cpuacct", "cpu"):
+        tree.group(mount, {"cpu.stat": V1_STAT.format(times=3, nsec=10**9)})
+    assert meter.read().throttles == 3
+
+
+def test_a_quota_of_a_group_around_counts(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", "0::/pod/container\n")
+    tree.group("", {})
+    tree.group("pod", {"cpu.stat": V2_STAT.format(times=0, usec=0)})
+    tree.group("pod/container", {"cpu.stat": V2_STAT.format(times=0, usec=0)})
+    meter = tree.meter()
+    tree.group("pod", {"cpu.stat": V2_STAT.format(times=2, usec=500_000)})
+    assert meter.read().throttles == 2
+
+
+def test_a_group_outside_of_the_container_is_read_at_its_top(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", "0::/../../other\n")
+    tree.group("", {"cpu.stat": V2_STAT.format(times=0, usec=0)})
+    assert tree.meter().read().throttles == 0
+
+
+def test_a_group_without_a_quota_does_not_tell(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", "0::/\n")
+    tree.group("", {"cpu.stat": "usage_usec 6935323735\nuser_usec 1\n"})
+    seen = tree.meter().read()
+    assert (seen.throttles, seen.throttled) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("files", "quota"),
+    [
+        ({"cpu.max": "150000 100000\n"}, 1.5),
+        ({"cpu.max": "max 100000\n"}, None),
+        ({"cpu.max": "100000 0\n"}, None),
+        ({"cpu.cfs_quota_us": "50000\n", "cpu.cfs_period_us": "100000\n"}, 0.5),
+        ({"cpu.cfs_quota_us": "-1\n", "cpu.cfs_period_us": "100000\n"}, None),
+        ({}, None),
+    ],
+)
+def test_the_environment_tells_the_quota(
+    tree: Tree, files: dict[str, str], quota: float | None
+) -> None:
+    tree.write("proc/self/cgroup", "0::/job\n")
+    tree.group("", {})
+    tree.group("job", files)
+    assert environment(tree.root)["cpu_quota"] == quota
+
+
+def test_the_tightest_of_several_quotas_counts(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", "0::/pod/container\n")
+    tree.group("", {})
+    tree.group("pod", {"cpu.max": "200000 100000\n"})
+    tree.group("pod/container", {"cpu.max": "400000 100000\n"})
+    assert environment(tree.root)["cpu_quota"] == 2.0
+
+
+# What cannot be read is not told, and nothing fails
+
+
+def not_told(seen: Conditions) -> bool:
+    return all(getattr(seen, name) is None for name in TOLD_IN_FILES)
+
+
+def test_a_tree_without_anything_tells_nothing(tree: Tree) -> None:
+    assert not_told(tree.meter().read())
+
+
+GARBAGE = [
+    "",
+    "\0\0",
+    "some garbage total=\ncpu  x y z\n",
+    "total=5",
+    "cpu  -1 -2 -3 -4\n",
+    "9" * 9999,
+]
+
+
+@pytest.mark.parametrize("text", GARBAGE, ids=range(len(GARBAGE)))
+def test_garbage_in_files_tells_nothing(tree: Tree, text: str) -> None:
+    for path in ("proc/stat", "proc/pressure/cpu", "proc/self/cgroup", "proc/cpuinfo"):
+        tree.write(path, text)
+    tree.write("proc/self/task/1/schedstat", text)
+    tree.write("proc/meminfo", text)
+    tree.group("", {"cpu.stat": text, "cpu.max": text})
+    assert not_told(tree.meter().read())
+    told = environment(tree.root)
+    assert told["memory"] is told["cpu_quota"] is None
+
+
+def test_numbers_that_no_counter_reaches_are_garbage(tree: Tree) -> None:
+    huge = "9" * 400
+    tree.write("proc/stat", f"cpu  {huge} {huge} {huge} 0\n")
+    tree.pressure(int(huge))
+    tree.write("proc/self/task/1/schedstat", f"1 {huge} 1\n")
+    assert not_told(tree.meter().read())
+
+
+def test_bytes_that_are_no_text_tell_nothing(tree: Tree) -> None:
+    for path in ("proc/stat", "proc/pressure/cpu", "proc/self/cgroup"):
+        tree.write(path, "")
+        (tree.root / path).write_bytes(b"\xff\xfe\x00cpu\x80")
+    tree.write("proc/self/cgroup", "0::/\0\n")
+    tree.group("", {})
+    assert not_told(tree.meter().read())
+
+
+def test_folders_where_files_should_be_tell_nothing(tree: Tree) -> None:
+    """Reading fails for them as for a file that may not be read, for every user."""
+    for path in ("proc/stat", "proc/pressure/cpu", "proc/self/cgroup"):
+        (tree.root / path).mkdir(parents=True)
+    (tree.root / "proc/self/task/1/schedstat").mkdir(parents=True)
+    assert not_told(tree.meter().read())
+
+
+def test_counters_that_go_back_tell_nothing(tree: Tree) -> None:
+    tree.stat(busy=100, steal=50)
+    tree.pressure(1000)
+    tree.write("proc/self/cgroup", "0::/\n")
+    tree.group("", {"cpu.stat": V2_STAT.format(times=9, usec=9)})
+    meter = tree.meter()
+    tree.stat(busy=0, steal=3)
+    tree.pressure(10)
+    tree.group("", {"cpu.stat": V2_STAT.format(times=1, usec=1)})
+    assert not_told(meter.read())
+
+
+def test_what_vanishes_between_readings_is_not_told(tree: Tree) -> None:
+    tree.stat()
+    tree.pressure(1000)
+    meter = tree.meter()
+    (tree.root / "proc/stat").unlink()
+    (tree.root / "proc/pressure/cpu").unlink()
+    assert not_told(meter.read())

@@ -1,0 +1,158 @@
+"""%ipyjaxbench: the magics, and what a report of a bug needs."""
+
+import re
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench import About, about
+from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.host import conditions
+from ipyjaxbench.jupyter.commands import COMMANDS
+from ipyjaxbench.reports.result import MIME
+from ipyjaxbench.testing import FakeFramework
+from tests.shell import Shell
+
+about_module = sys.modules["ipyjaxbench.device.about"]
+
+
+def facts(monkeypatch: pytest.MonkeyPatch | None = None, **variables: str) -> dict[str, str]:
+    for name, value in variables.items():
+        assert monkeypatch
+        monkeypatch.setenv(name, value)
+    return dict(about().facts)
+
+
+def test_the_magics_stand_there_with_a_sentence_each(shell: Shell) -> None:
+    shell.run("%ipyjaxbench")
+    (output,) = shell.shown
+    text = " ".join(output.data["text/plain"].split())
+    for command in COMMANDS:
+        assert f"{command.typed} {command.purpose}" in text
+    assert About.from_dict(output.data[MIME]).facts
+
+
+def test_versions_are_told(shell: Shell) -> None:
+    found = dict(shell.run("%ipyjaxbench -q -o").facts)
+    assert found["python"].startswith(sys.version.split()[0])
+    assert found["numpy"] == f"{np.__version__}, imported"
+    assert re.fullmatch(r"\d+\.\d+\..+", found["IPython"])
+    assert found["ipyjaxbench"] in (ipyjaxbench.__version__, "not installed: a copy of its code")
+
+
+def test_the_text_can_be_pasted_and_stands_unbroken_in_the_page(shell: Shell) -> None:
+    shell.run("%ipyjaxbench -v result")
+    result = shell.names["result"]
+    lines = result.text.splitlines()
+    assert all(re.match(r" {0,2}\S+( \S+)*  +\S", line) for line in lines if line.strip()), lines
+    (output,) = shell.shown
+    assert re.search(r"<pre [^>]*>ipyjaxbench +", output.data["text/html"])
+
+
+def test_a_started_framework_shows_its_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    framework = FakeFramework()
+    chips = tuple(Device(f"fake:{n}", "A chip", limit=2**34) for n in range(8))
+    home = Home("fake", "1.0", started=True, devices=(*chips, Device("fake:8", "Another chip")))
+    found = devices_of(monkeypatch, framework, home)
+    assert found == [
+        ("fake", "1.0, started"),
+        ("  devices", "fake:0 to fake:7, A chip, 16.0 GiB each"),
+        ("  devices", "fake:8, Another chip"),
+    ]
+
+
+def test_a_framework_that_has_not_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home("fake", "1.0", started=False)
+    found = devices_of(monkeypatch, FakeFramework(), home)
+    assert found == [("fake", "1.0, imported, not started")]
+
+
+def devices_of(
+    monkeypatch: pytest.MonkeyPatch, framework: Any, home: Home
+) -> list[tuple[str, str]]:
+    framework.module, framework.has_devices = "fake", True
+    monkeypatch.setattr(framework, "version", lambda: "1.0")
+    monkeypatch.setattr(framework, "home", lambda: home)
+    monkeypatch.setattr(about_module, "loaded", lambda: ([framework], {}))
+    return [each for each in about().facts if "fake" in each[0] or each[0] == "  devices"]
+
+
+def test_a_framework_that_is_broken_is_told_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(about_module, "loaded", lambda: ([], {"numpy": "ImportError: half"}))
+    assert facts()["numpy"] == f"{np.__version__}, ImportError: half"
+
+
+def test_limits_of_the_machine_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = {**conditions.environment(), "cpus": 8, "usable_cpus": 4, "cpu_quota": 1.5,
+            "memory": 2**34, "memory_limit": 2**32, "cpu": "A CPU"}  # fmt: skip
+    monkeypatch.setattr(conditions, "environment", lambda: here)
+    found = facts()
+    assert found["cpu"] == "A CPU, 4 of 8 CPUs usable, 1.5 by quota"
+    assert found["memory"] == "16.0 GiB, 4.00 GiB by the control group"
+
+
+def test_variables_that_frameworks_read_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=/home/somebody/dump  --xla_x=1")
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    assert "XLA_FLAGS=--xla_dump_to=~/dump --xla_x=1" in about().text
+    assert "OMP_NUM_THREADS=4" in about().text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "JAX_API_TOKEN",
+        "TF_SECRET",
+        "TORCH_HUB_PASSWORD",
+        "TPU_WORKER_HOSTNAMES",
+        "JAX_COORDINATOR_ADDRESS",
+        "TF_CONFIG",
+        "AWS_REGION",
+        "PATH",
+    ],
+)
+def test_what_may_be_a_secret_or_is_nobodys_business_is_not_told(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "hush")
+    assert "hush" not in about().text
+    assert f"{name}=" not in about().text
+
+
+def test_an_address_with_a_password_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_PROXY", "https://me:hush@example.org")
+    assert "hush" not in about().text
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("JPY_SESSION_NAME", "Jupyter Server (JupyterLab, Notebook)"),
+        ("KAGGLE_KERNEL_RUN_TYPE", "Kaggle"),
+    ],
+)
+def test_the_front_end_is_told_where_it_can_be_known(
+    monkeypatch: pytest.MonkeyPatch, variable: str, told: str
+) -> None:
+    assert facts(monkeypatch, **{variable: "x"})["front end"] == told
+
+
+def test_nothing_is_imported() -> None:
+    heavy = "numpy", "jax", "torch", "tensorflow", "keras", "IPython"
+    code = "import sys, ipyjaxbench; ipyjaxbench.about();"
+    code += f"print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_from_python_the_front_end_is_python() -> None:
+    code = "import ipyjaxbench; print(dict(ipyjaxbench.about().facts)['front end'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "Python"

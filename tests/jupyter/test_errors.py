@@ -1,0 +1,173 @@
+"""Errors stop the run, point at the user's line, and can be debugged."""
+
+import re
+
+import pytest
+from IPython.core.error import UsageError
+
+from tests.jupyter.kernel import Kernel
+from tests.jupyter.terminal import Terminal
+from tests.jupyter.uses import FAILING, FAILS
+from tests.shell import Shell
+
+NAMES = ("fwtime", "fwcompare", "fwdevices", "trace_cached", "jaxpr", "fxgraph", "tfgraph")
+UNREADABLE = {
+    "%fwtime": ("%fwtime f(", 1),
+    "%%fwtime": ("%%fwtime\nx = 1\nf(", 3),
+    "%%fwcompare": ("%%fwcompare\na: 1\nb: f(", 3),
+    "%%fwdevices": ("%%fwdevices\nf(", 2),
+    "%trace_cached": ("1\n%trace_cached f(", 2),
+    "%%trace_cached": ("%%trace_cached\n\nf(", 3),
+    "%jaxpr": ("%jaxpr f(", 1),
+}
+LINES = [magic for magic, code in FAILING.items() if not code.startswith("%%")]
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_an_error_of_the_code_is_raised_as_it_is(shell: Shell, magic: str) -> None:
+    shell.run(FAILS)
+    with pytest.raises(ZeroDivisionError):
+        shell.run(FAILING[magic])
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_the_traceback_shows_the_users_lines(shell: Shell, magic: str) -> None:
+    shell.run(FAILS)
+    with pytest.raises(ZeroDivisionError):
+        shell.run(FAILING[magic])
+    lines = FAILING[magic].splitlines()
+    number, line = next((n, line) for n, line in enumerate(lines, 1) if "g(3)" in line)
+    code = re.escape(line.rpartition(" ")[2])
+    assert re.search(rf"----> {number} (\w+: )?{code}", shell.text)  # an arm has its label
+    assert "----> 3     return b / 0" in shell.text
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_frames_of_the_magic_are_hidden(shell: Shell, magic: str) -> None:
+    shell.run(FAILS)
+    with pytest.raises(ZeroDivisionError):
+        shell.run(FAILING[magic])
+    assert "ipyjaxbench" not in shell.text
+    assert "contextlib" not in shell.text
+
+
+@pytest.mark.parametrize("magic", LINES)
+def test_an_error_of_a_line_stops_the_cell_at_its_number(shell: Shell, magic: str) -> None:
+    shell.run(FAILS)
+    with pytest.raises(ZeroDivisionError):
+        shell.run(f"x = 1\n\n{FAILING[magic]}\nafter = 1")
+    assert "after" not in shell.names
+    assert "----> 3 g(3)" in shell.text
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_the_next_cell_runs_after_an_error(shell: Shell, magic: str) -> None:
+    shell.run(FAILS)
+    with pytest.raises(ZeroDivisionError):
+        shell.run(FAILING[magic])
+    shell.run("from IPython.display import display\nprint('heard'); display('seen'); y = 1 + 1")
+    assert shell.names["y"] == 2
+    assert "heard" in shell.text
+    assert len(shell.shown) == 1
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_an_error_fails_the_cell_of_a_notebook(kernel: Kernel, magic: str) -> None:
+    kernel.run(FAILS)
+    shown = kernel.run(FAILING[magic])
+    assert (shown.status, shown.error) == ("error", "ZeroDivisionError")
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_the_debugger_of_a_notebook_is_where_the_code_failed(kernel: Kernel, magic: str) -> None:
+    kernel.run(FAILS)
+    kernel.run(FAILING[magic])
+    shown = kernel.run("%debug", answers=["p b + 1000", "q"])
+    assert "----> 3     return b / 0" in shown.text
+    assert "1004" in shown.text
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_the_debugger_of_a_terminal_is_where_the_code_failed(
+    terminal: Terminal, magic: str
+) -> None:
+    terminal.type(FAILS)
+    terminal.type(FAILING[magic])
+    assert "----> 3     return b / 0" in terminal.type("%debug")
+    assert "1004" in terminal.type("p b + 1000")
+    terminal.type("q")
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_the_debugger_goes_up_to_the_line_of_the_cell(terminal: Terminal, magic: str) -> None:
+    terminal.type(FAILS)
+    terminal.type(FAILING[magic])
+    terminal.type("%debug")
+    assert "g(3)" in terminal.type("u")
+    terminal.type("q")
+
+
+@pytest.mark.parametrize("magic", FAILING)
+def test_the_last_traceback_can_be_shown_again(terminal: Terminal, magic: str) -> None:
+    terminal.type(FAILS)
+    terminal.type(FAILING[magic])
+    assert "----> 3     return b / 0" in terminal.type("%tb")
+
+
+@pytest.mark.parametrize("magic", NAMES)
+def test_an_unknown_option_is_one_line(shell: Shell, magic: str) -> None:
+    with pytest.raises(UsageError):
+        shell.run(f"%{magic} --nope x")
+    (line,) = shell.text.strip().splitlines()
+    assert line.startswith("UsageError: unknown option --nope")
+
+
+@pytest.mark.parametrize("magic", NAMES)
+def test_an_unknown_option_fails_the_cell_of_a_notebook(kernel: Kernel, magic: str) -> None:
+    shown = kernel.run(f"%{magic} --nope x\nnever = 1")
+    assert (shown.status, shown.error) == ("error", "UsageError")
+    assert kernel.run("never").error == "NameError"
+
+
+@pytest.mark.parametrize("magic", UNREADABLE)
+def test_code_that_cannot_be_read_is_one_line_with_its_number(shell: Shell, magic: str) -> None:
+    cell, number = UNREADABLE[magic]
+    with pytest.raises(UsageError):
+        shell.run(cell)
+    (line,) = shell.text.strip().splitlines()
+    assert line.startswith(f"UsageError: SyntaxError in line {number}, ")
+
+
+def test_what_makes_no_program_is_one_line(kernel: Kernel) -> None:
+    """In a process of its own: with JAX imported it is a program of JAX's."""
+    kernel.run("import numpy as np\na = np.arange(9.0)")
+    shown = kernel.run("%jaxpr a.sum()")
+    (line,) = shown.text.strip().splitlines()
+    assert line.startswith("UsageError: 'a.sum()' makes no program: NumPy and Python make none.")
+
+
+def test_a_name_that_is_spelled_wrong_is_one_line(ready: Shell) -> None:
+    ready.names["weights"] = ready.names["a"]
+    with pytest.raises(UsageError):
+        ready.run("%fwdevices weight")
+    assert ready.text.strip() == (
+        "UsageError: weight: there is no name 'weight'; did you mean weights?"
+    )
+
+
+def test_what_is_no_expression_is_one_line_and_nothing_of_it_is_run(ready: Shell) -> None:
+    ready.names["ran"] = []
+    with pytest.raises(UsageError):
+        ready.run("%fwdevices ran.append(1) b = ran")
+    assert ready.text.strip() == (
+        "UsageError: ran.append(1) b = ran: names or expressions, with blanks between them"
+    )
+    assert ready.names["ran"] == []
+
+
+@pytest.mark.parametrize("typed", ["exi", "qui", "get_ipytho", "Ou"])
+def test_names_of_ipython_are_not_suggested(shell: Shell, typed: str) -> None:
+    shell.names["nonexistent"] = 1
+    with pytest.raises(UsageError) as caught:
+        shell.run(f"%fwdevices {typed}")
+    assert str(caught.value) == f"{typed}: there is no name {typed!r}"

@@ -1,0 +1,140 @@
+"""`%%fwcompare` in a real IPython shell."""
+
+import pytest
+from IPython.core.error import UsageError
+from IPython.core.oinspect import getdoc
+
+from ipyjaxbench import Comparison, Sweep
+from ipyjaxbench.reports.result import MIME
+from tests.shell import Shell
+
+ARMS = "a: sum(range(1000))\nb: sum(range(9000))\n"
+
+
+def test_a_cell_is_compared_and_shown_once_in_three_forms(shell: Shell) -> None:
+    assert shell.run(f"%%fwcompare -b 0.1\n{ARMS}") is None
+    (output,) = shell.shown
+    assert set(output.data) == {"text/plain", "text/html", MIME}
+    assert output.data["text/plain"].startswith("compared")
+    assert [side.label for side in Comparison.from_dict(output.data[MIME]).sides] == ["a", "b"]
+
+
+def test_the_set_up_above_the_arms_runs_once_and_its_names_go(shell: Shell) -> None:
+    shell.run("runs, kept = [], 'mine'")
+    setup = "runs.append(1)\nkept = 'other'\nimport decimal"
+    shell.run(f"%%fwcompare -q -v found -b 0.1\n{setup}\n{ARMS}")
+    assert shell.names["runs"] == [1]
+    assert shell.names["kept"] == "mine"
+    assert "decimal" not in shell.names
+    assert [side.label for side in shell.names["found"].sides] == ["a", "b"]
+    assert shell.shown == []
+
+
+def test_assigned_and_returned_results_are_shown_once_at_most(shell: Shell) -> None:
+    for name in ("one", "two"):
+        shell.run(f"%fwtime -q -b 0.05 --name {name} sum(range(100))")
+    shell.run("r = %fwcompare one two")
+    assert isinstance(shell.names["r"], Comparison)
+    assert len(shell.shown) == 1
+    found = shell.run("%fwcompare -o one two")
+    assert isinstance(found, Comparison)
+    assert shell.shown == []
+    assert shell.text.count("compared") == 1
+
+
+def test_kept_names_may_have_spaces(shell: Shell) -> None:
+    shell.run('%fwtime -q -b 0.05 --name "be fore" sum(range(100))')
+    shell.run("%fwtime -q -b 0.05 --name after sum(range(100))")
+    shell.run('r = %fwcompare -q "be fore" after')
+    assert [side.label for side in shell.names["r"].sides] == ["be fore", "after"]
+
+
+def test_shell_commands_and_magics_may_stand_behind_a_label(shell: Shell) -> None:
+    shell.run("%%fwcompare -q -v r -b 0.1\nsh: !true\nmagic: %precision 3\n")
+    assert [side.failed for side in shell.names["r"].sides] == ["", ""]
+
+
+def test_names_and_numbers_are_swept(shell: Shell) -> None:
+    shell.run(
+        "%%fwcompare --sweep n=100..400 -b 0.3\nxs = list(range(n))\na: sum(xs)\nb: sorted(xs)\n"
+    )
+    (output,) = shell.shown
+    found = Sweep.from_dict(output.data[MIME])
+    assert [point.values for point in found.points] == [("100",), ("200",), ("400",)]
+    assert "n" not in shell.names
+    assert "xs" not in shell.names
+
+
+def test_a_kept_result_is_not_compared_with_itself(shell: Shell) -> None:
+    shell.run("%fwtime -q -b 0.05 --name one sum(range(100))")
+    with pytest.raises(UsageError) as caught:
+        shell.run("%fwcompare one one")
+    assert str(caught.value) == "'one' stands there twice: a comparison needs two arms"
+
+
+def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> None:
+    shell.run("%fwtime -q -b 0.05 --name short sum(range(100))")
+    shell.run("%fwtime -q -b 0.05 --name long sum(range(99999))")
+    shell.run("%fwcompare short long")
+    (output,) = shell.shown
+    assert Comparison.from_dict(output.data[MIME]).ratio("long") is not None
+    assert "measured one after the other, not in turns" in output.data["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("%%fwcompare\na: 1", "'a' is the only arm, and a comparison needs two"),
+        ("%%fwcompare --baseline c\na: 1\nb: 2", "--baseline c: the arms are a, b"),
+        ("%%fwcompare f(x)\na: 1\nb: 2", "'f(x)' stands where options stand: write code below"),
+        ("%%fwcompare --sweep n\na: n\nb: 2", "--sweep n: --sweep takes a name and its values"),
+        ("%%fwcompare --sweep k=1\na: 1\nb: 2", "--sweep k: no arm and no set-up reads k"),
+        (
+            "%%fwcompare\na: 1\nb: foo(\nc: 2",
+            "SyntaxError in line 3, 'b: foo(': '(' was never closed",
+        ),
+        ("%fwcompare -b 3 one two", "--sweep, --align and -b go with a cell of arms"),
+        ("%%fwcompare\ny: int = 3\na: 1\nb: 2", "'y: int = 3' reads as an arm: write it without"),
+        (f"%%fwcompare\na: 1\n{'b' * 25}: 2", f"'{'b' * 25}': a label has 24 characters at most"),
+        ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo; %%fwcompare? lists the options."),
+        ("%fwcompare nope two", "'nope' was not kept by %fwtime --name; kept are: "),
+    ],
+)
+def test_bad_input_is_one_line(cell: str, message: str, shell: Shell) -> None:
+    with pytest.raises(UsageError) as caught:
+        shell.run(cell)
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_one_arm_that_fails_is_shown_and_stops_the_notebook_at_the_end(shell: Shell) -> None:
+    with pytest.raises(ZeroDivisionError):
+        shell.run("%%fwcompare -v r -b 0.1\na: 1\nb: 1 / 0\nc: 2")
+    assert "b failed: ZeroDivisionError: division by zero." in shell.shown[0].data["text/plain"]
+    assert shell.names["r"].ratio("c") is not None
+    assert "1 / 0" in shell.text
+    assert "contender.py" not in shell.text
+
+
+def test_with_keep_going_an_arm_that_fails_is_shown_alone(shell: Shell) -> None:
+    shell.run("%%fwcompare --keep-going -b 0.1\na: 1\nb: 1 / 0")
+    assert "b failed: ZeroDivisionError" in shell.shown[0].data["text/plain"]
+
+
+@pytest.mark.parametrize("option", ["", "--keep-going", "--sweep n=1,2", "-q"])
+def test_arms_that_all_fail_stop_the_notebook(shell: Shell, option: str) -> None:
+    with pytest.raises(ZeroDivisionError):
+        shell.run(f"%%fwcompare -b 0.1 {option}\nn = 1\na: n / 0\nb: n / 0.0")
+    assert len(shell.shown) == (option != "-q")
+
+
+def test_an_error_in_an_arm_is_found_at_its_line(shell: Shell) -> None:
+    with pytest.raises(UsageError) as caught:
+        shell.run("%%fwcompare\na: 1\nb: f(\n")
+    assert "SyntaxError in line 3" in str(caught.value)
+
+
+def test_help_shows_the_options_and_examples(shell: Shell) -> None:
+    help_text = getdoc(shell.shell.find_magic("fwcompare")) or ""
+    for word in ("--baseline", "--sweep", "--align", "ipyjaxbench.compare"):
+        assert word in help_text

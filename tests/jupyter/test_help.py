@@ -1,0 +1,64 @@
+"""What %fwtime? shows, for every magic."""
+
+import re
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.jupyter.commands import COMMANDS, Command
+from tests.shell import Shell
+
+ALL = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+
+
+@ALL
+def test_the_help_has_all_parts_in_eighty_columns(command: Command[Any]) -> None:
+    lines = command.help().splitlines()
+    assert lines[0].endswith(".")
+    assert lines[1] == ""
+    assert lines[2].startswith(f"usage: {command.typed}")
+    for part in ("options:", "examples:", "from Python:"):
+        assert part in lines
+    assert len([line for line in lines if re.match(r"  (\w+ = )?%", line)]) >= 3
+    assert max(map(len, lines)) <= 80
+
+
+@ALL
+def test_the_help_can_be_shown_in_any_terminal(command: Command[Any]) -> None:
+    assert command.help().isascii()
+
+
+@ALL
+def test_every_option_is_told_with_its_flags(command: Command[Any]) -> None:
+    text = command.help()
+    for row in command.rows:
+        assert re.search(rf"^  {', '.join(row.flags)}[ \n]", text, re.MULTILINE), row.flags
+
+
+@ALL
+def test_the_examples_can_be_typed(command: Command[Any]) -> None:
+    for line in re.findall(rf"^  (?:\w+ = )?%%?{command.name}\b(.*)", command.help(), re.MULTILINE):
+        command.split(line)
+
+
+@ALL
+def test_a_question_mark_shows_it(shell: Shell, command: Command[Any]) -> None:
+    shown: list[str] = []
+    shell.shell.set_hook("show_in_pager", lambda _, data, **how: shown.append(str(data)), 0)
+    try:
+        shell.run(f"%{command.name}?")
+    finally:
+        shell.shell.hooks.show_in_pager.chain.pop(0)
+    assert command.purpose in shown[0]
+    assert "from Python:" in shown[0]
+
+
+@ALL
+def test_the_list_of_magics_has_its_name(shell: Shell, command: Command[Any]) -> None:
+    assert f"%{command.name}" in str(shell.run("%lsmagic"))
+
+
+@ALL
+def test_the_brief_list_of_magics_has_its_purpose(shell: Shell, command: Command[Any]) -> None:
+    docs = shell.shell.magics_manager.lsmagic_docs(brief=True)
+    assert docs["line"].get(command.name, docs["cell"].get(command.name)) == command.purpose

@@ -1,0 +1,253 @@
+"""Options in front of code."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.jupyter.commands import PLACE, TIME
+from ipyjaxbench.options import TimeOptions
+
+WHOLE = "a whole number from 1 up; leave it out to have it chosen"
+SECONDS = "a number of seconds from 0 up, as in -b 5"
+DIGITS = "a number of digits from 1 to 15, as in -p 4"
+
+PROTECT = "(Code that starts with -- goes after --)"
+
+CODE = st.text(max_size=60).filter(lambda text: not text.strip().startswith("-"))
+FLAGS = st.lists(
+    st.sampled_from(["-q", "-o", "-n 10", "-n10", "-r 5", "-p4", "-v r", "--cpu"]),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("-n10 f()", TimeOptions(number=10)),
+        ("-n 10 f()", TimeOptions(number=10)),
+        ("-n=10 f()", TimeOptions(number=10)),
+        ("--number=10 f()", TimeOptions(number=10)),
+        ("--number 10 f()", TimeOptions(number=10)),
+        ("-r7 f()", TimeOptions(repeat=7)),
+        ("--repeat=7 f()", TimeOptions(repeat=7)),
+        ("-b 0.5 f()", TimeOptions(budget=0.5)),
+        ("-b1e-3 f()", TimeOptions(budget=0.001)),
+        ("--budget=0 f()", TimeOptions(budget=0.0)),
+        ("-p5 f()", TimeOptions(precision=5)),
+        ("--precision 5 f()", TimeOptions(precision=5)),
+        ("-q f()", TimeOptions(quiet=True)),
+        ("--quiet f()", TimeOptions(quiet=True)),
+        ("-o f()", TimeOptions(returned=True)),
+        ("--return f()", TimeOptions(returned=True)),
+        ("-qo f()", TimeOptions(quiet=True, returned=True)),
+        ("-qon10 f()", TimeOptions(quiet=True, returned=True, number=10)),
+        ("-b.5 f()", TimeOptions(budget=0.5)),
+        ("-v result f()", TimeOptions(variable="result")),
+        ("-vresult f()", TimeOptions(variable="result")),
+        ("--variable=result f()", TimeOptions(variable="result")),
+        ("-t f()", TimeOptions(clock="calendar")),
+        ("--calendar f()", TimeOptions(clock="calendar")),
+        ("-c f()", TimeOptions(clock="cpu")),
+        ("--cpu f()", TimeOptions(clock="cpu")),
+        ("-t -c f()", TimeOptions(clock="cpu")),
+        ("--fresh f()", TimeOptions(fresh=True)),
+        ("--fresh -n5 f()", TimeOptions(fresh=True, number=5)),
+        ("--device f()", TimeOptions(device=True)),
+        ("--ops f()", TimeOptions(device=True, ops=True)),
+        ("--ops -n 3 --device f()", TimeOptions(device=True, ops=True, number=3)),
+        ("-n 1 -n 2 f()", TimeOptions(number=2)),
+        ("  -n10   -r5 f()", TimeOptions(number=10, repeat=5)),
+        ("-n\t10\tf()", TimeOptions(number=10)),
+        ("-- f()", TimeOptions()),
+        ("-q -- f()", TimeOptions(quiet=True)),
+        ("f()", TimeOptions()),
+    ],
+)
+def test_every_spelling_of_an_option_is_understood(line: str, expected: TimeOptions) -> None:
+    assert TIME.split(line) == (expected, "f()")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "-x + 1",
+        "-x",
+        "-1",
+        "-(x)",
+        "-beta * 2",
+        "-np.sum(x)",
+        "-b.sum()",
+        "-total",
+        "f(x, -n)",
+        "f(-n, 10)",
+        "x -n 10",
+        "{x}",
+        "$x",
+        'print("a  b")',
+        "f(  x ,y )  # a  comment",
+        "x = [\t1]",
+        "r'\\d+  \\s'",
+        "x--1",
+        "",
+    ],
+)
+def test_code_is_kept_as_it_was_typed(code: str) -> None:
+    assert TIME.split(code) == (TimeOptions(), code)
+    assert TIME.split(f"-n 10 {code}") == (TimeOptions(number=10), code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["not x", "await f(x)", "lambda: 1", "del x", "x = 3; y", "!ls f(x)", "%time f(x)", "f ("],
+)
+def test_code_of_several_words_behind_an_option_without_value_is_code(code: str) -> None:
+    assert TIME.split(f"--device {code}")[1] == code
+
+
+def test_several_expressions_behind_an_option_are_no_value() -> None:
+    assert PLACE.split("--start x f(y)")[1] == "x f(y)"
+
+
+@pytest.mark.parametrize("code", ["--x", "-n", "-qo", "-q - 1", "-- x", "--number"])
+def test_after_two_dashes_all_is_code(code: str) -> None:
+    assert TIME.split(f"-- {code}") == (TimeOptions(), code)
+
+
+@given(CODE)
+def test_any_code_survives_apart_from_outer_white_space(code: str) -> None:
+    assert TIME.split(code) == (TimeOptions(), code.strip())
+
+
+@given(FLAGS, CODE)
+def test_any_code_survives_behind_options(flags: list[str], code: str) -> None:
+    chosen, rest = TIME.split(f"{' '.join(flags)} {code}")
+    assert rest == code.strip()
+    assert chosen == TIME.split(" ".join(flags))[0]
+    assert chosen != TimeOptions()
+
+
+@given(st.text(max_size=60))
+def test_two_dashes_protect_any_code(code: str) -> None:
+    assert TIME.split(f"-- {code}") == (TimeOptions(), code.strip())
+
+
+@given(st.text(max_size=60))
+def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
+    try:
+        _, code = TIME.split(f"-{line}")
+    except OptionError as error:
+        code, message = "", str(error)
+    else:
+        message = ""
+    assert len(message.splitlines()) <= 1
+    assert f"-{line}".rstrip().endswith(code)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("-n x f()", f"-n x: -n takes {WHOLE}"),
+        ("-n1x f()", f"-n 1x: -n takes {WHOLE}"),
+        ("-n 0 f()", f"-n 0: -n takes {WHOLE}"),
+        ("-n -1 f()", f"-n -1: -n takes {WHOLE}"),
+        ("-n 1.5 f()", f"-n 1.5: -n takes {WHOLE}"),
+        ("--number=x f()", f"--number x: --number takes {WHOLE}"),
+        ("--number= f()", f"--number : --number takes {WHOLE}"),
+        ("-r 0 f()", f"-r 0: -r takes {WHOLE}"),
+        ("-b -1 f()", f"-b -1: -b takes {SECONDS}"),
+        ("-b inf f()", f"-b inf: -b takes {SECONDS}"),
+        ("-b nan f()", f"-b nan: -b takes {SECONDS}"),
+        ("-b f()", f"-b f(): -b takes {SECONDS}"),
+        ("-p 0 f()", f"-p 0: -p takes {DIGITS}"),
+        ("-p 16 f()", f"-p 16: -p takes {DIGITS}"),
+        ("-p x f()", f"-p x: -p takes {DIGITS}"),
+        ("-v 1x f()", "-v 1x: -v takes the name of a variable, as in -v result"),
+        ("-n", "-n needs a value: type -n 5"),
+        ("-q --budget", "--budget needs a value: type --budget 5"),
+        ("-v", "-v needs a value: type -v result"),
+        ("--variable", "--variable needs a value: type --variable result"),
+        ("--device gpu f(x)", "--device gpu: --device takes no value; type --device f(x)"),
+        ("-n 5 --fresh on x = f(x)", "--fresh on: --fresh takes no value; type --fresh x = f(x)"),
+        ("-q=1 f()", "-q=1: -q takes no value; type -q alone"),
+        ("--ops=3 f()", "--ops=3: --ops takes no value; type --ops alone"),
+        ("--cpu=yes f()", "--cpu=yes: --cpu takes no value; type --cpu alone"),
+        (
+            "--numbr=3 f()",
+            f"unknown option --numbr; did you mean --number? {PROTECT}",
+        ),
+        (
+            "--zzz f()",
+            f"unknown option --zzz; %fwtime? lists the options. {PROTECT}",
+        ),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(line: str, message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        TIME.split(line)
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        ({"number": 0}, f"-n 0: -n takes {WHOLE}"),
+        ({"number": 1.5}, f"-n 1.5: -n takes {WHOLE}"),
+        ({"repeat": -3}, f"-r -3: -r takes {WHOLE}"),
+        ({"budget": float("nan")}, f"-b nan: -b takes {SECONDS}"),
+        ({"budget": -0.5}, f"-b -0.5: -b takes {SECONDS}"),
+        ({"precision": 0}, f"-p 0: -p takes {DIGITS}"),
+    ],
+)
+def test_python_is_held_to_the_same_rules(given_: dict, message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        TimeOptions(**given_)
+
+
+def test_a_list_of_operations_needs_a_profiled_pass() -> None:
+    assert TimeOptions(ops=True).device
+    assert not TimeOptions().device
+
+
+def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
+    text = TIME.help()
+    flags = "-n -r -b -p -q -o -v -t -c --number --repeat --budget --precision --quiet --return"
+    more = [
+        "--variable",
+        "--calendar",
+        "--cpu",
+        "--quick",
+        "--precise",
+        "--fresh",
+        "--device",
+        "--ops",
+    ]
+    for flag in [*flags.split(), *more]:
+        assert re.search(rf"(?<!\S){flag}[ ,\n]", text), flag
+    defaults = TimeOptions()
+    assert f"seconds to spend after the first call ({defaults.seconds:g})" in text
+    assert f"significant digits shown ({defaults.precision})" in text
+
+
+def test_the_examples_of_the_help_are_understood() -> None:
+    lines = re.findall(r"(?<!%)%fwtime (.*)", TIME.help().partition("examples:")[2])
+    assert len(lines) == 3
+    assert TIME.split(lines[1]) == (TimeOptions(budget=5.0), lines[1].removeprefix("-b 5 "))
+    assert TIME.split(lines[2]) == (
+        TimeOptions(number=100, repeat=7),
+        "f(x)" + lines[2].split("f(x)")[1],
+    )
+
+
+def test_the_help_has_no_line_over_eighty_columns() -> None:
+    assert max(map(len, TIME.help().splitlines())) <= 80
+
+
+@pytest.mark.parametrize("line", ["-n 5 -b 1 f()", "-r 5 -b 1 f()", "-b1 -n5 -r5 f()"])
+def test_a_budget_and_a_number_of_calls_exclude_each_other(line: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        TIME.split(line)
+    told = "-b 1 goes without -n and -r: they say how many calls are made"
+    assert str(caught.value) == told

@@ -1,0 +1,249 @@
+"""Two runs of the same notebook are held against each other."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipyjaxbench import Comparison, RecordError, Rerun, Sweep, compare_notebooks, read_notebook
+from ipyjaxbench.__main__ import main
+from ipyjaxbench.comparison.comparison import Side
+from ipyjaxbench.comparison.sweep import Point
+from ipyjaxbench.host.conditions import Conditions
+from ipyjaxbench.reports.blocks import Facts
+from ipyjaxbench.timing.figure import Change, Figure
+from ipyjaxbench.timing.measurement import Measurement
+from tests.notebook_files import cell, notebook
+from tests.results import STEADY, measured
+
+
+def slowed(times: float, **changes: Any) -> Measurement:
+    return measured([round(ns * times) for ns in STEADY], **changes)
+
+
+M = slowed(1)
+SLOW, FAST = slowed(1.5), slowed(0.5)
+
+
+@pytest.fixture
+def a(tmp_path: Path) -> Path:
+    return tmp_path / "a.ipynb"
+
+
+@pytest.fixture
+def b(tmp_path: Path) -> Path:
+    return tmp_path / "b.ipynb"
+
+
+def told(found: Rerun) -> dict[str, str]:
+    return {k: v for b in found.report().blocks if isinstance(b, Facts) for k, v in b.rows}
+
+
+@pytest.mark.parametrize(
+    ("after", "word"), [(SLOW, "SLOWER"), (FAST, "FASTER"), (M, "CAN'T TELL"),
+                        (slowed(1.04), "CAN'T TELL")]
+)  # fmt: skip
+def test_a_difference_counts_beyond_what_two_runs_differ_by(
+    a: Path, b: Path, after: Measurement, word: str
+) -> None:
+    notebook(a, cell("%fwtime f(x)", M, cell_id="one"))
+    notebook(b, cell("%fwtime f(x)", after, cell_id="one"))
+    found = compare_notebooks(a, b)
+    assert [change.verdict for change in found.changes] == [word]
+    assert len(found.slower) == (word == "SLOWER")
+    assert len(found.faster) == (word == "FASTER")
+    assert found.changes[0].ratio is not None
+    assert found.changes[0].ratio.value == pytest.approx(after.median / M.median)
+
+
+def test_it_is_the_rule_of_fwcompare_for_kept_measurements(a: Path, b: Path) -> None:
+    for times in (1.0, 1.03, 1.05, 1.1, 1.5, 0.97, 0.9):
+        after = slowed(times)
+        compared = Comparison((Side("a", M), Side("b", after)), "a", interleaved=False)
+        change = Change(Figure.of(M), Figure.of(after))
+        assert change.verdict == compared.verdict("b")
+        assert change.ratio == compared.ratio("b")
+
+
+def test_of_many_pairs_each_needs_a_larger_difference() -> None:
+    figures = Figure(1.0, 0.03, 50, "QUIET"), Figure(1.058, 0.03, 50, "QUIET")
+    alone, among = Change(*figures), Change(*figures, among=100)
+    assert alone.verdict == "SLOWER"
+    assert among.verdict == "CAN'T TELL"
+
+
+@pytest.mark.parametrize("word", ["INVALID", "ONCE"])
+def test_what_has_no_figure_is_not_slower(word: str) -> None:
+    sound, none = Figure(1.0, 0.03, 50, "QUIET"), Figure(9.0, 0.03, 50, word)
+    assert Change(sound, none).verdict == word
+    assert Change(none, sound).verdict == "CAN'T TELL"
+
+
+@pytest.mark.parametrize("figure", [Figure(0.0, 0.1, 50, "OK"), Figure(1.0, None, 0, "OK"),
+                                    Figure(1e308, 1e308, 50, "OK"), Figure(5e-324, 0.1, 50, "OK")]
+                         )  # fmt: skip
+def test_figures_that_have_no_ratio_cannot_be_told(figure: Figure) -> None:
+    sound = Figure(1.0, 0.03, 50, "QUIET")
+    for change in (Change(sound, figure), Change(figure, sound)):
+        assert change.verdict in ("CAN'T TELL", "SLOWER", "FASTER")
+    assert Change(sound, figure).ratio is None or Change(sound, figure).ratio.low > 0  # type: ignore[union-attr]
+
+
+def test_code_that_moved_is_found_by_what_it_says(a: Path, b: Path) -> None:
+    f, g = slowed(1, code="f(x)"), slowed(3, code="g(x)")
+    notebook(a, cell("%fwtime f(x)", f, cell_id="0"), cell("%fwtime g(x)", g, cell_id="1"))
+    notebook(b, cell("x = 1", cell_id="0"), cell("%fwtime f(x)", f, cell_id="1"),
+             cell("%fwtime g(x)", g, cell_id="2"))  # fmt: skip
+    found = compare_notebooks(a, b)
+    assert [(p.name, p.cell, p.edited) for p in found.pairs] == [
+        ("f(x)", 2, False),
+        ("g(x)", 3, False),
+    ]
+    assert found.slower == found.faster == ()
+
+
+def test_code_that_was_edited_is_found_by_its_cell(a: Path, b: Path) -> None:
+    notebook(a, cell("%fwtime f(x)", M, cell_id="one"))
+    notebook(b, cell("%fwtime f(x, 2)", slowed(2, code="f(x, 2)"), cell_id="one"))
+    found = compare_notebooks(a, b)
+    assert [(p.name, p.edited) for p in found.pairs] == [("f(x, 2)", True)]
+    assert "(edited)" in str(found)
+
+
+def test_code_that_moved_and_was_edited_is_found_by_its_name(a: Path, b: Path) -> None:
+    notebook(a, cell("%fwtime --name step f(x)", M, cell_id="one"))
+    notebook(b, cell("%fwtime --name step f(x, 2)", slowed(2, code="f(x, 2)"), cell_id="two"))
+    assert [p.name for p in compare_notebooks(a, b).pairs] == ["step"]
+
+
+def test_turns_of_a_loop_and_arms_and_points_are_paired_in_order(a: Path, b: Path) -> None:
+    loop = "for n in y:\n    %fwtime f(x)"
+    compared = Comparison((Side("a", M), Side("b", None, "failed"), Side("c", M)), "a")
+    again = dataclasses.replace(compared, sides=(Side("a", SLOW), *compared.sides[1:]))
+    swept = [Sweep(("n",), ("a", "c"), (Point(("1",), each),)) for each in (compared, again)]
+    notebook(a, cell(loop, M, FAST, cell_id="1"), cell("%%fwcompare", compared), cell("", swept[0]))
+    notebook(b, cell(loop, M, SLOW, cell_id="1"), cell("%%fwcompare", again), cell("", swept[1]))
+    found = compare_notebooks(a, b)
+    both = zip(found.pairs, found.changes, strict=True)
+    ratios = [(p.name, round(c.ratio.value, 1)) for p, c in both if c.ratio]
+    assert ratios == [
+        ("f(x)", 1.0), ("f(x)", 3.0), ("a", 1.5), ("c", 1.0), ("a n=1", 1.5), ("c n=1", 1.0)
+    ]  # fmt: skip
+
+
+def test_what_is_shown_again_counts_once(a: Path, b: Path) -> None:
+    arms = Comparison((Side("a", M), Side("b", SLOW)), "a")
+    for path in (a, b):
+        cells = cell("r = %fwtime --name f f(x)\nr", M, M), cell("c", arms), cell("c\nr", arms, M)
+        notebook(path, *cells)
+    assert [pair.name for pair in compare_notebooks(a, b).pairs] == ["f", "a", "b"]
+
+
+def test_the_same_cell_twice_is_paired_in_order(a: Path, b: Path) -> None:
+    notebook(a, cell("%fwtime f(x)", M), cell("%fwtime f(x)", FAST))
+    notebook(b, cell("%fwtime f(x)", M), cell("%fwtime f(x)", FAST))
+    found = compare_notebooks(a, b)
+    assert [c.ratio.value for c in found.changes if c.ratio] == [1.0, 1.0]
+
+
+def test_what_has_no_partner_is_named(a: Path, b: Path) -> None:
+    notebook(a, cell("%fwtime f(x)", M), cell("%fwtime g(x)", slowed(1, code="g(x)")))
+    notebook(b, cell("%fwtime f(x)", M), cell("%fwtime --name new h(x)", slowed(1, code="h(x)")))
+    found = compare_notebooks(a, b)
+    assert (found.only_before, found.only_after) == (("g(x)",), ("new",))
+    assert "a.ipynb: g(x)" in str(found)
+    assert "b.ipynb: new" in str(found)
+
+
+def test_what_differs_around_them_is_said_first(a: Path, b: Path) -> None:
+    here = Conditions(wall=1.0, cpu=1.0, cpus=4, usable=4, model="Abacus")
+    there = dataclasses.replace(here, cpus=8, model="Zuse")
+    one, two = ("0.9.1", here), ("0.10.2", there)
+    both = [slowed(1, frameworks={"jax": v}, conditions=c) for v, c in (one, two)]
+    notebook(a, cell("%fwtime f(x)", both[0]), cell("%fwtime f(x)", both[0]))
+    info = {"language_info": {"version": "3.12.1"}}
+    notebook(b, cell("%fwtime f(x)", both[1]), cell("%fwtime f(x)", both[1]), metadata=info)
+    found = compare_notebooks(a, b)
+    assert found.differs == (
+        "jax 0.9.1, now 0.10.2",
+        "Python 3.11.7, now 3.12.1",
+        "another machine: 4 × Abacus, now 8 × Zuse",
+    )
+    labels = [line.split()[0] for line in str(found).splitlines()]
+    assert labels.index("differs") < labels.index("measured")
+
+
+def test_it_is_saved_and_read_back(a: Path, b: Path, tmp_path: Path) -> None:
+    found = compare_notebooks(
+        notebook(a, cell("%fwtime f(x)", M)), read_notebook(notebook(b, cell("%fwtime f(x)", SLOW)))
+    )
+    again = read_notebook(notebook(tmp_path / "c.ipynb", cell("", found)))[0].result
+    assert again == found
+    assert str(again) == str(found)
+    assert "1 slower" in repr(found)
+
+
+def test_two_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    paths = []
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        paths.append(notebook(tmp_path / name / "a.ipynb", cell("%fwtime f(x)", M)))
+    assert "old/a.ipynb → new/a.ipynb" in str(compare_notebooks(*paths))
+
+
+def test_no_line_is_over_eighty_columns(a: Path, b: Path) -> None:
+    noisy = measured([1000, 90_000] * 50, code="a_function_with_a_long_name(and_a_long_argument)")
+    sources = [f"%fwtime f{n}(x)" for n in range(12)]
+    notebook(a, *(cell(source, noisy) for source in sources))
+    notebook(b, *(cell(source, noisy) for source in sources))
+    assert max(map(len, str(compare_notebooks(a, b)).splitlines())) <= 80
+
+
+@pytest.mark.parametrize("empty", ["before", "after", "both apart"])
+def test_nothing_to_compare_is_one_clear_line(a: Path, b: Path, empty: str) -> None:
+    some, none = cell("%fwtime f(x)", M), cell("x = 1")
+    other = cell("%fwtime g(y)", slowed(1, code="g(y)"))
+    notebook(a, none if empty == "before" else some)
+    notebook(b, {"before": some, "after": none, "both apart": other}[empty])
+    with pytest.raises(RecordError) as raised:
+        compare_notebooks(a, b)
+    assert ("in common" if empty == "both apart" else "holds no measurements") in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("after", "options", "status"),
+    [(SLOW, ["--fail-slower"], 1), (SLOW, [], 0), (FAST, ["--fail-slower"], 0),
+     (M, ["--fail-slower"], 0)],
+)  # fmt: skip
+def test_the_exit_status_says_whether_something_is_slower(
+    a: Path, b: Path, capsys: pytest.CaptureFixture[str], after: Measurement, options: list[str],
+    status: int,
+) -> None:  # fmt: skip
+    paths = [notebook(a, cell("%fwtime f(x)", M)), notebook(b, cell("%fwtime f(x)", after))]
+    assert main(["diff", *map(str, paths), *options]) == status
+    assert capsys.readouterr().out.startswith("a.ipynb → b.ipynb")
+
+
+def test_bad_input_is_one_line_and_status_two(a: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", str(a), str(a)]) == 2
+    seen = capsys.readouterr()
+    assert (seen.out, seen.err) == ("", f"{a}: there is no such file\n")
+
+
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "diff" in capsys.readouterr().out
+
+
+def test_it_runs_as_a_module_where_output_is_ascii(a: Path, b: Path) -> None:
+    paths = [notebook(a, cell("%fwtime f(x)", M)), notebook(b, cell("%fwtime f(x)", SLOW))]
+    command = [sys.executable, "-X", "utf8=0", "-m", "ipyjaxbench", "diff", *map(str, paths),
+               "--fail-slower"]  # fmt: skip
+    environment = {"PYTHONIOENCODING": "ascii", "PATH": "", "PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "a.ipynb -> b.ipynb" in done.stdout
+    assert done.stderr == ""

@@ -1,0 +1,241 @@
+"""The records of a saved notebook are read; what is forged is refused, and never run."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ipyjaxbench import Comparison, RecordError, Sweep, read_notebook
+from ipyjaxbench.comparison.comparison import Side
+from ipyjaxbench.comparison.sweep import Point
+from ipyjaxbench.records.notebooks import KINDS
+from ipyjaxbench.reports import html
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.result import MIME, Result
+from tests.notebook_files import cell, notebook
+from tests.results import STEADY, measured
+
+M = measured(STEADY)
+C = Comparison((Side("a", M), Side("b", measured([2000] * 100))), "a")
+S = Sweep(("n",), ("a", "b"), (Point(("100",), C),))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.ipynb"
+
+
+def test_every_record_is_read_as_a_result_of_its_kind(path: Path) -> None:
+    notebook(path, cell("x = 1"), cell("%fwtime f(x)", M), cell("%%fwcompare\n", C, S))
+    found = read_notebook(path)
+    assert [saved.result for saved in found] == [M, C, S]
+    assert [saved.cell for saved in found] == [2, 3, 3]
+    assert (found.refused, found.python, found.path) == ((), "3.11.7", str(path))
+    assert (len(found), found[0].result, found[1:]) == (3, M, found.records[1:])
+
+
+def test_every_kind_of_result_can_be_read() -> None:
+    def kinds(of: type[Result]) -> set[str]:
+        return {k for each in of.__subclasses__() for k in {vars(each).get("kind"), *kinds(each)}}
+
+    assert kinds(Result) - {None} == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("source", "results", "lines", "names"),
+    [
+        ("import x\n%fwtime f(x)", [M], [2], [""]),
+        ("r = %fwtime -q --name base f(x)", [M], [1], ["base"]),
+        ("for i in y:\n    %fwtime --name b f(x)", [M, M], [2, 2], ["b", "b"]),
+        ("%fwtime g(x)\n%fwtime --name two f(x)", [measured(STEADY, code="g(x)"), M], [1, 2],
+         ["", "two"]),
+        ("%fwtime g(x)\n%fwtime --name two f(x)", [M], [2], ["two"]),
+        ("%%fwtime --name c\nf(x)\ny = 2", [measured(STEADY, code="f(x)\ny = 2")], [1], ["c"]),
+        ("%%fwcompare --baseline a\na: f(x)\nb: g(x)", [C], [1], [""]),
+        ("%fwtime --nonsense f(x)", [M], [1], [""]),
+        ("shown(m)", [M], [0], [""]),
+        ("%jaxpr f(x)\n%fwdevices x\nprint()", [C], [0], [""]),
+        ("", [M], [0], [""]),
+    ],
+)  # fmt: skip
+def test_where_a_record_stands_is_told(
+    path: Path, source: str, results: list[Result], lines: list[int], names: list[str]
+) -> None:
+    found = read_notebook(notebook(path, cell(source, *results, cell_id="abc")))
+    assert [saved.line for saved in found] == lines
+    assert [saved.name for saved in found] == names
+    assert {saved.cell_id for saved in found} == {"abc"}
+    assert {saved.source for saved in found} == {source}
+
+
+def test_texts_that_are_saved_in_lines_are_joined(path: Path) -> None:
+    whole = cell("", M)
+    whole["source"] = ["x = 1\n", "%fwtime f(x)"]
+    assert read_notebook(notebook(path, whole))[0].line == 2
+
+
+def test_it_shows_what_stands_where(path: Path) -> None:
+    found = read_notebook(notebook(path, cell("%fwtime --name base f(x)", M), cell("", {"no": 1})))
+    lines = str(found).splitlines()
+    assert lines[0] == "notebook  1 record   in a.ipynb"
+    assert lines[2].split()[:4] == ["base", "measurement", "1,", "line"]
+    assert lines[3].startswith("refused   cell 2: 'None' is no kind of result")
+    assert set(found._repr_mimebundle_()) == {"text/plain", "text/html"}
+
+
+def test_a_notebook_without_records_is_empty(path: Path) -> None:
+    found = read_notebook(notebook(path, cell("x = 1"), {"cell_type": "markdown", "source": "#"}))
+    assert len(found) == 0
+    assert "0 records" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "it is not JSON"),
+        (b"{", "it is not JSON"),
+        (b"\xff\xfe", "it is not JSON"),
+        (b"[]", "no list of cells"),
+        (b"3", "no list of cells"),
+        (b'{"nbformat": 4}', "no list of cells"),
+        (b'{"nbformat": 4, "cells": {}}', "no list of cells"),
+        (b'{"nbformat": 3, "worksheets": []}', "format 4 is read, and this has 3"),
+        (b'{"cells": []}', "format 4 is read, and this has 'none'"),
+        (b'{"nbformat": 4, "cells": [NaN]}', "it is not JSON"),
+        (b'{"nbformat": 4, "cells":' + b"[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_notebook_is_one_clear_line(path: Path, content: bytes, words: str) -> None:
+    path.write_bytes(content)
+    with pytest.raises(RecordError, match=words) as raised:
+        read_notebook(path)
+    assert str(path) in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_missing_or_a_directory_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="there is no such file"):
+        read_notebook(tmp_path / "none.ipynb")
+    with pytest.raises(RecordError, match="a directory or a device"):
+        read_notebook(tmp_path)
+    with pytest.raises(RecordError, match="cannot be read"):
+        read_notebook("a\0b")
+    with pytest.raises(RecordError, match="cannot be read"):
+        read_notebook("a" * 5000)
+
+
+def test_a_giant_file_is_refused_unread(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(300_000_000)
+    with pytest.raises(RecordError, match="300,000,000 bytes"):
+        read_notebook(path)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        None,
+        "text",
+        [],
+        {},
+        {"schema": 1, "kind": ["measurement"], "facts": {}},
+        {"schema": 1, "kind": "measurement"},
+        {"schema": 99, "kind": "measurement", "facts": {}},
+        {"schema": 1, "kind": "measurement", "facts": {"code": "f(x)"}},
+        {"schema": 1, "kind": "os.system", "facts": {}},
+        {"schema": 1, "kind": "__class__", "facts": {}},
+    ],
+)
+def test_a_record_that_is_none_is_refused_and_the_others_are_read(
+    path: Path, record: object
+) -> None:
+    found = read_notebook(notebook(path, cell("", record), cell("%fwtime f(x)", M)))
+    assert [refused.cell for refused in found.refused] == [1]
+    assert [saved.result for saved in found] == [M]
+    assert "refused" in str(found)
+
+
+@pytest.mark.parametrize(
+    "each", [3, None, [], {}, {"cell_type": "code", "outputs": [3]}, {"cell_type": 3}]
+)
+def test_a_cell_that_is_none_is_refused_and_the_others_are_read(path: Path, each: object) -> None:
+    found = read_notebook(notebook(path, each, cell("%fwtime f(x)", M)))
+    assert [refused.cell for refused in found.refused] == [1]
+    assert [saved.cell for saved in found] == [2]
+
+
+FORGED = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**30), 10**30),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=20),
+    st.just("<script>alert(1)</script>"),
+    st.just(1e308),
+    st.just([]),
+    st.just({}),
+)
+
+
+def _places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:2])
+    below = [(key, each) for key, each in inner]
+    return [
+        *[(*at, key) for key, _ in below],
+        *[p for k, v in below if isinstance(v, dict | list) for p in _places(v, (*at, k))],
+    ]
+
+
+RECORDS = [each.to_dict() for each in (M, C, S)]
+PLACES = [(record, place) for record in RECORDS for place in _places(record)]
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=300,
+)
+@given(change=st.sampled_from(PLACES), forged=FORGED)
+def test_whatever_is_forged_is_refused_or_shown_as_text(
+    path: Path, change: tuple[dict[str, Any], tuple[Any, ...]], forged: object
+) -> None:
+    record = copy.deepcopy(change[0])
+    *above, last = change[1]
+    target: Any = record
+    for key in above:
+        target = target[key]
+    target[last] = forged
+    found = read_notebook(notebook(path, cell("%fwtime f(x)", record)))
+    assert len(found) + len(found.refused) == 1
+    for shown in (found, *(saved.result for saved in found)):
+        str(shown)
+        assert "<script" not in html.render(shown.report())
+
+
+def test_script_in_names_is_escaped(path: Path) -> None:
+    evil = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
+    note = Note("recompiles", evil, evil)
+    m = measured(STEADY, code=evil, frameworks={evil: evil}, notes=(note,))
+    found = read_notebook(notebook(path, cell(f"%fwtime --name '{evil}' f(x)", m)))
+    for shown in (found, found[0].result):
+        page = html.render(shown.report())
+        assert "<script" not in page
+        assert "<img src=x" not in page
+
+
+def test_nothing_that_a_terminal_would_obey_is_printed(path: Path) -> None:
+    evil = "\x1b]0;title\x07\x1b[2J\x9b31m"
+    found = read_notebook(notebook(path, cell("%fwtime f(x)", measured(STEADY, code=evil))))
+    for shown in (found, found[0].result):
+        assert not {"\x1b", "\x07", "\x9b"} & set(str(shown))
+
+
+def test_a_notebook_that_jupyter_wrote_is_read(path: Path) -> None:
+    shown = nbformat.v4.new_output("display_data", {MIME: M.to_dict()})
+    run = nbformat.v4.new_code_cell("%fwtime f(x)", outputs=[shown])
+    nbformat.write(nbformat.v4.new_notebook(cells=[run]), path)
+    (saved,) = read_notebook(path)
+    assert (saved.result, saved.cell_id) == (M, run.id)

@@ -1,0 +1,185 @@
+"""Reports as HTML that survives an untrusted notebook."""
+
+import base64
+import dataclasses
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.reports import html
+from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.device_time import DeviceTime, Operation, ProfiledPass
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.validity import notes as validity_notes
+from tests.sanitiser import Page, assert_survives
+
+PLACE = Placement("x", "jax", 1, "float32", (3, 4), ("cpu:0",), 48)
+FULL = Measurement(
+    code="f(x)",
+    frameworks={"jax": "0.10.2", "numpy": "2.4.6"},
+    first_call=0.096,
+    phases={"trace": 0.004, "lower": 0.009, "compile": 0.081, "cache load": None},
+    compilations=3,
+    loops=10,
+    batches=tuple((10, 2_100_000 + i % 7 * 4000) for i in range(40)),
+    rounds=(20, 20),
+    waited=True,
+    inputs=(PLACE,),
+    outputs=(PLACE,),
+    notes=(
+        notes.elsewhere(0.003),
+        notes.unsynchronised(38e-6, 56.1),
+        notes.compiled_late(2),
+        notes.interrupted(),
+        validity_notes.not_called("f"),
+    ),
+    elapsed=1.1,
+)
+ONCE = dataclasses.replace(FULL, batches=(), rounds=(), notes=(notes.over_budget(9.0),))
+PLAIN = dataclasses.replace(FULL, notes=(), phases={}, compilations=None, inputs=(), outputs=())
+RECOMPILES = dataclasses.replace(FULL, notes=(validity_notes.recompiles(40, 40, 0.04),))
+NOISY = dataclasses.replace(
+    FULL,
+    batches=tuple((1, 2_000_000 + (i % 2) * 900_000 + i * 7919 % 9973) for i in range(40)),
+    throughputs=(1e-3,) * 5,
+    dispatches=(2e-5,) * 5,
+    notes=(),
+)
+SEEN = ProfiledPass("jax", 2, 0.02, 0.01, {"gpu:0": 0.01}, 6, 0.01, (Operation("<dot>", 4, 0.009),))
+PROFILED = dataclasses.replace(PLAIN, device=DeviceTime((SEEN,), listed=True))
+ALL = {
+    "noisy": NOISY,
+    "profiled": PROFILED,
+    "full": FULL,
+    "once": ONCE,
+    "plain": PLAIN,
+    "recompiles": RECOMPILES,
+}
+
+
+def page(m: Measurement) -> Page:
+    """Its HTML, parsed."""
+    return Page(html.render(m.report()))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_only_what_survives_an_untrusted_notebook_is_used(name: str) -> None:
+    assert_survives(page(ALL[name]))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_text_has_no_colour_so_that_it_reads_in_light_and_in_dark(name: str) -> None:
+    source = html.render(ALL[name].report())
+    assert not re.search(r"(?<!-)\bcolor\s*:|<script|<style|<svg|aria-|role=|http", source)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_fact_of_the_text_is_in_the_html(name: str) -> None:
+    parsed = page(ALL[name])
+    bars = set("▁▂▃▄▅▆▇█")  # an image in HTML
+    told = {word for word in str(ALL[name]).split() if bars.isdisjoint(word)}
+    assert told - set(parsed.text.split()) == set()
+
+
+def test_the_picture_of_the_samples_is_an_image_whose_text_gives_the_counts() -> None:
+    (image,) = [attributes for tag, attributes in page(NOISY).tags if tag == "img"]
+    words = "40 samples from 2.00 ms to 2.91 ms in 24 steps: 20 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
+    assert image["alt"].startswith(words)
+    kind, _, drawing = image["src"].partition(",")
+    assert kind == "data:image/svg+xml;base64"
+    svg = ElementTree.fromstring(base64.b64decode(drawing))
+    heights = [int(bar.get("height")) for bar in svg]
+    assert len(heights) == sum(count != "0" for count in image["alt"].partition(": ")[2].split())
+    assert max(heights) == 32
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_verdict_is_explained(name: str) -> None:
+    explained = {
+        "QUIET": "steady: another run is within 4 %",
+        "NOISY": "the figure moves: another run may be over 8 % away",
+        "INVALID": "not the time of what the code seems to do",
+        "ONCE": "one sample only: nothing is known of its spread",
+        "RECOMPILES": "compiles in every call: no steady state",
+    }
+    assert explained[ALL[name].verdict] in page(ALL[name]).text
+
+
+INJECTED = "<img src=x onerror=1>"
+
+
+def test_all_of_the_users_text_is_escaped() -> None:
+    place = Placement(INJECTED, INJECTED, 1, INJECTED, (1,), (INJECTED,), 4)
+    operation = Operation(INJECTED, 1, 0.001)
+    seen = dataclasses.replace(
+        SEEN, framework=INJECTED, devices={INJECTED: 0.01}, operations=(operation,)
+    )
+    hostile = dataclasses.replace(
+        FULL,
+        device=DeviceTime((seen,), {INJECTED: INJECTED}, listed=True),
+        code=INJECTED,
+        frameworks={INJECTED: INJECTED},
+        phases={INJECTED: 0.001, INJECTED + "2": None},
+        inputs=(place,),
+        outputs=(place,),
+        notes=(Note(INJECTED, INJECTED, INJECTED, INJECTED),) * 5,
+    )
+    parsed = page(hostile)
+    assert_survives(parsed)
+    assert "img" not in {tag for tag, _ in parsed.tags}
+    # The title, two names and types and devices, two versions, two phases, five notes of three,
+    # a profiler and a device, a reason, a caption and an operation.
+    assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 3 + 2 + 2 + 2
+
+
+@given(st.text("<>&'\"a;:{}%# \n/=\\é漢\x00", max_size=40))
+def test_any_code_is_shown_as_it_was_typed_and_adds_no_tag(code: str) -> None:
+    parsed = page(dataclasses.replace(PLAIN, code=code))
+    assert [tag for tag, _ in parsed.tags] == [tag for tag, _ in page(PLAIN).tags]
+    first = (code.splitlines() or [""])[0]
+    assert first.rstrip() in parsed.text
+
+
+def test_three_notes_are_open_and_the_rest_fold() -> None:
+    parsed = page(FULL)
+    report = FULL.report()
+    ordered = [note.text for block in report.blocks for note in getattr(block, "notes", ())]
+    assert len(ordered) == 5
+    assert [text in parsed.folded for text in ordered] == [False, False, False, True, True]
+    assert "2 more" in parsed.folded
+
+
+def test_few_notes_do_not_fold() -> None:
+    few = dataclasses.replace(FULL, notes=FULL.notes[:3])
+    assert "details" not in {tag for tag, _ in page(few).tags}
+
+
+def test_facts_are_a_table_whose_rows_have_headers() -> None:
+    cells = [(tag, attributes.get("scope")) for tag, attributes in page(FULL).tags]
+    assert [cell for cell in cells if cell[0] == "th"] == [("th", "row")] * 4
+    assert [tag for tag, _ in cells].count("td") == 4
+
+
+def test_a_table_folds_and_its_numbers_stand_to_the_right() -> None:
+    parsed = page(PROFILED)
+    shown = "jax: operations in a call, by their own time operation runs time share <dot>"
+    assert " ".join(parsed.folded.split()).startswith(shown)
+    cells = [a["style"] or "" for tag, a in parsed.tags if tag in ("td", "th")]
+    sides = [side for style in cells for side in ("left", "right") if f"text-align:{side}" in style]
+    assert sides[-8:] == ["left", "right", "right", "right"] * 2
+
+
+def test_a_report_without_blocks_is_an_empty_element() -> None:
+    parsed = Page(html.render(Report(())))
+    assert parsed.text.strip() == ""
+    assert [tag for tag, _ in parsed.tags] == ["div"]
+
+
+def test_a_report_is_small() -> None:
+    assert len(html.render(FULL.report()).encode()) < 5000

@@ -1,0 +1,130 @@
+"""Results are saved as records, and read back with suspicion."""
+
+import contextlib
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipyjaxbench.errors import OptionError, RecordError
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.result import MIME
+from ipyjaxbench.timing.first_call import Counterpart, FirstCall, Program
+from ipyjaxbench.timing.measurement import Measurement
+from tests.results import STEADY, measured
+
+TIMES = st.floats(0, 1e6)
+TEXTS = st.text(max_size=8)
+COUNTS = st.integers(1, 10**9)
+PLACES = st.builds(
+    Placement,
+    TEXTS,
+    TEXTS,
+    COUNTS,
+    TEXTS,
+    st.none() | st.tuples(COUNTS, COUNTS),
+    st.tuples(TEXTS),
+    COUNTS,
+)
+PHASES = st.dictionaries(TEXTS, st.none() | TIMES, max_size=2)
+ORIGINS = st.sampled_from(["compiled", "disk cache", "traced"])
+PROGRAMS = st.tuples(st.builds(Program, TEXTS, st.none() | TIMES, ORIGINS, TEXTS))
+MEASURED = st.builds(
+    Measurement,
+    code=TEXTS,
+    frameworks=st.dictionaries(TEXTS, TEXTS, max_size=2),
+    first_call=TIMES,
+    phases=PHASES,
+    compilations=st.none() | COUNTS,
+    loops=COUNTS,
+    batches=st.tuples(st.tuples(COUNTS, COUNTS), st.tuples(COUNTS, COUNTS)),
+    rounds=st.sampled_from([(2,), (1, 1), (0, 2), (1, 0, 1)]),
+    exact=st.booleans(),
+    inputs=st.tuples(PLACES),
+    outputs=st.tuples(PLACES),
+    notes=st.tuples(st.builds(Note, TEXTS, TEXTS, TEXTS, TEXTS)),
+    compile_time=TIMES,
+    elapsed=TIMES,
+    precision=st.integers(1, 15),
+    programs=PROGRAMS,
+    fresh=st.none() | st.builds(FirstCall, st.none() | TIMES, PHASES, PROGRAMS, st.tuples(TEXTS)),
+    counterpart=st.none() | st.builds(Counterpart, st.booleans(), TIMES, st.none() | TIMES, TIMES),
+)
+
+
+@given(MEASURED)
+def test_what_was_saved_as_json_is_read_back_equal(m: Measurement) -> None:
+    assert Measurement.from_dict(json.loads(json.dumps(m.to_dict()))) == m
+
+
+def test_a_notebook_keeps_text_and_html_and_the_record() -> None:
+    m = measured(STEADY)
+    assert m._repr_mimebundle_().keys() == {"text/plain", "text/html", MIME}
+    assert m._repr_mimebundle_()[MIME] == m.to_dict()
+
+
+def test_any_precision_that_an_option_allows_can_be_read_back() -> None:
+    for digits in (1, 15, 16, 400):
+        with contextlib.suppress(OptionError):
+            m = measured(STEADY, precision=TimeOptions(precision=digits).precision)
+            assert Measurement.from_dict(m.to_dict()) == m
+
+
+def test_a_record_that_is_read_can_be_shown() -> None:
+    damaged = measured([1000, 1000]).to_dict()
+    damaged["facts"]["batches"] = [[1, 10**400], [1, 1]]
+    with contextlib.suppress(RecordError):
+        assert str(Measurement.from_dict(damaged))
+
+
+TIME = "the record makes no sense: a time is negative or not a number"
+SAMPLE = "the record makes no sense: a sample has no calls or a negative time"
+ROUNDS = "the record makes no sense: the rounds do not add up to the samples"
+TOO_MUCH = "the record makes no sense: a sample has more calls or time than any clock shows"
+RANGE = "the record makes no sense: loops or precision is out of range"
+OTHER_SCHEMA = "this version reads schema 1: update ipyjaxbench, or measure again"
+WRONG_FACTS = [
+    ({"first_call": -1.0}, TIME),
+    ({"first_call": math.nan}, TIME),
+    ({"elapsed": math.inf}, TIME),
+    ({"compile_time": -1e-9}, TIME),
+    ({"phases": {"trace": math.nan}}, TIME),
+    ({"batches": [[0, 1], [1, 1]]}, SAMPLE),
+    ({"batches": [[1, -1], [1, 1]]}, SAMPLE),
+    ({"rounds": [1]}, ROUNDS),
+    ({"rounds": [3, -1]}, ROUNDS),
+    ({"batches": []}, ROUNDS),
+    ({"loops": 0}, RANGE),
+    ({"precision": 16}, RANGE),
+    ({"loops": 2**63}, RANGE),
+    ({"batches": [[1, 2**63], [1, 1]]}, TOO_MUCH),
+    ({"code": 1}, "the record is damaged: Expected `str`, got `int` - at `$.code`"),
+    ({"loops": True}, "the record is damaged: Expected `int`, got `bool` - at `$.loops`"),
+]
+WRONG_RECORDS = [
+    ([], "a record is a dictionary, not list"),
+    (None, "a record is a dictionary, not NoneType"),
+    ({}, f"the record has schema None and {OTHER_SCHEMA}"),
+    ({"schema": 2}, f"the record has schema 2 and {OTHER_SCHEMA}"),
+    ({"schema": 1, "kind": "graph"}, "the record holds a 'graph', not a 'measurement'"),
+    (
+        {"schema": 1, "kind": "measurement"},
+        "the record is damaged: Expected `object`, got `null`",
+    ),
+]
+WRONG_RECORDS += [
+    ({"schema": 1, "kind": "measurement", "facts": measured([1, 1]).to_dict()["facts"] | f}, text)
+    for f, text in WRONG_FACTS
+]
+
+
+@pytest.mark.parametrize(("record", "message"), WRONG_RECORDS)
+def test_a_record_that_cannot_be_true_is_refused_in_one_line(record: Any, message: str) -> None:
+    with pytest.raises(RecordError) as raised:
+        Measurement.from_dict(record)
+    assert str(raised.value) == message

@@ -1,0 +1,325 @@
+"""Reports as text: exact, and never wider than a page."""
+
+import contextlib
+import dataclasses
+import io
+import sys
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.reports import text
+from ipyjaxbench.reports.blocks import Facts, Headline, Notes, Report, Table
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.device_time import DeviceTime, Operation, ProfiledPass
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.validity import notes as validity_notes
+
+ARRAY = Placement("x", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
+RESULT = Placement("", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
+STEADY = tuple((1, 2_100_000 + i % 7 * 4000) for i in range(40))
+
+SYNCHRONOUS = Measurement(
+    code="np.dot(a, a)",
+    frameworks={"numpy": "2.4.6"},
+    first_call=2.2e-6,
+    phases={},
+    compilations=None,
+    loops=100,
+    batches=tuple((100, 212_000 + i % 7 * 1000) for i in range(40)),
+    rounds=(20, 20),
+    inputs=(Placement("a", "numpy", 1, "float64", (3, 3), (), 72),),
+    elapsed=1.02,
+)
+JITTED = Measurement(
+    code="f(x)",
+    frameworks={"jax": "0.10.2"},
+    first_call=0.096,
+    phases={"trace": 0.004, "lower": 0.009, "compile": 0.081},
+    compilations=3,
+    loops=1,
+    batches=STEADY,
+    rounds=(20, 20),
+    waited=True,
+    inputs=(ARRAY,),
+    outputs=(RESULT,),
+    notes=(notes.elsewhere(0.003), notes.unsynchronised(38e-6, 56.1)),
+    elapsed=1.1,
+)
+QUEUED = dataclasses.replace(JITTED, throughputs=(0.00194, 0.00195), dispatches=(38e-6,), notes=())
+NOISY = dataclasses.replace(
+    SYNCHRONOUS,
+    batches=(
+        *((100, 200_000 + (i % 2) * 140_000 + i * 7919 % 9973) for i in range(60)),
+        (100, 9_000_000),
+    ),
+    rounds=(20, 20, 21),
+)
+RECOMPILING = Measurement(
+    code="jax.jit(g)(x)",
+    frameworks={"jax": "0.10.2"},
+    first_call=0.048,
+    phases={"compile": 0.03},
+    compilations=1,
+    loops=1,
+    batches=STEADY,
+    rounds=(20, 20),
+    notes=(validity_notes.recompiles(40, 40, 0.046),),
+)
+ONCE = Measurement(
+    code="y = first(x)\nz = y + 1",
+    frameworks={"torch": "2.13.0"},
+    first_call=9.0,
+    phases={"trace": 1.0, "compile": None},
+    compilations=1,
+    loops=1,
+    batches=(),
+    rounds=(),
+    notes=(notes.over_budget(9.0),),
+)
+LONG = Measurement(
+    code="result = some_module.a_long_function_name(first_argument, second_argument, third=3)",
+    frameworks={"python": "3.12.1"},
+    first_call=0.5,
+    phases={},
+    compilations=0,
+    loops=1,
+    batches=((1, 2_000_000),),
+    rounds=(1,),
+    precision=5,
+    notes=(notes.compiled_late(1), notes.interrupted()),
+)
+KERNEL = "at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, Array>"
+PROFILED = Measurement(
+    code="f(x)",
+    frameworks={"jax": "0.10.2"},
+    first_call=2.1e-3,
+    phases={},
+    compilations=None,
+    loops=1,
+    batches=STEADY,
+    rounds=(20, 20),
+    device=DeviceTime(
+        (
+            ProfiledPass(
+                framework="jax",
+                calls=10,
+                elapsed=0.0212,
+                busy=0.0184,
+                devices={"gpu:0": 0.0184},
+                launches=30,
+                worked=0.0184,
+                operations=(Operation("dot.3", 20, 0.0166), Operation(KERNEL, 10, 0.0018)),
+            ),
+        ),
+        listed=True,
+    ),
+)
+EXPECTED: list[tuple[Measurement, str]] = [
+    (
+        SYNCHRONOUS,
+        """\
+np.dot(a, a)  2.15 µs ± 2.8 %   per call                                   QUIET
+fastest       2.12 µs · 40 samples of 100 calls in 1.0 s · this run ± 0.70 %
+where         a f64[3,3]
+with          numpy 2.4.6""",
+    ),
+    (
+        QUEUED,
+        """\
+f(x)        2.11 ms ± 2.5 %   latency: call and wait                       QUIET
+dispatch    38.0 µs until Python goes on
+fastest     2.10 ms · 40 samples in 1.1 s · this run ± 0.28 %
+first call  96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms
+where       x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0
+with        jax 0.10.2""",
+    ),
+    (
+        NOISY,
+        """\
+np.dot(a, a)  2.01 µs   at its fastest, per call                           NOISY
+median        3.40 µs ± 100 %
+because       it runs at two speeds, 2.05 µs and 3.46 µs
+samples       61 samples of 100 calls in 1.0 s · this run ± 31 %
+where         a f64[3,3]
+with          numpy 2.4.6
+spread        2.00 µs ▇▄                    ▂█ 3.48 µs, slowest 90.0 µs""",
+    ),
+    (
+        JITTED,
+        """\
+f(x)        2.11 ms ± 2.5 %   per call, waited for                         QUIET
+fastest     2.10 ms · 40 samples in 1.1 s · this run ± 0.28 %
+first call  96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms
+where       x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0
+with        jax 0.10.2
+!  Without waiting this would have read 38.0 µs: 56× too fast.
+·  The code leaves 3.00 ms of work running that its value does not show; it was
+   waited for.""",
+    ),
+    (
+        RECOMPILING,
+        """\
+jax.jit(g)(x)  2.11 ms ± 2.5 %   per call, compilation included       RECOMPILES
+!  Something was compiled in 40 of 40 samples, 46.0 ms of each call: a steady
+   state is never reached.
+→  build the compiled function once, above, and time its call
+fastest        2.10 ms · 40 samples · this run ± 0.28 %
+first call     48.0 ms = compile 30 ms + run 18 ms
+with           jax 0.10.2""",
+    ),
+    (
+        ONCE,
+        """\
+y = first(x) …  9.00 s   one call, compilation included                     ONCE
+first call      9.00 s = trace 1.0 s + run 8.0 s, with a compile whose time is
+                not told
+with            torch 2.13.0
+·  One call only: a second one would have passed the budget.
+→  -b 36 to measure several""",
+    ),
+    (
+        LONG,
+        """\
+result = some_module.a_long_function_name(first_argument, second_argument,
+third=3)
+            2.0000 ms   one warm call                                       ONCE
+samples     1 sample
+first call  500.00 ms, already compiled (in memory)
+with        python 3.12.1
+·  1 sample in which something was compiled was left out.
+·  Interrupted: the figure is of the calls made until then.""",
+    ),
+    (
+        PROFILED,
+        """\
+f(x)     2.11 ms ± 2.5 %   per call                                        QUIET
+fastest  2.10 ms · 40 samples · this run ± 0.28 %
+device   busy 1.84 ms on gpu:0 per call, 87 % of the time · 3 operations a call
+         (separate pass under jax's profiler: 10 calls)
+with     jax 0.10.2
+jax: operations in a call, by their own time
+  operation                                                runs     time   share
+  dot.3                                                       2  1.66 ms  90.2 %
+  at::native::vectorized_ele…Functor_add<float>, Array>       1   180 µs   9.8 %""",
+    ),
+]
+
+
+@contextlib.contextmanager
+def standard_output(encoding: str | None) -> Iterator[None]:
+    """Standard output that can show some signs only."""
+    stream: Any = io.TextIOWrapper(io.BytesIO(), encoding=encoding) if encoding else None
+    with contextlib.redirect_stdout(stream):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("measurement", "expected"), EXPECTED, ids=lambda v: getattr(v, "code", "")
+)
+def test_a_report_reads_exactly_so(measurement: Measurement, expected: str) -> None:
+    with standard_output("utf-8"):
+        assert str(measurement) == expected
+
+
+@pytest.mark.parametrize(
+    ("measurement", "expected"), EXPECTED, ids=lambda v: getattr(v, "code", "")
+)
+def test_without_unicode_every_sign_is_written_out(measurement: Measurement, expected: str) -> None:
+    signs = {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "…": "..."}
+    for sign, plain in {**signs, **dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True))}.items():
+        expected = expected.replace(sign, plain)
+    with standard_output("ascii"):
+        assert " ".join(str(measurement).split()) == " ".join(expected.split())
+
+
+def test_without_a_standard_output_all_signs_are_shown() -> None:
+    with standard_output(None):
+        assert str(SYNCHRONOUS) == EXPECTED[0][1]
+
+
+def test_what_standard_output_can_show_is_left_as_it_is() -> None:
+    with standard_output("latin-1"):
+        assert "2.15 µs ± 2.8 %" in str(SYNCHRONOUS)
+
+
+def columns(line: str) -> int:
+    """How wide a terminal shows it."""
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
+    return len(line) + wide - sum(unicodedata.combining(sign) > 0 for sign in line)
+
+
+ODD = st.text("ab (.\n\t<&>'\"[]µ±→…×-語漢字かなＦ🙂é\u0301", max_size=200)
+
+
+def report_of(title: str, words: list[str]) -> Report:
+    """A report that says the same odd things everywhere."""
+    headline = Headline(title, "2.12 ms ± 1.1 %", "per call, waited for", "RECOMPILES", "steady")
+    remarks = Notes(tuple(Note("copies", word, word) for word in words))
+    facts = Facts(tuple(("with", word) for word in words))
+    tables = [Table(word, (word, "count"), ((word, "1.00"),)) for word in words]
+    return Report((headline, facts, *tables, remarks))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@given(title=ODD, words=st.lists(ODD, max_size=3))
+def test_no_line_is_wider_than_eighty_columns(encoding: str, title: str, words: list[str]) -> None:
+    with standard_output(encoding):
+        shown = text.render(report_of(title, words))
+    assert max(map(columns, shown.split("\n"))) <= 80
+    assert encoding != "ascii" or shown.isascii()
+
+
+@given(ODD.map("f".__add__))
+def test_a_title_is_shown_to_its_last_letter(title: str) -> None:
+    with standard_output("utf-8"):
+        shown = text.render(report_of(title, []))
+    rest = shown.replace("2.12 ms ± 1.1 %   per call, waited for", "").replace("RECOMPILES", "")
+    assert "".join(rest.split()) == "".join(title.split())
+
+
+def test_a_wide_title_is_shown_to_its_last_letter() -> None:
+    with standard_output("utf-8"):
+        assert text.render(report_of("計算(数据, 更多的名字)", [])).startswith(
+            "計算(数据, 更多的名字)"
+        )
+
+
+def test_markup_in_code_is_shown_as_it_is() -> None:
+    with standard_output("utf-8"):
+        assert text.render(report_of("x[bold]:smile:[/]", [])).startswith("x[bold]:smile:[/]  ")
+
+
+NAMES = st.text("ab:語Ｆ", min_size=1, max_size=99)
+
+
+@given(st.lists(st.tuples(NAMES, st.sampled_from(["1", "12.5 ms"])), min_size=1, max_size=4))
+def test_a_table_lines_up_and_keeps_both_ends_of_each_name(rows: list[tuple[str, str]]) -> None:
+    table = Table("caption", ("name", "time"), tuple(rows))
+    with standard_output("utf-8"):
+        caption, *lines = text.render(Report((table,))).split("\n")
+    assert caption == "caption"
+    assert len({columns(line) for line in lines}) == 1
+    for (name, number), line in zip(rows, lines[1:], strict=True):
+        shown = line.removesuffix(number).strip()
+        start, _, end = shown.partition("…")
+        assert name.startswith(start.strip())
+        assert name.endswith(end)
+        assert shown == name or columns(shown) >= 60
+
+
+def test_no_line_ends_in_white_space() -> None:
+    for measurement, _ in EXPECTED:
+        assert all(line == line.rstrip() for line in str(measurement).splitlines())
+
+
+def test_text_has_no_escape_sequences_even_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert "\x1b" not in str(JITTED)

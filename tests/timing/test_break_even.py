@@ -1,0 +1,158 @@
+"""After how many calls a compilation is paid back: functions measured eager and compiled."""
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.testing import FakeArray
+from ipyjaxbench.timing import break_even
+from ipyjaxbench.timing.measurement import Measurement
+from tests.bench import MS, Bench
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    break_even._known.clear()
+    yield
+    break_even._known.clear()
+
+
+class Pair:
+    """A function that takes 12 ms, and the same compiled in 140 ms to take 2 ms."""
+
+    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bench = bench
+        self.compiled: set[int] = set()
+        quick = [False]
+
+        def step(*_: object, **__: object) -> None:
+            bench.clock.advance(2 * MS if quick[0] else 12 * MS)
+
+        def run(function: Callable[..., None], *args: object, **kwargs: object) -> None:
+            if id(function) not in self.compiled or bench.device.cold:
+                self.compiled.add(id(function))
+                bench.device.compile(140 * MS, "step")
+            quick[0] = True
+            try:
+                function(*args, **kwargs)
+            finally:
+                quick[0] = False
+
+        class Compiled(partial):  # type: ignore[type-arg]
+            pass
+
+        framework: Any = bench.framework
+        monkeypatch.setattr(framework, "compiles", lambda value: isinstance(value, Compiled))
+        monkeypatch.setattr(
+            framework, "original", lambda f: f.args[0] if isinstance(f, partial) else None
+        )
+        monkeypatch.setattr(framework, "parts", lambda value: None)
+        self.make = lambda function: Compiled(run, function)
+        bench.names.update(step=step, fast=self.make(step), x=self.array(), y=self.array())
+
+    def array(self) -> FakeArray:
+        return FakeArray(self.bench.device, 0)
+
+    def time(self, code: str, **options: Any) -> Measurement:
+        return self.bench.time(code, number=1, repeat=30, **options)
+
+
+@pytest.fixture
+def pair(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Pair:
+    return Pair(bench, monkeypatch)
+
+
+def paid(m: Measurement) -> tuple[bool, float, float] | None:
+    c = m.counterpart
+    return None if c is None else (c.compiled, c.per_call, c.compilation)
+
+
+def test_the_compiled_call_tells_when_it_is_paid_back(pair: Pair) -> None:
+    assert pair.time("step(x)").counterpart is None
+    m = pair.time("fast(x)")
+    assert paid(m) == pytest.approx((False, 0.012, 0.14))
+    assert "pays back   after 14 calls (eager 12 ms a call, compiled 2.0 ms" in str(m)
+
+
+def test_so_does_the_eager_call_when_it_is_measured_later(pair: Pair) -> None:
+    assert pair.time("fast(x)").counterpart is None
+    assert paid(pair.time("z = step(y)")) == pytest.approx((True, 0.002, 0.14))
+
+
+def test_what_compiling_cost_is_remembered_when_it_is_in_memory_later(pair: Pair) -> None:
+    pair.time("fast(x)")
+    pair.time("step(x)")
+    m = pair.time("fast(x)")
+    assert m.phases == {}
+    assert paid(m) == pytest.approx((False, 0.012, 0.14))
+
+
+def test_without_any_knowledge_of_what_compiling_cost_nothing_is_said(pair: Pair) -> None:
+    pair.bench.names["fast"](pair.bench.names["x"])
+    pair.time("step(x)")
+    assert pair.time("fast(x)").counterpart is None
+
+
+def test_a_cold_call_tells_what_compiling_costs(pair: Pair, monkeypatch: Any) -> None:
+    pair.bench.names["fast"](pair.bench.names["x"])
+    pair.time("step(x)")
+    assert paid(pair.time("fast(x)", fresh=True)) == pytest.approx((False, 0.012, 0.14))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "fast(x, y)",
+        "fast([x])",
+        "fast(3)",
+        "fast(a=x)",
+        "fast(x); 1",
+        "fast(x) is None",
+        "fast(both)",
+        "other(x)",
+        "holder['f'](x)",
+    ],
+)
+def test_other_calls_are_not_compared(pair: Pair, code: str) -> None:
+    names = pair.bench.names
+    names["both"] = [pair.array(), pair.array()]
+    names["other"] = pair.make(lambda x: None)
+    names["holder"] = {"f": names["fast"]}
+    pair.time("step(x)")
+    assert pair.time(code).counterpart is None
+
+
+@pytest.mark.parametrize("arguments", ["x, 3", "x, k=3", "both", "x, flag", "'a', x"])
+def test_arguments_of_the_same_kinds_are_compared(pair: Pair, arguments: str) -> None:
+    pair.bench.names.update(both={"a": pair.array()}, flag=True)
+    pair.time(f"step({arguments})")
+    assert pair.time(f"fast({arguments})").counterpart is not None
+
+
+def test_neither_arrays_nor_functions_are_kept_alive(pair: Pair) -> None:
+    def short(x: object) -> None:
+        """Nothing."""
+
+    array = pair.array()
+    pair.bench.names.update(short=short, mine=array)
+    pair.time("short(mine)")
+    gone = [weakref.ref(short), weakref.ref(array)]
+    del short, array, pair.bench.names["short"], pair.bench.names["mine"]
+    gc.collect()
+    assert [reference() for reference in gone] == [None, None]
+
+
+def test_what_is_remembered_is_bounded(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(break_even, "_MOST", 3)
+    for number in range(6):
+        pair.time(f"step({number})")
+    assert len(break_even._known) == 3
+
+
+def test_a_single_call_and_one_that_compiles_each_time_are_not_remembered(pair: Pair) -> None:
+    pair.bench.time("step(x)", number=1, repeat=1)
+    assert not break_even._known

@@ -1,0 +1,157 @@
+"""Calls of the same code that do different work."""
+
+import itertools
+import random
+from collections.abc import Callable
+
+import pytest
+
+from ipyjaxbench.timing.call_kinds import Batch, kinds, merged
+from tests.bench import MS, Bench, told
+
+Kind = Callable[[int], bool]
+
+
+def sampled(is_slow: Kind, count: int = 240) -> tuple[list[Batch], list[int]]:
+    """Samples of one call: 5 ms if it is slow, else 20 µs."""
+    times = [5 * MS if is_slow(i) else 20_000 for i in range(count)]
+    return [(1, ns) for ns in times], times
+
+
+def test_other_programs_lengthen_calls_that_do_the_same_work() -> None:
+    batches = [(1, 5 * MS * (1 + 8 * (i % 2))) for i in range(240)]
+    assert kinds(batches, [5 * MS] * 240) is None
+
+
+def test_caches_and_spinning_threads_make_the_cpu_time_vary_without_a_gap() -> None:
+    rng = random.Random(1)
+    spent = [int(5 * MS * rng.uniform(1, 4)) for _ in range(240)]
+    assert kinds([(1, 2 * ns) for ns in spent], spent) is None
+
+
+def test_threads_that_spin_while_one_of_them_has_no_cpu_do_the_same_work() -> None:
+    lost = [i % 6 == 0 for i in range(240)]  # 8 ms on one CPU for what takes 0.4 ms on two
+    batches = [(1, 8 * MS if i else 400_000) for i in lost]
+    spent = [8 * MS if i else 700_000 for i in lost]
+    assert kinds(batches, spent, spins=True) is None
+    assert kinds(batches, spent) is not None  # of threads that sleep meanwhile
+    on_one = [8 * MS if i else 400_000 for i in lost]
+    assert kinds(batches, on_one, spins=True) is not None
+
+
+@pytest.mark.parametrize("every", [2, 3, 7])
+def test_calls_of_which_some_do_more_are_of_two_kinds(every: int) -> None:
+    found = kinds(*sampled(lambda i: i % every == 0))
+    assert found is not None
+    assert found == (20_000, 5 * MS, pytest.approx(1 / every, abs=0.01))
+
+
+@pytest.mark.parametrize("is_slow", [lambda i: i > 1, lambda i: i % 30, lambda i: i == 100])
+def test_a_few_odd_samples_change_neither_the_fastest_nor_the_mean(is_slow: Kind) -> None:
+    assert kinds(*sampled(is_slow)) is None
+
+
+def test_one_quick_call_of_few_would_be_the_fastest() -> None:
+    assert kinds(*sampled(lambda i: i != 5, 12)) is not None
+
+
+def test_a_clock_of_cpu_time_that_moves_in_steps_shows_no_kinds() -> None:
+    batches = [(1, MS)] * 96
+    assert kinds(batches, [0 if i % 16 else 15_625_000 for i in range(96)]) is None
+
+
+@pytest.mark.parametrize(("every", "count"), [(2, 240), (3, 240), (3, 12), (30, 600)])
+def test_merged_samples_hold_calls_of_both_kinds(every: int, count: int) -> None:
+    batches, spent = sampled(lambda i: i % every == 0, count)
+    found = kinds(batches, spent)
+    assert found is not None
+    together = merged(batches, found)
+    truth = sum(ns for _, ns in batches) / count
+    assert sum(n for n, _ in together) == count
+    assert [ns / n for n, ns in together] == pytest.approx([truth] * len(together), rel=0.4)
+
+
+# The whole flow
+
+
+def in_turns(bench: Bench, is_slow: Kind, others: int = 0) -> None:
+    """Bind ``call``, which takes 5 ms if it is slow, else 20 µs, beside other programs."""
+    turn, rng = itertools.count(), random.Random(1)
+
+    def call() -> None:
+        bench.clock.advance(5 * MS if is_slow(next(turn)) else 20_000)
+        if others:
+            bench.clock.disturb(rng.randrange(others))
+
+    bench.names["call"] = call
+
+
+@pytest.mark.parametrize("others", [0, 20_000])
+@pytest.mark.parametrize(
+    ("is_slow", "truth"),
+    [
+        (lambda i: i % 2, 2.51e-3),
+        (lambda i: i % 3 == 0, 1.68e-3),
+        (lambda i: i % 3, 3.34e-3),
+        (lambda i: i % 30, 4.83e-3),
+        (lambda i: i % 50, 4.9e-3),
+    ],
+)
+def test_the_figure_of_calls_that_do_different_work_is_their_mean(
+    bench: Bench, is_slow: Kind, truth: float, others: int
+) -> None:
+    in_turns(bench, is_slow, others)
+    assert bench.time("call()").leading == pytest.approx(truth, rel=0.05)
+
+
+def test_it_is_told_that_calls_differ(bench: Bench) -> None:
+    in_turns(bench, lambda i: i % 2 == 0)
+    m = bench.time("call()")
+    assert told(m)["calls-differ"] == (
+        "Calls do different work: 50 % of them take 5.00 ms, the others 20.0 µs."
+        " The figure is a mean of both."
+    )
+    assert m.loops >= 20
+
+
+def test_calls_that_other_programs_make_wait_are_led_by_the_fastest(bench: Bench) -> None:
+    in_turns(bench, lambda i: True, 100 * MS)
+    m = bench.time("call()")
+    assert "calls-differ" not in told(m)
+    assert m.verdict == "NOISY"
+    assert m.leading == m.floor < 0.5 * m.median
+
+
+@pytest.mark.parametrize("every", [2, 3])
+def test_hidden_work_of_some_calls_is_in_the_mean(bench: Bench, every: int) -> None:
+    turn = itertools.count()
+
+    def call() -> None:
+        bench.clock.advance(10_000)
+        if next(turn) % every == 0:
+            bench.device.start(dispatch=0, work=5 * MS)
+
+    bench.names["call"] = call
+    m = bench.time("call()")
+    assert m.leading == pytest.approx(10e-6 + 5e-3 / every, rel=0.05)
+    assert {"elsewhere", "calls-differ"} <= told(m).keys()
+
+
+@pytest.mark.parametrize("options", [{}, {"repeat": 8}])
+def test_a_sample_of_short_calls_holds_many_of_each_kind(bench: Bench, options: dict) -> None:
+    turn = itertools.count()
+    bench.names["call"] = lambda: bench.clock.advance(600_000 if next(turn) % 3 == 0 else 2_000)
+    m = bench.time("call()", **options)
+    assert m.loops >= 60
+    assert m.samples == pytest.approx([201e-6] * len(m.samples), rel=0.05)
+
+
+def test_a_sample_holds_slow_calls_where_the_time_has_passed(bench: Bench) -> None:
+    turn = itertools.count()
+    bench.names["call"] = lambda: bench.clock.advance(300 * MS if next(turn) % 3 == 0 else 2_000)
+    assert bench.time("call()", budget=1.0).leading == pytest.approx(0.1, rel=0.5)
+
+
+def test_two_slow_calls_of_six_are_a_kind() -> None:
+    assert kinds(*sampled(lambda i: i % 3 == 0, 6)) is not None
+    assert kinds(*sampled(lambda i: i == 0, 6)) is None

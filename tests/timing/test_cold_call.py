@@ -1,0 +1,135 @@
+"""One more call, made cold, on a device whose time is told by hand."""
+
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.timing.first_call import FirstCall, Program
+from tests.bench import MS, Bench, recorder, told
+
+CODE = "jitted; call()"
+
+
+@pytest.fixture
+def cold(bench: Bench) -> list[Any]:
+    """A function compiled before, a call that uses it, and what ``jitted`` stood for in each."""
+    jitted = bench.device.compile
+    note, seen = recorder()
+
+    def each(_: int) -> None:
+        note(bench.names["jitted"])
+        if bench.device.cold:
+            bench.device.compile(80 * MS, "step")
+
+    bench.counted(each)
+    bench.names["jitted"] = jitted
+    return seen
+
+
+def test_what_was_compiled_before_is_compiled_anew_in_one_more_call(
+    bench: Bench, cold: list[Any]
+) -> None:
+    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    assert len(cold) == 7
+    assert m.fresh is not None
+    assert m.fresh.seconds == pytest.approx(0.081)
+    assert m.fresh.phases == pytest.approx({"compile": 0.08})
+    assert m.fresh.programs == (Program("step", 0.08, "compiled", "fake"),)
+    assert m.fresh.cleared == ()
+
+
+def test_it_is_in_no_other_figure(bench: Bench, cold: list[Any]) -> None:
+    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    assert m.elapsed == pytest.approx(0.005)
+    assert (m.compilations, m.programs, m.phases) == (0, (), {})
+    assert m.samples == pytest.approx((0.001, 0.001))
+    assert told(m) == {}
+
+
+def test_without_the_option_there_is_no_such_call(bench: Bench, cold: list[Any]) -> None:
+    assert bench.time(CODE, number=3, repeat=2).fresh is None
+    assert len(cold) == 6
+
+
+def test_names_stand_for_something_else_in_that_call_only(bench: Bench, cold: list[Any]) -> None:
+    jitted = bench.names["jitted"]
+    bench.time(CODE, number=3, repeat=2, fresh=True)
+    assert [value is jitted for value in cold] == [True] * 6 + [False]
+    assert bench.names["jitted"] is jitted
+    assert not bench.device.cold
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ValueError("no\nway"), "the cold call raised ValueError: no"),
+        (KeyboardInterrupt(), "interrupted"),
+    ],
+)
+def test_an_error_in_it_leaves_the_other_calls_and_all_names(
+    bench: Bench, cold: list[Any], error: BaseException, reason: str
+) -> None:
+    jitted = bench.names["jitted"]
+
+    def each(_: int) -> None:
+        if bench.device.cold:
+            raise error
+
+    bench.counted(each)
+    ended = isinstance(error, KeyboardInterrupt)
+    m = (bench.interrupted if ended else bench.time)(CODE, number=3, repeat=2, fresh=True)
+    assert m.fresh == FirstCall(None, {}, (), (reason,))
+    assert m.samples == pytest.approx((0.001, 0.001))
+    assert bench.names["jitted"] is jitted
+    assert not bench.device.cold
+
+
+def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> None:
+    def each(count: int) -> None:
+        if count == 4:
+            raise KeyboardInterrupt
+
+    turns = bench.counted(each)
+    bench.names["jitted"] = bench.device.compile
+    m = bench.interrupted(CODE, number=3, repeat=2, fresh=True)
+    assert m.fresh == FirstCall(None, {}, (), ("the calls before it ended early",))
+    assert len(turns) == 4
+
+
+def test_nothing_that_is_compiled_is_told_in_a_line(bench: Bench) -> None:
+    turns = bench.counted()
+    m = bench.time("call()", number=3, repeat=2, fresh=True)
+    reason = "nothing here is compiled (python), so no call is a cold one"
+    assert m.fresh == FirstCall(None, {}, (), (reason,))
+    assert len(turns) == 6
+
+
+def test_where_nothing_was_compiled_anew_no_time_is_claimed(bench: Bench) -> None:
+    bench.counted()
+    bench.names["jitted"] = bench.device.compile
+    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    assert m.fresh == FirstCall(None, {}, (), ("nothing was compiled anew",))
+
+
+def test_a_function_that_the_code_binds_is_not_replaced(bench: Bench, cold: list[Any]) -> None:
+    code = "jitted = jitted; call()"
+    m = bench.time(code, number=3, repeat=2, fresh=True)
+    assert m.fresh is not None
+    assert m.fresh.cleared == ("kept",)
+
+
+def test_carried_names_and_random_state_are_those_of_one_run(bench: Bench, cold: list[Any]) -> None:
+    def draw() -> int:
+        bench.framework.random += 1
+        return bench.framework.random
+
+    bench.names.update(draw=draw, x=1)
+    bench.time("jitted; call(); r = draw(); x = x + 1", number=3, repeat=2, fresh=True)
+    assert (bench.names["x"], bench.names["r"], bench.framework.random) == (2, 1, 1)
+
+
+def test_the_set_up_comes_before_it(bench: Bench, cold: list[Any]) -> None:
+    bench.names["ready"] = []
+    m = bench.time("ready.pop(); jitted; call()", "ready = [1]", number=1, repeat=3, fresh=True)
+    assert m.fresh is not None
+    assert m.fresh.seconds == pytest.approx(0.081)

@@ -1,0 +1,354 @@
+"""Busy time and operations, from intervals made by hand; the pass on a device told by hand."""
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipyjaxbench.errors import RecordError
+from ipyjaxbench.reports.blocks import Table
+from ipyjaxbench.timing.device_time import (
+    DeviceTime,
+    Interval,
+    Operation,
+    Profile,
+    ProfiledPass,
+    own_times,
+    profiled_pass,
+    union,
+)
+from ipyjaxbench.timing.measurement import Measurement
+from tests.bench import MS, START, Bench, failing, told
+from tests.results import STEADY, measured, rows
+
+
+def on(line: str, *spans: tuple[str, float, float], device: str = "gpu:0") -> list[Interval]:
+    """Intervals on one line."""
+    return [Interval(name, start, end, device, line) for name, start, end in spans]
+
+
+# Arithmetic
+
+
+@pytest.mark.parametrize(
+    ("spans", "busy"),
+    [
+        ([], 0),
+        ([(0, 5)], 5),
+        ([(0, 5), (5, 9)], 9),
+        ([(0, 5), (7, 9)], 7),
+        ([(0, 5), (3, 9)], 9),
+        ([(0, 9), (3, 5)], 9),
+        ([(3, 5), (0, 9), (8, 12)], 12),
+        ([(4, 4)], 0),
+    ],
+)
+def test_a_moment_is_busy_once_however_much_runs_in_it(
+    spans: list[tuple[int, int]], busy: float
+) -> None:
+    assert union(Interval("op", start, end, "gpu:0") for start, end in spans) == busy
+
+
+def test_what_runs_inside_of_an_operation_is_not_its_own_time() -> None:
+    intervals = on("a", ("loop", 0, 10), ("dot", 1, 4), ("tanh", 4, 6), ("copy", 2, 3))
+    own = {interval.operation: ns for interval, ns in own_times(intervals)}
+    assert own == {"loop": 5, "dot": 2, "copy": 1, "tanh": 2}
+
+
+def test_what_runs_on_another_line_is_not_inside() -> None:
+    intervals = [*on("a", ("dot", 0, 10)), *on("b", ("copy", 2, 5))]
+    assert [ns for _, ns in own_times(intervals)] == [10, 3]
+    assert union(intervals) == 10
+
+
+def test_operations_that_begin_and_end_together_are_counted_once() -> None:
+    own = own_times(on("a", ("outer", 0, 4), ("inner", 0, 4), ("next", 4, 5)))
+    assert [ns for _, ns in own] == [0, 4, 1]
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20)), max_size=12)
+
+
+@given(SPANS)
+def test_own_times_are_never_negative_nor_below_the_union_of_their_line(
+    spans: list[tuple[int, int]],
+) -> None:
+    intervals = [Interval("op", start, start + length, "gpu:0") for start, length in spans]
+    own = [ns for _, ns in own_times(intervals)]
+    assert len(own) == len(intervals)
+    assert min(own, default=0) >= 0
+    assert sum(own) >= union(intervals)
+
+
+def test_a_pass_is_summed_up_by_device_and_by_operation() -> None:
+    first = [*on("a", ("dot", 0, 4e6)), *on("a", ("copy", 2e6, 6e6), device="gpu:1")]
+    second = on("a", ("dot", 1e6, 3e6))
+    assert profiled_pass("jax", 2, 0.016, [first, second]) == ProfiledPass(
+        framework="jax",
+        calls=2,
+        elapsed=0.016,
+        busy=0.008,
+        devices={"gpu:0": 0.006, "gpu:1": 0.004},
+        launches=3,
+        worked=0.01,
+        operations=(Operation("dot", 2, 0.006), Operation("copy", 1, 0.004)),
+    )
+
+
+def test_up_to_ten_names_are_kept_apart_and_more_become_one_by_kind() -> None:
+    few = on("a", *((f"fusion.{i}", i, i + 1) for i in range(10)))
+    many = on("a", *((f"fusion.{i}", i, i + 1) for i in range(11)), ("fusion", 20, 21))
+    assert len(profiled_pass("jax", 1, 1.0, [few]).operations) == 10
+    (together,) = profiled_pass("jax", 1, 1.0, [many]).operations
+    assert (together.name, together.count) == ("fusion", 12)
+
+
+def test_what_is_kept_of_many_operations_is_the_longest() -> None:
+    seen = profiled_pass(
+        "torch", 1, 1.0, [on("a", *((f"op{i}", i * 99, i * 100) for i in range(99)))]
+    )
+    assert len(seen.operations) == 50
+    assert (seen.operations[0].name, seen.launches) == ("op98", 99)
+
+
+def test_the_share_is_never_above_all_of_the_time() -> None:
+    assert profiled_pass("jax", 1, 1e-6, [on("a", ("dot", 0, 1010))]).share == 1.0
+    assert profiled_pass("jax", 1, 0.0, [on("a", ("dot", 0, 1010))]).share == 0.0
+
+
+# Records
+
+SEEN = ProfiledPass("jax", 2, 0.02, 0.01, {"cpu:0": 0.01}, 6, 0.01, (Operation("dot", 4, 0.009),))
+SEEN_TWICE = DeviceTime((SEEN, SEEN), {"torch": "interrupted"}, listed=True)
+
+
+@pytest.mark.parametrize("device", [DeviceTime(), DeviceTime((SEEN,)), SEEN_TWICE])
+def test_a_record_keeps_it(device: DeviceTime) -> None:
+    m = measured(STEADY, device=device)
+    assert Measurement.from_dict(m.to_dict()) == m
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"busy": -1.0}, "negative or not a number"),
+        ({"elapsed": math.inf}, "negative or not a number"),
+        ({"worked": math.nan}, "negative or not a number"),
+        ({"devices": {"cpu:0": math.nan}}, "negative or not a number"),
+        ({"operations": (Operation("dot", 1, -1.0),)}, "negative or not a number"),
+        ({"operations": (Operation("dot", 0, 1.0),)}, "did not run"),
+        ({"calls": 0}, "has no calls"),
+        ({"launches": 3}, "more than ran"),
+        ({"devices": {"cpu:0": 0.011}}, "longer than all of them"),
+    ],
+)
+def test_a_record_that_cannot_be_true_is_refused(wrong: dict[str, Any], reason: str) -> None:
+    m = measured(STEADY, device=DeviceTime((dataclasses.replace(SEEN, **wrong),)))
+    assert reason in (m.check() or "")
+
+
+def test_a_record_of_another_shape_is_refused() -> None:
+    record = measured(STEADY, device=DeviceTime((SEEN,))).to_dict()
+    record["facts"]["device"]["passes"][0]["launches"] = "six"
+    with pytest.raises(RecordError, match="damaged"):
+        Measurement.from_dict(record)
+
+
+def test_the_busy_time_of_a_call_is_that_of_all_passes() -> None:
+    assert DeviceTime((SEEN,)).busy == 0.005
+    assert SEEN_TWICE.busy == 0.01
+    assert DeviceTime(reasons={"numpy": "it has no profiler"}).busy is None
+
+
+# What is reported
+
+TWO = dataclasses.replace(
+    SEEN, devices={"a:0": 0.008, "a:1": 0.009}, launches=1, calls=1, operations=()
+)
+
+
+@pytest.mark.parametrize(
+    ("seen", "words", "calls"),
+    [
+        (
+            SEEN,
+            "busy 5.00 ms on cpu:0 per call, 50 % of the time · 3 operations a call",
+            "2 calls of 10.0 ms",
+        ),
+        (
+            dataclasses.replace(SEEN, launches=7, elapsed=0.04),
+            "busy 5.00 ms on cpu:0 per call, 25 % of the time · 3.50 operations a call",
+            "2 calls of 20.0 ms",
+        ),
+        (
+            TWO,
+            "busy 8.00 ms on a:0, 9.00 ms on a:1 per call, 50 % of the time · 1 operation a call",
+            "1 call of 20.0 ms",
+        ),
+    ],
+)
+def test_the_line_of_the_device_says_what_was_busy(
+    seen: ProfiledPass, words: str, calls: str
+) -> None:
+    shown = rows(measured(STEADY, device=DeviceTime((seen,))))["device"]
+    assert shown == f"{words} (separate pass under jax's profiler: {calls})"
+
+
+def test_the_time_of_profiled_calls_is_told_where_they_were_slower() -> None:
+    m = measured([9_000_000] * 3, device=DeviceTime((dataclasses.replace(SEEN, launches=2),)))
+    assert rows(m)["device"].endswith(
+        "· 1 operation a call (separate pass under jax's profiler: 2 calls)"
+    )
+
+
+def test_what_is_not_told_is_said_with_its_reason() -> None:
+    reasons = {"numpy": "it has no profiler", "torch": "interrupted"}
+    shown = rows(measured(STEADY, device=DeviceTime(reasons=reasons)))["device"]
+    assert shown == "not told by numpy: it has no profiler; not told by torch: interrupted"
+    assert "device" not in rows(measured(STEADY))
+
+
+def tables(m: Measurement) -> list[Table]:
+    """The tables of its report."""
+    return [block for block in m.report().blocks if isinstance(block, Table)]
+
+
+def test_operations_are_listed_where_that_was_asked_for() -> None:
+    assert tables(measured(STEADY, device=DeviceTime((SEEN,)))) == []
+    (table,) = tables(measured(STEADY, device=DeviceTime((SEEN,), listed=True)))
+    head = ("operation", "runs", "time", "share")
+    assert table == Table(
+        "jax: operations in a call, by their own time", head, (("dot", "2", "4.50 ms", "90.0 %"),)
+    )
+
+
+def test_ten_operations_are_listed() -> None:
+    operations = tuple(Operation(f"op{i}", 3, 0.0) for i in range(12))
+    seen = dataclasses.replace(SEEN, operations=operations, launches=36, worked=0.0)
+    (table,) = tables(measured(STEADY, device=DeviceTime((seen,), listed=True)))
+    assert len(table.rows) == 10
+    assert table.rows[0] == ("op0", "1.50", "0 ns", "0.0 %")
+
+
+# The pass
+
+
+def test_a_few_more_calls_are_made_and_none_of_them_is_a_sample(bench: Bench) -> None:
+    m = bench.time(START, number=2, repeat=3, device=True)
+    assert sum(calls for calls, _ in m.batches) == 5
+    (seen,) = m.device.passes
+    assert seen.calls == 20  # of a millisecond each
+    assert seen.busy == pytest.approx(20e-3)
+    assert seen.elapsed == pytest.approx(20 * 1.01e-3)
+    assert seen.operations == (Operation("work", 20, pytest.approx(20e-3)),)
+    assert len(bench.device.worked) == 6 + 20
+
+
+def test_nothing_is_profiled_that_was_not_asked_for(bench: Bench) -> None:
+    assert bench.time(START, number=2, repeat=3).device is None
+    assert len(bench.device.worked) == 6
+
+
+@pytest.mark.parametrize(("work", "calls"), [(1_000, 50), (15 * MS, 1), (100 * MS, 1)])
+def test_the_pass_takes_about_twenty_milliseconds(bench: Bench, work: int, calls: int) -> None:
+    m = bench.time(f"device.start(dispatch=0, work={work})", budget=1.0, device=True)
+    assert m.device.passes[0].calls == calls
+
+
+def test_what_profiled_calls_leave_running_is_waited_for(bench: Bench) -> None:
+    bench.names["array"] = bench.device.start(dispatch=0, work=0)
+    m = bench.time(f"{START}; array", number=1, repeat=1, device=True)
+    (seen,) = m.device.passes
+    assert 0 < seen.busy <= seen.elapsed
+
+
+def test_no_call_is_profiled_that_passes_the_budget(bench: Bench) -> None:
+    m = bench.time(f"device.start(dispatch=0, work={3000 * MS})", budget=1.0, device=True)
+    assert m.device.reasons == {"fake": "no further call fits into the budget of 1.0 s"}
+    assert len(bench.device.worked) == 2  # the cold one and the warm one that is the figure
+
+
+def test_one_call_exactly_is_followed_by_profiled_ones(bench: Bench) -> None:
+    m = bench.time(START, number=1, repeat=1, device=True)
+    assert m.verdict == "ONCE"
+    assert m.device.passes[0].calls == 20
+
+
+def test_set_up_comes_before_the_pass_and_is_not_in_it(bench: Bench) -> None:
+    setup = "device.start(dispatch=0, work=7_000_000)"
+    m = bench.time(START, setup=setup, number=1, repeat=2, device=True)
+    assert m.device.passes[0].busy == pytest.approx(20e-3)
+
+
+def test_a_framework_without_a_profiler_says_so(bench: Bench) -> None:
+    m = bench.time("1 + 1", number=2, repeat=2, device=True)
+    assert m.device.reasons == {"python": "it has no profiler"}
+
+
+def test_a_pass_in_which_nothing_ran_says_so(bench: Bench) -> None:
+    bench.names["array"] = bench.device.start(dispatch=0, work=1)
+    m = bench.time("array", number=2, repeat=2, device=True)
+    assert m.device.reasons == {"fake": "its profiler saw nothing run on a device"}
+
+
+def in_pass(bench: Bench, error: BaseException) -> Measurement:
+    """Four calls that go well, and a fifth that does not."""
+    bench.counted(failing(5, error))
+    bench.names["array"] = bench.device.start(dispatch=0, work=1)
+    ended = isinstance(error, KeyboardInterrupt)
+    time = bench.interrupted if ended else bench.time
+    return time("call(); array", number=2, repeat=2, device=True)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ValueError("used up\nand more"), "a profiled call raised ValueError: used up"),
+        (KeyboardInterrupt(), "interrupted"),
+    ],
+)
+def test_what_ends_the_pass_leaves_the_samples_as_they_are(
+    bench: Bench, error: BaseException, reason: str
+) -> None:
+    m = in_pass(bench, error)
+    assert m.device == DeviceTime(reasons={"fake": reason})
+    assert m.repeat == 2
+    assert "stopped-by-error" not in told(m)
+    assert "interrupted" not in told(m)
+
+
+@pytest.mark.parametrize("error", [ValueError("used up"), KeyboardInterrupt()])
+def test_there_is_no_pass_where_the_calls_before_ended_early(
+    bench: Bench, error: BaseException
+) -> None:
+    bench.counted(failing(3, error))
+    m = (bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time)(
+        "call()", number=2, repeat=2, device=True
+    )
+    assert m.device.reasons == {"python": "the calls before ended early"}
+
+
+def test_a_profiler_that_is_taken_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(run: Callable[[], object]) -> Profile:
+        return Profile(reason="a profiler is on already, and is left alone")
+
+    monkeypatch.setattr(bench.framework, "profile", refuse)
+    m = bench.time(START, number=2, repeat=2, device=True)
+    assert rows(m)["device"] == ("not told by fake: a profiler is on already, and is left alone")
+
+
+def test_the_calls_of_the_pass_are_counted_among_those_that_advance_state(bench: Bench) -> None:
+    log = bench.names["log"] = itertools.count()
+    m = bench.time(f"next(log); {START}", number=2, repeat=2, device=True)
+    assert next(log) == 4 + 20
+    assert any("'log' advanced by 24 calls" in note.text for note in m.notes)
+
+
+def test_the_time_of_the_pass_is_not_in_that_of_the_samples(bench: Bench) -> None:
+    alone = bench.time(START, number=2, repeat=3)
+    assert bench.time(START, number=2, repeat=3, device=True).elapsed == alone.elapsed

@@ -1,0 +1,129 @@
+"""Copies between frameworks, and between host and devices."""
+
+import ast
+import dataclasses
+
+import pytest
+
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.timing.validity.host_copies import copies_made
+
+HOST = Placement("h", "numpy", 1, "float32", (3,), ("host",), 12)
+JAX = Placement("x", "jax", 1, "float32", (3,), ("cpu:0",), 12)
+CUDA = Placement("t", "torch", 1, "float32", (3,), ("cuda:0",), 12)
+
+
+def told(code: str, inputs: list[Placement], outputs: list[Placement]) -> list[str]:
+    """The texts of the Notes."""
+    return [note.text for note in copies_made(ast.parse(code).body, inputs, outputs)]
+
+
+@pytest.mark.parametrize("code", ["f(x)", "x + 1", "x.sum()", "for i in x: i"])
+def test_work_that_stays_on_the_device_is_not_a_copy(code: str) -> None:
+    assert told(code, [JAX], [JAX]) == []
+
+
+@pytest.mark.parametrize("code", ["h + 1", "np.asarray(h)", "np.array(h)", "h.item()", "f()"])
+def test_work_that_stays_on_the_host_is_not_a_copy(code: str) -> None:
+    assert told(code, [HOST], [HOST]) == []
+
+
+def test_a_result_that_comes_to_the_host_is_told_with_its_size() -> None:
+    text = "In every call the result comes to the host from jax cpu:0 (12 B)."
+    assert told("np.asarray(x)", [JAX], [HOST]) == [text]
+
+
+@pytest.mark.parametrize("code", ["t.item()", "t.cpu()", "y = g(t).tolist()", "jax.device_get(t)"])
+def test_a_value_that_is_fetched_is_told_even_where_no_host_array_is_given(code: str) -> None:
+    assert told(code, [CUDA], []) == [
+        "In every call the result comes to the host from torch cuda:0."
+    ]
+
+
+def test_host_data_that_a_device_result_is_made_of_is_told_by_name() -> None:
+    text = "In every call h may go from the host to jax cpu:0 (12 B)."
+    assert told("jnp.sin(h)", [HOST], [JAX]) == [text]
+
+
+def test_several_host_arrays_are_told_together() -> None:
+    other = Placement("k", "numpy", 2, "int64", None, (), 100)
+    text = "In every call h, k may go from the host to torch cuda:0 (112 B)."
+    assert told("f(h, k)", [HOST, other], [CUDA]) == [text]
+
+
+def test_a_call_that_moves_data_is_told_even_where_no_array_is_known() -> None:
+    text = "In every call data may go from the host to torch cuda:0."
+    assert told("jax.device_put(3.0)", [], [CUDA]) == [text]
+
+
+def test_both_directions_are_told() -> None:
+    texts = told("np.asarray(f(x, h))", [JAX, HOST], [HOST, JAX])
+    assert texts == [
+        "In every call the result comes to the host from jax cpu:0 (12 B).",
+        "In every call h may go from the host to jax cpu:0 (12 B).",
+    ]
+
+
+def test_several_devices_are_named_once_each_in_order() -> None:
+    texts = told("np.asarray(f(t, x, x2))", [CUDA, JAX, JAX], [HOST])
+    assert texts == [
+        "In every call the result comes to the host from jax cpu:0, torch cuda:0 (12 B)."
+    ]
+
+
+def test_an_array_that_keeps_its_copy_crosses_once() -> None:
+    far = dataclasses.replace(JAX, devices=("gpu:0",), name="x")
+    statements = ast.parse("np.asarray(x)").body
+    view = dataclasses.replace(HOST, view=True)
+    assert [n.code for n in copies_made(statements, [far], [view])] == ["copies"]
+    assert list(copies_made(statements, [far], [view], kept=["x"])) == []
+    assert len(list(copies_made(statements, [far], [view], kept=["y"]))) == 1
+
+
+def test_each_note_is_one_of_the_closed_list() -> None:
+    notes = list(copies_made(ast.parse("np.asarray(x)").body, [JAX], [HOST]))
+    assert [note.code for note in notes] == ["copies"]
+
+
+@pytest.mark.parametrize("code", ["t.cpu()", "t.item()", "jax.device_put(t)", "t.numpy()"])
+def test_on_a_cpu_device_what_shares_memory_is_not_a_copy(code: str) -> None:
+    view = dataclasses.replace(HOST, view=True)
+    assert told(code, [JAX], [JAX]) == []
+    assert told(code, [JAX], [view]) == []
+
+
+def test_a_view_of_what_was_far_away_was_copied_before() -> None:
+    view = dataclasses.replace(HOST, view=True)
+    text = "In every call the result comes to the host from torch cuda:0 (12 B)."
+    assert told("t.cpu().numpy()", [CUDA], [view]) == [text]
+
+
+def test_an_array_made_from_an_array_of_the_same_device_is_not_a_copy_to_the_host() -> None:
+    assert told("jnp.asarray(x)", [JAX], [JAX]) == []
+
+
+OWN = [
+    dataclasses.replace(HOST, name="a", nbytes=24),
+    dataclasses.replace(JAX, name="x"),
+]
+
+
+def made(code: str, **places: Placement) -> list[str]:
+    """What is told where the code gives names to arrays like these."""
+    return told(code, OWN, [dataclasses.replace(p, name=n) for n, p in places.items()])
+
+
+def test_statements_that_have_nothing_to_do_with_each_other_copy_nothing() -> None:
+    assert made("b = a + 1\ny = jnp.sin(x)", b=HOST, y=JAX) == []
+    assert made("y = jnp.sin(x)\na + 1", y=JAX, **{"": HOST}) == []
+    assert told("a + 1, jnp.sin(x)", OWN, [HOST, JAX]) == []
+
+
+def test_the_statement_that_copies_is_told_among_others() -> None:
+    to_host = "In every call the result comes to the host from jax cpu:0 (12 B)."
+    to_device = "In every call a may go from the host to jax cpu:0 (24 B)."
+    assert made("b = a + 1\ny = np.asarray(x)", b=HOST, y=HOST) == [to_host]
+    assert made("t = jnp.sin(x)\nb = np.asarray(t)", t=JAX, b=HOST) == [to_host]
+    assert made("b = a + 1\ny = jnp.sin(a)\nz = x + 1", b=HOST, y=JAX, z=JAX) == [to_device]
+    assert told("np.asarray(x), a + 1", OWN, [HOST]) == [to_host]
+    assert told("a + 1, f(x, a)", OWN, [JAX]) == [to_device]

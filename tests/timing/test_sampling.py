@@ -1,0 +1,253 @@
+"""When to call, how often, and when to stop."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.timing import sampling
+from ipyjaxbench.timing.runner import Calls
+from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.usercode.snippet import Snippet, Source
+
+SECOND = 10**9
+
+
+class Bench:
+    """Calls that take as many nanoseconds as a function of their number says."""
+
+    def __init__(self, cost: Callable[[int], int], compiles: Callable[[int], bool] | None = None):
+        self.device = FakeDevice(FakeClock())
+        self.clock = self.device.clock
+        self.count = 0
+
+        def call() -> None:
+            self.count += 1
+            if compiles and compiles(self.count):
+                self.device.compile(1000)
+            self.clock.advance(cost(self.count))
+
+        framework = FakeFramework(self.device)
+        drain = Drain([framework], self.clock)
+        snippet = Snippet(Source.plain("call()"), {"call": call})
+        self.calls = Calls(snippet, None, self.clock, drain)
+        self.calls.watches = [framework.watch(())]
+        self.calls.arrange(None, value=False, names=(), kept={})
+        self.samples = Samples()
+
+    def warm_up(self, seconds: float = 1000.0) -> int:
+        """Warm up; give the number of calls."""
+        sampling.warm_up(self.calls, self.samples, self.clock.wall() + int(seconds * SECOND))
+        return len(self.samples.probes)
+
+    def until_steady(self, seconds: float, number: int = 1) -> float:
+        """Take samples; give the seconds that it took."""
+        start = self.clock.wall()
+        end = start + int(seconds * SECOND)
+        sampling.until_steady(self.calls, self.samples, number, end, 0.02, lambda: None)
+        return (self.clock.wall() - start) / SECOND
+
+
+def noise(spread: float, seed: int = 1) -> Callable[[int], int]:
+    """A millisecond, give or take."""
+    rng = random.Random(seed)
+    return lambda _: int(1e6 * rng.uniform(1, 1 + spread))
+
+
+# Exact numbers
+
+
+@pytest.mark.parametrize(
+    ("number", "repeat", "batches"),
+    [
+        (3, 2, [2, 3]),
+        (2, 2, [1, 2]),
+        (1, 4, [1, 1, 1]),
+        (5, 1, [4]),
+        (1, 1, []),
+    ],
+)
+def test_exactly_as_many_calls_are_made_as_were_asked_for(
+    number: int, repeat: int, batches: list[int]
+) -> None:
+    bench, looked, left = Bench(lambda _: 10), [], []
+
+    def learn() -> None:
+        looked.extend(bench.samples.probes)
+
+    sampling.exactly(bench.calls, bench.samples, number, repeat, learn, left.append)
+    assert bench.count == number * repeat - 1
+    assert bench.samples.batches == [(calls, 10 * calls) for calls in batches]
+    assert bench.samples.rounds == [1] * len(batches)
+    assert len(looked) == min(3, repeat - 1 if number == 1 else number - 1)
+    assert left == [*range(repeat - 1)][::-1]
+
+
+def test_calls_that_need_preparing_are_made_one_by_one_and_counted_as_one_sample() -> None:
+    bench = Bench(lambda count: 10 * count)
+    bench.calls.renew = lambda: bench.clock.advance(1_000_000)
+    sampling.fixed(bench.calls, bench.samples, 3, 2, lambda left: None)
+    assert bench.samples.batches == [(3, 60), (3, 150)]
+
+
+# Warm-up
+
+
+def test_fast_calls_are_warmed_up_with_fifty() -> None:
+    assert Bench(lambda _: 1000).warm_up() == 50
+
+
+def test_slow_steady_calls_are_warmed_up_with_ten() -> None:
+    assert Bench(lambda _: SECOND).warm_up() == 10
+
+
+def test_warming_up_goes_on_while_calls_get_faster() -> None:
+    level, falling = Bench(lambda _: 5_000_000), Bench(lambda count: int(5e6 * 0.95**count))
+    assert level.warm_up() == 11
+    assert falling.warm_up() > 30
+
+
+def test_warming_up_goes_on_until_three_calls_in_a_row_compiled_nothing() -> None:
+    bench = Bench(lambda _: SECOND, compiles=lambda count: count in (1, 2, 9))
+    assert bench.warm_up() == 12
+    late = [index for index, told in enumerate(bench.samples.probes_compiled) if told]
+    assert late == [0, 1, 8]
+
+
+@pytest.mark.parametrize(("budget", "calls"), [(0.0, 1), (2.0, 1), (10.0, 2), (100.0, 20)])
+def test_warming_up_ends_at_a_fifth_of_the_budget(budget: float, calls: int) -> None:
+    assert Bench(lambda _: SECOND, compiles=lambda _: True).warm_up(budget) == calls
+
+
+# Calls per sample
+
+
+@pytest.mark.parametrize("cost", [1, 37, 100, 1000, 40_000, 150_000])
+def test_a_sample_of_fast_calls_is_long_enough_for_the_clock_and_no_longer(cost: int) -> None:
+    bench = Bench(lambda _: cost)
+    bench.warm_up()
+    number = sampling.calls_per_sample(bench.calls, bench.samples)
+    assert 500_000 <= number * cost <= 2_000_000
+
+
+@pytest.mark.parametrize("cost", [1_000_000, SECOND])
+def test_a_sample_of_slow_calls_holds_one_and_costs_no_call_to_find_out(cost: int) -> None:
+    bench = Bench(lambda _: cost)
+    made = bench.warm_up()
+    assert sampling.calls_per_sample(bench.calls, bench.samples) == 1
+    assert bench.count == made
+
+
+def test_calls_that_need_preparing_are_samples_of_one() -> None:
+    bench = Bench(lambda _: 10)
+    bench.calls.renew = lambda: None
+    bench.warm_up()
+    assert sampling.calls_per_sample(bench.calls, bench.samples) == 1
+
+
+# Rounds
+
+
+def test_steady_calls_end_long_before_the_budget() -> None:
+    bench = Bench(noise(0.01))
+    assert bench.until_steady(100.0) < 50.0
+    assert bench.samples.half_width() <= 0.02
+    assert len(bench.samples.rounds) >= 10
+
+
+@pytest.mark.parametrize("budget", [0.1, 1.0, 3.0])
+def test_noisy_calls_use_the_budget_and_no_more(budget: float) -> None:
+    bench = Bench(lambda count: 1_000_000 * (1 + count % 17 * (count // 40 % 5)))
+    assert 0.9 * budget <= bench.until_steady(budget) <= budget + 0.2
+    assert bench.samples.half_width() > 0.02
+
+
+def test_calls_that_never_get_steady_come_to_an_end_whatever_the_budget() -> None:
+    bench = Bench(lambda count: 1_000_000 * (1 + 29 * (count // 20 % 2)))
+    assert bench.until_steady(1e9) < 3600
+    assert 50_000 <= len(bench.samples.batches) < 50_020
+
+
+def test_without_time_one_sample_is_taken() -> None:
+    bench = Bench(lambda _: 5 * SECOND)
+    assert bench.until_steady(0.0) == 5.0
+    assert bench.samples.batches == [(1, 5 * SECOND)]
+
+
+def test_a_round_is_twenty_samples_of_short_calls() -> None:
+    bench = Bench(noise(0.01))
+    bench.until_steady(1000.0)
+    assert set(bench.samples.rounds) == {20}
+    assert sum(bench.samples.rounds) == len(bench.samples.batches) == len(bench.samples.compiled)
+
+
+def test_rounds_of_slow_calls_share_the_budget() -> None:
+    bench = Bench(lambda _: SECOND // 10)
+    bench.until_steady(40.0)
+    assert len(bench.samples.rounds) >= 10
+    assert max(bench.samples.rounds) <= 20
+
+
+def test_calls_go_on_without_a_pause_for_a_quarter_of_the_budget_at_least() -> None:
+    bench = Bench(lambda _: 1_000_000)
+    assert bench.until_steady(4.0) == pytest.approx(1.0, abs=0.1)
+    assert bench.count == len(bench.samples.batches) == 1000
+
+
+def test_half_of_the_samples_may_be_lost_to_an_interrupt_and_the_rest_stay() -> None:
+    def cost(count: int) -> int:
+        if count == 30:
+            raise KeyboardInterrupt
+        return 1_000_000
+
+    bench = Bench(cost)
+    with pytest.raises(KeyboardInterrupt):
+        bench.until_steady(10.0)
+    assert len(bench.samples.batches) == sum(bench.samples.rounds) == 29
+
+
+# Compilations
+
+
+def noted(*compiled: bool, rounds: list[int]) -> Samples:
+    """Samples that take 1, 2, 3 … nanoseconds."""
+    batches: list[Any] = [(1, 1 + index) for index in range(len(compiled))]
+    return Samples(batches=batches, compiled=list(compiled), rounds=rounds)
+
+
+def test_samples_in_which_something_compiled_are_left_out_of_their_rounds() -> None:
+    samples = noted(True, False, False, True, False, rounds=[2, 1, 1, 1])
+    samples.leave_out_compiled()
+    assert samples.batches == [(1, 2), (1, 3), (1, 5)]
+    assert samples.rounds == [1, 1, 0, 1]
+    assert samples.compiled == [False] * 3
+
+
+def test_a_sample_remembers_whether_something_compiled_in_any_of_its_calls() -> None:
+    bench = Bench(lambda _: 10, compiles=lambda count: count == 5)
+    sampling.fixed(bench.calls, bench.samples, 2, 4, lambda left: None)
+    assert bench.samples.compiled == [False, False, True, False]
+
+
+def test_calls_of_the_warm_up_can_be_counted_as_samples() -> None:
+    bench = Bench(lambda count: count * SECOND, compiles=lambda count: count == 1)
+    bench.warm_up(1.0)
+    bench.samples.adopt_probes()
+    assert bench.samples.batches == [(1, SECOND + 1000)]
+    assert (bench.samples.compiled, bench.samples.rounds) == ([True], [1])
+
+
+def test_other_programs_do_not_make_samples_of_short_calls_shorter() -> None:
+    stretches = iter([False, True, True] * 100)
+    bench = Bench(lambda _: 10_000)
+    bench.warm_up()
+    turn = bench.calls._turn
+
+    def disturbed(*args: Any, **named: Any) -> int:
+        return turn(*args, **named) + (3 * 10**6 if next(stretches) else 0)
+
+    bench.calls._turn = disturbed  # type: ignore[method-assign]
+    assert 50 <= sampling.calls_per_sample(bench.calls, bench.samples) <= 200

@@ -1,0 +1,115 @@
+"""Calls as deep on Python's stack as in the user's cell."""
+
+import sys
+import threading
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
+from tests.shell import Shell
+
+DEPTHS = """
+import sys
+seen = []
+def see():
+    frame, above = sys._getframe(1), 0
+    while frame := frame.f_back:
+        above += 1
+    seen.append(above)
+see()
+"""
+
+
+def frames_above() -> int:
+    """Of the function that calls this."""
+    frame, above = sys._getframe(1), 0
+    while frame := frame.f_back:
+        above += 1
+    return above
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 7, 60])
+def test_a_function_is_called_with_so_many_frames_above_it(depth: int) -> None:
+    def called() -> int:
+        return frames_above()
+
+    assert call_at(depth, called) == depth
+
+
+def test_the_caller_is_the_function_that_calls_this_package() -> None:
+    assert depth_of_caller() == frames_above()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%fwtime --no-restore -n 3 -r 5 see()",
+        "%%fwtime --no-restore -n 3 -r 5\nx = 1\nsee()",
+        "%fwtime --no-restore --quick see()",
+    ],
+)
+def test_samples_are_as_deep_as_a_plain_cell(shell: Shell, line: str) -> None:
+    shell.run(DEPTHS)
+    shell.run(line)
+    plain, first, *later = shell.names["seen"]
+    assert len(later) > 10
+    assert set(later) == {plain}
+    assert first > plain
+
+
+def test_code_that_cannot_be_a_function_is_no_deeper(shell: Shell) -> None:
+    shell.run(DEPTHS)
+    shell.run("%fwtime --no-restore -n 3 -r 5 locals(); see()")
+    plain, _, *later = shell.names["seen"]
+    assert set(later) == {plain}
+
+
+def test_arms_are_as_deep_as_a_plain_cell(shell: Shell) -> None:
+    shell.run(DEPTHS)
+    shell.run("%%fwcompare -b 0.1\none: see()\ntwo: see()")
+    plain, *later = shell.names["seen"]
+    assert len([depth for depth in later if depth == plain]) >= len(later) - 4
+
+
+def test_what_is_raised_comes_through_with_the_users_line() -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        call_at(5, lambda: 1 / 0)
+    assert raised.traceback[-1].name == "<lambda>"
+    with pytest.raises(KeyboardInterrupt):
+        call_at(5, lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+
+
+def test_context_variables_are_those_of_the_caller() -> None:
+    var: ContextVar[int] = ContextVar("var", default=0)
+    var.set(1)
+
+    def change() -> int:
+        before = var.get()
+        var.set(2)
+        return before
+
+    assert (call_at(3, change), var.get()) == (1, 2)
+
+
+def test_an_error_that_is_handled_outside_is_not_seen_inside() -> None:
+    try:
+        raise ValueError
+    except ValueError:
+        assert call_at(3, sys.exc_info) == (None, None, None)
+
+
+def test_threads_have_stacks_of_their_own() -> None:
+    found: list[Any] = []
+    names = {"see": lambda: sys._getframe(1).f_back is not None}
+
+    def run() -> None:
+        notes = ipyjaxbench.measure_code("assert see()", names, number=2, repeat=2).notes
+        found.append({note.code for note in notes} & {"runs-once", "stopped-by-error"})
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert found == [set()]

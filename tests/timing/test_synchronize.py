@@ -1,0 +1,225 @@
+"""Waiting for asynchronous work."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.adapters.python import Python
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.timing.synchronize import Drain, each, leaves_work, waiter_of
+
+
+class OtherArray(FakeArray):
+    """An array of a second framework."""
+
+
+class Other(FakeFramework):
+    """A second framework with a device of its own, on the same clock."""
+
+    name = "other"
+
+    def owns(self, kind: type) -> bool:
+        return issubclass(kind, OtherArray)
+
+
+class First(FakeFramework):
+    """The first framework, which leaves the other one's arrays alone."""
+
+    def owns(self, kind: type) -> bool:
+        return kind is FakeArray
+
+
+class Slow(FakeFramework):
+    """A framework that takes a while to be asked, and counts what it is asked."""
+
+    asked = prepared = 0
+
+    def prepare(self) -> None:
+        self.prepared += 1
+
+    def drain(self) -> None:
+        self.asked += 1
+        self.device.clock.advance(700)
+        super().drain()
+
+
+class Atomic(FakeFramework):
+    """A framework whose arrays are computed when they exist."""
+
+    def waiter(self, value: object, arrays: Any) -> None:
+        """There is nothing to wait for."""
+
+
+@pytest.fixture
+def device() -> FakeDevice:
+    """A device at moment 0."""
+    return FakeDevice(FakeClock())
+
+
+def drained(device: FakeDevice, frameworks: Iterable[FakeFramework] = ()) -> Drain:
+    """A drain of the device."""
+    return Drain([*frameworks] or [FakeFramework(device)], device.clock)
+
+
+def test_work_that_was_running_before_is_waited_for_and_told(device: FakeDevice) -> None:
+    device.start(dispatch=0, work=5_000)
+    assert drained(device).waited == 5_000
+    assert device.clock.now() == 5_000
+
+
+def test_an_idle_device_costs_what_asking_costs(device: FakeDevice) -> None:
+    assert (drained(device).waited, drained(device).idle) == (0, 0)
+    slow = Slow(device)
+    drain = Drain([slow], device.clock)
+    assert drain.idle == 700
+    assert slow.prepared == 1
+
+
+def test_each_drain_returns_how_long_it_took(device: FakeDevice) -> None:
+    drain = drained(device)
+    assert drain() == 0
+    device.start(dispatch=10, work=300)
+    assert [drain(), drain()] == [300, 0]
+
+
+def test_all_frameworks_are_waited_for() -> None:
+    clock = FakeClock()
+    devices = [FakeDevice(clock), FakeDevice(clock)]
+    drain = Drain([FakeFramework(device) for device in devices], clock)
+    devices[0].start(dispatch=0, work=100)
+    devices[1].start(dispatch=0, work=900)
+    assert drain() == 900
+
+
+def test_plain_python_has_nothing_to_wait_for() -> None:
+    clock = FakeClock()
+    assert Drain([Python()], clock)() == 0
+    assert Drain([], clock)() == 0
+
+
+def test_waiting_is_measured_by_the_wall_whatever_the_clock_of_samples(device: FakeDevice) -> None:
+    still = Clock(lambda: 0, device.clock.wall, device.clock.sleep)
+    device.start(dispatch=0, work=100)
+    assert Drain([FakeFramework(device)], still).waited == 100
+    assert device.clock.now() == 100
+
+
+def test_what_runs_on_is_told_and_whose_it_is(device: FakeDevice) -> None:
+    other = Other(FakeDevice(device.clock))
+    drain = drained(device, [other, first := First(device)])
+    assert (drain.left(), [*drain.found_running]) == (0, [])
+    device.start(dispatch=10, work=300)
+    assert (drain.left(), drain.is_certain) == (300, True)
+    assert (drain.left(), [*drain.found_running]) == (0, [first])
+
+
+def test_work_from_before_is_not_taken_for_work_of_the_code(device: FakeDevice) -> None:
+    device.start(dispatch=0, work=5_000)
+    assert not drained(device).found_running
+
+
+def test_nothing_runs_in_a_framework_that_does_not_run_ahead(device: FakeDevice) -> None:
+    class Synchronous(Slow):
+        def runs_ahead(self) -> bool:
+            return False
+
+    slow = Synchronous(device)
+    drain = drained(device, [slow])
+    before = slow.asked
+    assert (drain.left(), drain.may_wait, slow.asked) == (0, False, before)
+
+
+@pytest.mark.parametrize(
+    ("work", "left"), [(0, 0), (600, 0), (14_000, 0), (20_000, 20_000), (90_000_000, 90_000_000)]
+)
+def test_where_only_a_clock_tells_two_waits_are_compared(
+    device: FakeDevice, work: int, left: int
+) -> None:
+    class Untold(Slow):
+        def is_running(self) -> None:
+            """It is not told."""
+
+    untold = Untold(device)
+    drain = drained(device, [untold])
+    device.start(dispatch=0, work=work + 700 if work else 0)  # asking takes 700 of it
+    assert (drain.left(), drain.is_certain) == (left, False)
+    assert ([*drain.found_running] == [untold]) == bool(left)
+
+
+@pytest.mark.parametrize(
+    ("left", "is_certain", "decided"),
+    [
+        ([0], True, 0),
+        ([700], True, 700),
+        ([0, 0, 700], True, 700),
+        ([0, 0, 0, 700], True, 0),  # one "yes" of many may be a mistake
+        ([0] * 48 + [700, 900], True, 800),
+        ([40, 40, 40], True, 0),  # 4 % of a call
+        ([60, 60, 60], True, 60),
+        ([40, 900, 40, 900, 40], False, 0),
+        ([60, 900, 40, 900, 40], False, 900),
+    ],
+)
+def test_answers_decide_whether_code_leaves_work(
+    left: list[int], is_certain: bool, decided: int
+) -> None:
+    calls = [(1000, each) for each in left]
+    assert leaves_work(calls, is_certain=is_certain) == decided
+
+
+def test_a_value_without_arrays_needs_no_waiting(device: FakeDevice) -> None:
+    assert waiter_of({"a": [1, "b", None]}, [FakeFramework(device), Python()]) is None
+    assert waiter_of(device.start(dispatch=0, work=1), []) is None
+
+
+def test_an_array_that_is_computed_when_it_exists_needs_no_waiting(device: FakeDevice) -> None:
+    assert waiter_of(device.start(dispatch=0, work=1), [Atomic(device)]) is None
+
+
+def test_one_array_is_waited_for_by_itself(device: FakeDevice) -> None:
+    array = device.start(dispatch=0, work=10)
+    device.start(dispatch=0, work=1000)
+    wait = waiter_of(array, [FakeFramework(device)])
+    assert wait is not None
+    wait(array)
+    assert device.clock.now() == 10
+
+
+def test_a_waiter_works_for_other_values_built_alike(device: FakeDevice) -> None:
+    wait = waiter_of([device.start(dispatch=0, work=10)], [FakeFramework(device)])
+    assert wait is not None
+    device.clock.advance(10_000)
+    wait([device.start(dispatch=0, work=30)])
+    assert device.clock.now() == 10_030
+
+
+def test_a_value_with_arrays_of_two_frameworks_waits_for_both() -> None:
+    clock = FakeClock()
+    first, second = FakeDevice(clock), FakeDevice(clock)
+    value = [first.start(dispatch=0, work=10), OtherArray(second, 500)]
+    second.busy_until = 500
+    wait = waiter_of(value, [First(first), Other(second)])
+    assert wait is not None
+    wait(value)
+    assert clock.now() == 500
+    assert (first.waits, second.waits) == (1, 1)
+
+
+def test_items_of_a_tuple_are_waited_for_each_in_its_own_way() -> None:
+    seen: list[tuple[str, object]] = []
+    wait = each([lambda v: seen.append(("a", v)), lambda v: seen.append(("b", v))])
+    wait((1, 2))
+    assert seen == [("a", 1), ("b", 2)]
+
+
+def test_one_thing_to_wait_for_is_handed_over_as_it_is() -> None:
+    seen: list[object] = []
+    each([seen.append])((1, 2))
+    assert seen == [(1, 2)]
+
+
+def test_a_tuple_of_another_length_is_a_mistake() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        each([print, print])((1,))

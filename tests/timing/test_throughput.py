@@ -1,0 +1,158 @@
+"""Throughput and dispatch, on a device whose time is told by hand."""
+
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.timing import sampling
+from ipyjaxbench.timing.runner import Calls
+from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.timing.throughput import Queued, queued_calls
+from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.bench import START, Bench, told
+
+ALL_FREE = 1e9
+
+
+def queue_of(
+    code: str, *, waits: bool = True, most: float = ALL_FREE, waiting: int = 0
+) -> tuple[Queued | None, FakeDevice]:
+    """What looks at queued calls of some code, after its warm-up."""
+    device = FakeDevice(FakeClock())
+    framework = FakeFramework(device)
+    snippet = Snippet(Source.plain(code), {"device": device, "clock": device.clock})
+    calls = Calls(snippet, None, device.clock, Drain([framework], device.clock))
+    calls.watches = [framework.watch(())]
+
+    def wait(array: Any) -> None:
+        array.wait()
+        device.clock.advance(waiting)
+
+    calls.arrange(wait if waits else None, value=waits, names=(), kept={})
+    samples = Samples()
+    sampling.warm_up(calls, samples, device.clock.wall() + 10**9)
+    return queued_calls(calls, samples.settled_probes(), most), device
+
+
+def test_queued_calls_take_what_the_device_needs_and_no_more() -> None:
+    queue, _ = queue_of("device.start(dispatch=10_000, work=1_000_000)", waiting=100_000)
+    assert queue is not None
+    queue.look()
+    assert queue.throughputs == [pytest.approx(1e-3)]  # with each waited for it is 1.11 ms
+    assert queue.dispatches == [pytest.approx(10e-6)]
+
+
+def test_where_starting_takes_longer_than_the_work_it_sets_the_throughput() -> None:
+    queue, _ = queue_of("device.start(dispatch=30_000, work=20_000)")
+    assert queue is not None
+    queue.look()
+    assert queue.throughputs == [pytest.approx(30e-6)]
+
+
+def test_nothing_is_queued_where_python_goes_on_when_the_work_is_done() -> None:
+    assert queue_of("clock.advance(1_000_000)", waits=False)[0] is None
+    assert queue_of("device.start(dispatch=1_000_000, work=50_000)")[0] is None
+
+
+def test_calls_of_over_ten_milliseconds_are_not_queued() -> None:
+    assert queue_of("device.start(dispatch=10, work=9_000_000)")[0] is not None
+    assert queue_of("device.start(dispatch=10, work=11_000_000)")[0] is None
+
+
+@pytest.mark.parametrize(
+    ("work", "most", "number"),
+    [
+        (1_000, ALL_FREE, 64),
+        (1_000_000, ALL_FREE, 7),
+        (9_000_000, ALL_FREE, 4),
+        (1_000, 10.5, 10),
+        (9_000_000, 3.0, 3),
+    ],
+)
+def test_a_look_is_short_and_its_results_fit_into_memory(
+    work: int, most: float, number: int
+) -> None:
+    queue, _ = queue_of(f"device.start(dispatch=100, work={work})", most=most)
+    assert queue is not None
+    assert queue.number == number
+
+
+def test_results_of_which_no_two_fit_into_memory_are_not_queued() -> None:
+    assert queue_of("device.start(dispatch=10, work=10_000)", most=1.5)[0] is None
+
+
+def test_a_look_in_which_something_compiled_does_not_count() -> None:
+    queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
+    assert queue is not None
+    queue.calls.set_up = lambda **_: device.compile(1000)  # type: ignore[method-assign]
+    queue.look()
+    assert (queue.throughputs, queue.dispatches) == ([], [])
+    assert queue.spent > 0
+
+
+def test_the_time_of_all_looks_is_known() -> None:
+    queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
+    assert queue is not None
+    begun = device.clock.now()
+    queue.look()
+    queue.look()
+    assert queue.spent == device.clock.now() - begun
+
+
+# In the whole flow
+
+
+def test_the_three_times_are_told_apart(bench: Bench) -> None:
+    m = bench.time("(clock.advance(5_000), device.start(dispatch=10_000, work=1_000_000))[1]")
+    assert m.median == pytest.approx(1.015e-3)
+    assert m.throughput == pytest.approx(1e-3)
+    assert m.dispatch == pytest.approx(15e-6)
+
+
+def test_queued_calls_take_at_most_two_fifths_of_the_time(bench: Bench) -> None:
+    m = bench.time("device.start(dispatch=10, work=3_000_000 + clock.now() * 7919 % 6_000_000)")
+    assert len(m.throughputs) >= 2
+    assert m.elapsed <= 2.3
+
+
+@pytest.mark.parametrize("options", [{"number": 5}, {"repeat": 5}, {"number": 2, "repeat": 3}])
+def test_with_exact_numbers_no_calls_are_queued(bench: Bench, options: dict) -> None:
+    m = bench.time(START, **options)
+    assert m.throughput is None
+    assert m.dispatch == pytest.approx(10e-6)
+
+
+def test_of_slow_calls_the_warm_up_shows_when_python_goes_on(bench: Bench) -> None:
+    m = bench.time("device.start(dispatch=10_000, work=50_000_000)")
+    assert m.throughput is None
+    assert m.dispatch == pytest.approx(10e-6)
+
+
+def test_synchronous_code_has_one_time_only(bench: Bench) -> None:
+    m = bench.time("clock.advance(1_000_000)")
+    assert (m.throughput, m.dispatch) == (None, None)
+
+
+def test_an_interrupt_while_calls_are_queued_keeps_the_samples(bench: Bench) -> None:
+    left = iter(range(130))
+
+    def call() -> Any:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return bench.device.start(dispatch=10_000, work=1_000_000)
+
+    bench.names["call"] = call
+    m = bench.interrupted("call()")
+    assert "interrupted" in told(m)
+    assert m.median == pytest.approx(1.01e-3)
+
+
+def test_work_that_draining_does_not_see_is_waited_for_by_its_values() -> None:
+    """As that which threads of the code begin on XLA's CPU."""
+    queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
+    assert queue is not None
+    queue.calls.drain = Drain([], device.clock)
+    queue.look()
+    assert queue.throughputs == [pytest.approx(1e-3)]

@@ -1,0 +1,101 @@
+"""What is around the code: seen where it is active, and only there."""
+
+import cProfile
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.timing.validity import tracers
+from tests.cautions import cautions
+
+COST = "the time that it takes itself is in the figure."
+
+
+def told() -> list[str]:
+    return [note.text for note in cautions("1 + 1", {})]
+
+
+@contextmanager
+def traced(hook: Any) -> Iterator[None]:
+    before = sys.gettrace()
+    sys.settrace(hook)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def tracer(frame: types.FrameType, event: str, argument: object) -> None:
+    return None
+
+
+class Debugger:
+    def look(self, frame: types.FrameType, event: str, argument: object) -> None:
+        return None
+
+
+def test_nothing_is_said_where_nothing_watches() -> None:
+    assert told() == []
+
+
+def test_a_tracer_is_told_by_its_name() -> None:
+    with traced(tracer):
+        assert f"A tracer or debugger ({__name__}.tracer) watches this code: {COST}" in told()
+
+
+def test_a_debugger_is_told_by_its_name() -> None:
+    with traced(Debugger().look):
+        expected = f"A tracer or debugger ({__name__}.Debugger.look) watches this code: {COST}"
+        assert expected in told()
+
+
+def test_a_tracer_of_another_thread_is_not_ours() -> None:
+    import threading
+
+    before = threading.gettrace()
+    threading.settrace(tracer)
+    try:
+        assert told() == []
+    finally:
+        threading.settrace(before)
+
+
+def test_a_profiler_is_told_by_its_name() -> None:
+    who = "A tool (cProfile)" if sys.version_info >= (3, 12) else "A profiler (cProfile.Profile)"
+    profile = cProfile.Profile()
+    profile.enable()
+    try:
+        found = told()
+    finally:
+        profile.disable()
+    assert found == [f"{who} watches this code: {COST}"]
+    assert told() == []
+
+
+def on(device: str) -> Placement:
+    return Placement("x", "torch", 1, "float32", (2,), (device,), 8)
+
+
+@pytest.mark.parametrize("device", ["cuda:0", "gpu:1"])
+def test_kernels_that_are_waited_for_are_told_on_a_gpu(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")
+    (note,) = tracers.environment([on("cpu"), on(device)])
+    assert note.text == (
+        "CUDA_LAUNCH_BLOCKING is on: Python waits for every kernel, one after another."
+    )
+
+
+def test_they_are_not_told_on_a_cpu_nor_where_they_are_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")
+    assert list(tracers.environment([on("cpu")])) == []
+    monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "0")
+    assert list(tracers.environment([on("cuda:0")])) == []

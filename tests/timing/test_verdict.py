@@ -1,0 +1,70 @@
+"""How far a figure can be believed, and why."""
+
+import math
+
+import pytest
+
+from ipyjaxbench import stats
+from ipyjaxbench.timing.verdict import EXPLAINED, headline, movements, verdict
+
+CALM = [1e-3 + i % 7 * 1e-6 for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("half_width", "codes", "word"),
+    [
+        (0.04, [], "QUIET"),
+        (0.041, [], "OK"),
+        (0.08, ["earlier-work"], "OK"),
+        (0.081, [], "NOISY"),
+        (0.001, ["recompiles"], "RECOMPILES"),
+        (0.001, ["not-called"], "INVALID"),
+        (0.001, ["not-called", "recompiles"], "RECOMPILES"),
+    ],
+)
+def test_one_word_says_it(half_width: float, codes: list[str], word: str) -> None:
+    assert verdict(CALM, half_width, codes) == word
+    assert word in EXPLAINED
+
+
+@pytest.mark.parametrize("samples", [(), (1e-3,)])
+def test_of_one_call_or_sample_nothing_more_is_known(samples: tuple[float, ...]) -> None:
+    assert verdict(samples, float("inf"), []) == "ONCE"
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_a_few_samples_that_agree_are_no_steady_figure(count: int) -> None:
+    assert verdict([1e-3] * count, 0.001, []) == "FEW"
+    assert verdict([1e-3] * 6, 0.001, []) == "QUIET"
+
+
+@pytest.mark.parametrize(
+    ("half_width", "statistic"),
+    [(0.01, stats.median), (0.08, stats.median), (0.09, stats.floor), (math.inf, stats.median)],
+)
+def test_the_fastest_leads_where_samples_scatter(half_width: float, statistic: object) -> None:
+    assert headline(half_width) is headline(half_width, "FEW") is statistic
+    assert headline(half_width, "INVALID") is stats.median
+
+
+def test_samples_that_scatter_evenly_show_no_cause() -> None:
+    assert list(movements(CALM)) == []
+    assert list(movements([])) == []
+    assert list(movements([1e-3])) == []
+
+
+def test_a_drift_is_named_with_its_size_and_its_way() -> None:
+    slower = [1e-3 * (1 + i / 400) + i % 3 * 1e-6 for i in range(100)]
+    assert list(movements(slower)) == ["it got 16 % slower while it was measured"]
+    assert list(movements(slower[::-1])) == ["it got 14 % faster while it was measured"]
+
+
+def test_two_speeds_are_named() -> None:
+    samples = [(1e-3 if i % 10 < 6 else 1.4e-3) + i % 3 * 1e-6 for i in range(100)]
+    assert list(movements(samples)) == ["it runs at two speeds, 1.00 ms and 1.40 ms"]
+
+
+def test_a_speed_that_wanders_is_named_where_it_neither_drifts_nor_has_two_values() -> None:
+    speeds = [1.0, 1.1, 1.04, 1.16, 1.02, 1.13, 1.07, 1.0]
+    samples = [1e-3 * speeds[i // 15] + i % 5 * 2e-5 for i in range(120)]
+    assert list(movements(samples)) == ["it wandered by 15 % while it was measured"]

@@ -1,0 +1,193 @@
+"""Plain code can have a coroutine finished by the event loop that runs already."""
+
+import asyncio
+import contextvars
+import os
+import signal
+
+import pytest
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.usercode.awaiting import complete, finished, spawned
+
+COLOUR = contextvars.ContextVar("colour", default="none")
+
+
+async def later(value: int) -> int:
+    await asyncio.sleep(0)
+    return value
+
+
+async def failing() -> None:
+    await asyncio.sleep(0)
+    raise KeyError("k")
+
+
+def twice(first: int) -> list[int]:
+    return [finished(later(first)), finished(later(first + 1))]
+
+
+def test_plain_code_gets_the_values_of_coroutines() -> None:
+    assert asyncio.run(spawned(twice, 3)) == [3, 4]
+
+
+def test_other_tasks_go_on_meanwhile() -> None:
+    async def all_of_it() -> list[list[int]]:
+        return await asyncio.gather(spawned(twice, 1), spawned(twice, 5))
+
+    assert asyncio.run(all_of_it()) == [[1, 2], [5, 6]]
+
+
+def test_plain_code_sees_what_a_coroutine_raises_and_may_go_on() -> None:
+    def careful() -> str:
+        with pytest.raises(KeyError):
+            finished(failing())
+        return "went on"
+
+    assert asyncio.run(spawned(careful)) == "went on"
+
+
+def test_an_error_comes_out_with_the_line_that_raised_it() -> None:
+    with pytest.raises(KeyError) as raised:
+        asyncio.run(spawned(lambda: finished(failing())))
+    assert raised.traceback[-1].name == "failing"
+
+
+def test_plain_code_that_awaits_nothing_is_just_run() -> None:
+    assert asyncio.run(spawned(max, 3, 4)) == 4
+
+
+def test_it_sees_and_sets_the_context_of_its_task() -> None:
+    async def task() -> tuple[str, str]:
+        COLOUR.set("red")
+        seen = await spawned(change)
+        return seen, COLOUR.get()
+
+    def change() -> str:
+        seen = COLOUR.get()
+        COLOUR.set("green")
+        return seen
+
+    assert asyncio.run(task()) == ("red", "green")
+
+
+def test_it_may_be_spawned_within_a_coroutine_that_it_awaits() -> None:
+    async def inner() -> list[int]:
+        return await spawned(twice, 7)
+
+    assert asyncio.run(spawned(lambda: finished(inner()))) == [7, 8]
+
+
+def test_without_a_loop_it_gets_one_for_all_that_it_awaits() -> None:
+    async def loop() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    first, second = complete(lambda: (finished(loop()), finished(loop())))
+    assert first is second
+
+
+def test_without_a_loop_an_error_comes_out_as_the_only_one() -> None:
+    def work() -> None:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine") as caught:
+        complete(work)
+    assert caught.value.__context__ is None
+
+
+def test_where_nobody_can_await_it_is_said_before_anything_runs() -> None:
+    ran: list[int] = []
+
+    async def task() -> None:
+        complete(ran.append, 1)
+
+    with pytest.raises(SnippetError, match="await works where the magic stands in a cell"):
+        asyncio.run(task())
+    assert ran == []
+
+
+def test_a_coroutine_that_nobody_can_finish_is_refused_and_closed() -> None:
+    with pytest.raises(SnippetError, match="nobody can await"):
+        finished(later(1))  # a coroutine left open would warn, and warnings are errors
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+async def interrupted_while_it_waits() -> None:
+    asyncio.get_running_loop().call_later(0.01, interrupt)
+    await asyncio.sleep(60)
+
+
+async def interrupted_while_it_computes() -> None:
+    await asyncio.sleep(0)
+    interrupt()
+    await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize("work", [interrupted_while_it_waits, interrupted_while_it_computes])
+def test_an_interrupt_reaches_the_plain_code_which_may_keep_what_it_has(work) -> None:
+    def careful() -> str:
+        with pytest.raises(KeyboardInterrupt):
+            finished(work())
+        return f"kept {finished(later(1))}"
+
+    async def task() -> tuple[str, int]:
+        kept = await spawned(careful)
+        return kept, asyncio.current_task().cancelling()
+
+    before = signal.getsignal(signal.SIGINT)
+    assert asyncio.run(task()) == ("kept 1", 0)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_task_that_is_cancelled_is_cancelled() -> None:
+    async def task() -> None:
+        async with asyncio.timeout(0.01):
+            await spawned(lambda: finished(asyncio.sleep(60)))
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(task())
+
+
+def test_an_interrupt_that_comes_too_late_is_for_the_code_behind_it() -> None:
+    async def soon() -> int:
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+        loop.call_soon(lambda: (done.set_result(1), interrupt()))
+        return await done
+
+    async def task() -> None:
+        seen.append(await spawned(lambda: finished(soon())))
+        await asyncio.sleep(60)
+
+    seen: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(task())
+    assert seen == [1]
+
+
+def test_a_task_that_outlives_what_made_it_waits_for_its_turn_like_any_other() -> None:
+    begun: list[asyncio.Task[list[int]]] = []
+    order: list[str] = []
+
+    async def measured(name: str) -> list[int]:
+        def work() -> list[int]:
+            order.append(f"{name} begins")
+            value = twice(1)
+            order.append(f"{name} ends")
+            return value
+
+        return await spawned(work)
+
+    async def begins_one() -> None:
+        begun.append(asyncio.create_task(measured("late")))
+
+    async def task() -> None:
+        await spawned(lambda: finished(begins_one()))
+        await asyncio.gather(measured("a"), measured("b"), *begun)
+
+    asyncio.run(task())
+    assert sorted(order[::2]) == ["a begins", "b begins", "late begins"]
+    assert [each.split()[0] for each in order[::2]] == [each.split()[0] for each in order[1::2]]

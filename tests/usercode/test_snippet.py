@@ -1,0 +1,255 @@
+"""Code that is compiled once and run in a loop."""
+
+import itertools
+import textwrap
+import traceback
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.usercode.snippet import Snippet, Source
+
+
+def snippet(code: str, names: dict[str, Any] | None = None) -> Snippet:
+    """Code outside of a notebook."""
+    return Snippet(Source.plain(textwrap.dedent(code)), {} if names is None else names)
+
+
+def run(code: str, names: dict[str, Any], turns: int = 1, **how: Any) -> list[Any]:
+    """Run code in a loop; give what was handed over in each turn."""
+    handed: list[Any] = []
+    kept = how.pop("kept", ())
+    loop = snippet(code, names).loop(**how)
+    loop(itertools.repeat(None, turns), itertools.count().__next__, handed.append, kept)
+    return handed
+
+
+@pytest.mark.parametrize(
+    ("code", "reads", "binds", "carried"),
+    [
+        ("f(x)", "f x", "", ""),
+        ("y = f(x)", "f x", "y", ""),
+        ("x = f(x)", "f x", "x", "x"),
+        ("x += 1", "x", "x", "x"),
+        ("x = 1; y = x", "x", "x y", ""),
+        ("y = x; x = 1", "x", "y x", "x"),
+        ("a = b = c", "c", "a b", ""),
+        ("p, q = q, p", "q p", "p q", "q p"),
+        ("x[0] = 1", "x", "", ""),
+        ("x.a = y", "y x", "", ""),
+        ("del x", "", "x", ""),
+        ("import a.b, c.d as e; from f import g", "", "a e g", ""),
+        ("for i in x: pass", "x", "i", ""),
+        ("with a as b: b", "a b", "b", ""),
+        ("try: f()\nexcept E as e: pass", "f E", "e", ""),
+        ("[i for i in x]", "x", "", ""),
+        ("[i * k for i in x]", "x k", "", ""),
+        ("[y := i for i in x]", "x", "y", ""),
+        ("(y := f(x))", "f x", "y", ""),
+        ("lambda q: q + z", "z", "", ""),
+        ("@d\ndef f(a=b): return c", "d b c", "f", ""),
+        ("def f():\n  global g\n  g = h", "h", "g f", ""),
+        ("def f():\n  def g(): return x\n  return g", "x", "f", ""),
+        ("class A:\n  def f(self): return z", "z", "A", ""),
+        ("match x:\n  case [a, b]: pass", "x", "a b", ""),
+        ("step = lambda: step", "step", "step", "step"),
+        ("f'{x:{w}}'", "x w", "", ""),
+        ("while x: x = g(x)", "x g", "x", "x"),
+    ],
+)
+def test_the_names_that_code_reads_and_binds_are_known(
+    code: str, reads: str, binds: str, carried: str
+) -> None:
+    found = snippet(code)
+    assert set(found.reads) == set(reads.split())
+    assert set(found.binds) == set(binds.split())
+    assert set(found.carried) == set(carried.split())
+
+
+def test_names_are_told_in_order_of_appearance() -> None:
+    found = snippet("c = b(a); d = c")
+    assert (found.reads, found.binds) == (("b", "a", "c"), ("c", "d"))
+
+
+def test_the_body_of_a_class_reads_names_too() -> None:
+    assert snippet("class A:\n    y = x").reads == ("x",)
+
+
+@pytest.mark.parametrize("code", ["f()", "f; g", "f.g", "f = 1"])
+def test_code_that_is_nothing_but_a_name_is_recognised(code: str) -> None:
+    assert snippet("f").bare_name() == "f"
+    assert snippet(code).bare_name() is None
+
+
+@pytest.mark.parametrize(
+    ("code", "has_value"),
+    [("f(x)", True), ("y = 1; y", True), ("y = 1", False), ("f();", True), ("if x: y", False)],
+)
+def test_only_an_expression_at_the_end_has_a_value(code: str, has_value: bool) -> None:
+    assert snippet(code).has_value is has_value
+
+
+def test_the_text_is_what_was_typed() -> None:
+    assert snippet("  \n f( x )\n").text == "f( x )"
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 1000])
+@pytest.mark.parametrize("code", ["n += 1", "exec('n += 1')", "global n; n += 1"])
+def test_a_loop_makes_as_many_turns_as_it_is_told(code: str, turns: int) -> None:
+    names = {"n": 0}
+    run(code, names, turns)
+    assert names["n"] == turns
+
+
+def test_a_loop_returns_the_time_between_its_first_and_its_last_moment() -> None:
+    clock = [0]
+    loop = snippet("clock[0] += 7", {"clock": clock}).loop()
+    assert loop(itertools.repeat(None, 5), lambda: clock[0], print, ()) == 35
+
+
+FALL_BACKS = {
+    "star import": ("from math import *\ny = pi", "y", 3.141592653589793),
+    "locals": ("x = 1\ny = locals()['x']", "y", 1),
+    "vars": ("x = 1\ny = vars()['x']", "y", 1),
+    "dir": ("x = 1\ny = 'x' in dir()", "y", True),
+    "exec": ("exec('y = 5')", "y", 5),
+    "annotated assignment": ("y: int = 5", "y", 5),
+    "global statement": ("global y\ny = 5", "y", 5),
+    "future import": ("from __future__ import annotations\ny = 5", "y", 5),
+    "assignment in eval": ("eval('(y := 5)')", "y", 5),
+}
+
+
+@pytest.mark.parametrize("code", FALL_BACKS)
+def test_code_means_what_it_means_in_a_cell(code: str) -> None:
+    text, name, value = FALL_BACKS[code]
+    names: dict[str, Any] = {}
+    run(text, names, 2)
+    assert names[name] == value
+
+
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        ("def f(): return k\nr = f()", 7),
+        ("f = lambda: k\nr = f()", 7),
+        ("class A:\n    b = k\n    def m(self): return A.b + k\nr = A().m()", 14),
+        ("r = [i * k for i in range(2)]", [0, 7]),
+        ("r = sum(i * k for i in range(3))", 21),
+        ("def f():\n    global r\n    r = k\nf()", 7),
+        ("def f(n): return n * f(n - 1) if n else 1\nr = f(3)", 6),
+        ("[r := i for i in range(4)]", 3),
+        ("r = globals()['k']", 7),
+    ],
+)
+def test_functions_in_the_code_see_the_namespace(code: str, result: object) -> None:
+    names = {"k": 7}
+    run(code, names)
+    assert names["r"] == result
+
+
+def test_names_are_bound_in_the_namespace_and_nothing_else_is() -> None:
+    names: dict[str, Any] = {}
+    run("y = 1\nfor i in range(3): z = i", names)
+    assert {k: v for k, v in names.items() if k != "__builtins__"} == {"y": 1, "i": 2, "z": 2}
+
+
+def test_a_string_keeps_its_lines_as_they_were_typed() -> None:
+    names: dict[str, Any] = {}
+    run("y = '''a\n  b\n'''", names)
+    assert names["y"] == "a\n  b\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "how", "handed"),
+    [
+        ("x + 1", {"value": True}, [8, 8]),
+        ("y = x", {"waits": ["y"]}, [7, 7]),
+        ("y = x; y + 1", {"value": True, "waits": ["y"]}, [(8, 7), (8, 7)]),
+        ("y = x; z = 2", {"waits": ["y", "z"]}, [(7, 2), (7, 2)]),
+        ("y: int = x", {"waits": ["y"]}, [7, 7]),
+        ("y: int = x; z = 2", {"waits": ["y", "z"]}, [(7, 2), (7, 2)]),
+        ("x + 1", {"waits": []}, [(), ()]),
+        ("x + 1", {}, []),
+    ],
+)
+def test_what_is_to_be_waited_for_is_handed_over_in_each_turn(
+    code: str, how: dict, handed: list
+) -> None:
+    assert run(code, {"x": 7}, 2, **how) == handed
+
+
+@pytest.mark.parametrize("first", ["", "global extra\n", "from math import *\n"])
+def test_names_are_set_back_in_each_turn(first: str) -> None:
+    names: dict[str, Any] = {"x": 0, "y": 0, "seen": []}
+    code = f"{first}seen.append((x, y)); x = x + 1; y = y + x"
+    run(code, names, 3, resets=("x", "y"), kept=(10, 20))
+    assert names["seen"] == [(10, 20)] * 3
+    assert (names["x"], names["y"]) == (11, 31)
+
+
+@pytest.mark.parametrize("first", ["", "from math import *\n"])
+def test_one_name_is_set_back_to_the_one_kept_value_even_if_that_is_a_tuple(first: str) -> None:
+    names: dict[str, Any] = {"x": (), "seen": []}
+    run(f"{first}seen.append(x); x = x + (2,)", names, 2, resets=("x",), kept=(1,))
+    assert names["seen"] == [(1,), (1,)]
+
+
+@pytest.mark.parametrize("first", ["x = 1", "from math import *"])
+def test_a_traceback_shows_the_line_that_failed(first: str) -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        run(f"{first}\ny = 2\nz = 1 / 0  # here\ny = 3", {})
+    frame = traceback.extract_tb(raised.value.__traceback__)[-1]
+    assert (frame.lineno, frame.line, frame.name) == (3, "z = 1 / 0  # here", "<module>")
+
+
+def test_an_error_that_shows_while_waiting_belongs_to_the_last_line() -> None:
+    def wait(_: object) -> None:
+        raise FloatingPointError
+
+    loop = snippet("y = 1\ny + 1").loop(value=True)
+    with pytest.raises(FloatingPointError) as raised:
+        loop(itertools.repeat(None, 1), itertools.count().__next__, wait, ())
+    assert traceback.extract_tb(raised.value.__traceback__)[-2].line == "y + 1"
+
+
+def test_an_error_inside_a_function_of_the_code_shows_that_function() -> None:
+    with pytest.raises(KeyError) as raised:
+        run("def broken():\n    return {}[1]\nbroken()", {})
+    frames = traceback.extract_tb(raised.value.__traceback__)[-2:]
+    assert [f.name for f in frames] == ["<module>", "broken"]
+    assert [f.line for f in frames] == ["broken()", "return {}[1]"]
+
+
+NOTHING = "there is no code to time: type %fwtime f(x), or %%fwtime above a cell"
+STRING = "'f(x)' is a string, and timing it would time nothing: type %fwtime f(x)"
+
+
+REFUSED = dict.fromkeys(("", "  \n", "# only a comment"), NOTHING) | {"'f(x)'": STRING}
+
+
+@pytest.mark.parametrize(("code", "message"), REFUSED.items())
+def test_code_that_cannot_be_timed_is_refused_in_one_line(code: str, message: str) -> None:
+    with pytest.raises(SnippetError) as raised:
+        snippet(code)
+    assert str(raised.value) == message
+
+
+WAITS = ("await f()", "y = g(await f())", "async with a: pass", "async for i in a: pass")
+
+
+@pytest.mark.parametrize("code", [*WAITS, "[i async for i in a]", "from m import *; await f()"])
+def test_code_that_awaits_says_so(code: str) -> None:
+    assert snippet(code).awaits
+
+
+@pytest.mark.parametrize("code", ["async def f(): await g()", "g = lambda: f()", "f()"])
+def test_code_whose_functions_alone_await_does_not(code: str) -> None:
+    assert not snippet(code).awaits
+
+
+@pytest.mark.parametrize("code", ["f(", "return 1", "yield 1", "break", "nonlocal x"])
+def test_code_that_is_not_valid_is_refused_as_python_refuses_it(code: str) -> None:
+    with pytest.raises(SyntaxError):
+        snippet(code)
