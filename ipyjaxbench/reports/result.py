@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, final
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.reports.blocks import Report
 
-MIME = "application/vnd.ipyjaxbench.reports.result.v1+json"
+MIME = "application/vnd.ipyjaxbench.result.v1+json"
 _SCHEMA = 1
 
 
