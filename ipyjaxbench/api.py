@@ -9,6 +9,7 @@ from typing import Any
 from ipyjaxbench.comparison.arm import Entry
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.device import measure_ceilings
 from ipyjaxbench.device.ceilings import Ceilings
 from ipyjaxbench.device.locate import locate, survey
@@ -16,12 +17,14 @@ from ipyjaxbench.device.placement import Whereabouts
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.inspect_code import inspect_call
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import CompareOptions, GraphOptions, HistoryOptions, TimeOptions
 from ipyjaxbench.records.entry import Where
+from ipyjaxbench.records.options import HistoryOptions
 from ipyjaxbench.records.query import History, look
 from ipyjaxbench.timing.measure import time_snippet
 from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.objects import asked, name_of
 from ipyjaxbench.usercode.snippet import Namespace, Snippet, Source

@@ -7,10 +7,10 @@ import pytest
 
 from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.errors import Interrupted
-from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
 from ipyjaxbench.timing.measure import time_snippet
 from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
 MS = 1_000_000

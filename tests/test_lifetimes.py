@@ -10,8 +10,8 @@ import pytest
 import ipyjaxbench
 from ipyjaxbench.comparison.arm import Entry
 from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.device.watch_transfers import transfer_code
-from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.shell import Shell
 

@@ -17,7 +17,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 import ipyjaxbench
 from ipyjaxbench import Measurement
 from ipyjaxbench.jupyter import commands
-from ipyjaxbench.jupyter.commands import Option
+from ipyjaxbench.option import Option
 from ipyjaxbench.reports import note
 from ipyjaxbench.retracing import traces
 from ipyjaxbench.timing import verdict
@@ -119,7 +119,7 @@ def test_every_option_of_traces_is_told(row: Option) -> None:
     assert f"`{row.flags[0]}" in told
 
 
-@pytest.mark.parametrize("row", commands.PLACE.rows, ids=lambda row: row.flags[-1])
+@pytest.mark.parametrize("row", commands.DEVICES.rows, ids=lambda row: row.flags[-1])
 def test_every_option_of_places_is_told(row: Option) -> None:
     told = section("Where everything lives") + section("Comparing")  # `-q`, `-o`, `-v`
     assert f"`{row.flags[0]}" in told

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.retracing.observe import observe_code
+from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.traces import TracedCall, Traces
 from ipyjaxbench.usercode.snippet import Source
 

@@ -12,9 +12,9 @@ from ipyjaxbench.comparison.comparison import Side
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.timing.isolation import Snapshot
 from ipyjaxbench.timing.measure import Timing
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import First
 from ipyjaxbench.timing.steady_state import Steady
 from ipyjaxbench.usercode import exceptions

@@ -8,16 +8,17 @@ from ipyjaxbench.comparison import fairness, notes
 from ipyjaxbench.comparison.arm import PER_ROUND, Contender, Entry
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.name_bindings import restored
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.stopping import Pace, Told
 from ipyjaxbench.errors import ArmFailedError, Interrupted
 from ipyjaxbench.frameworks import loaded, usable_cpus
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Meter
-from ipyjaxbench.options import CompareOptions, TimeOptions
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes as timing_notes
 from ipyjaxbench.timing.isolation import Snapshot
 from ipyjaxbench.timing.measure import nobody
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.steady_state import gc_paused
 from ipyjaxbench.usercode.output import Muted

@@ -12,11 +12,11 @@ from ipyjaxbench.comparison.arm import Entry
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.name_bindings import restored
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.stopping import Told
 from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
 from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.timing.measure import nobody
 from ipyjaxbench.usercode import exceptions
 from ipyjaxbench.usercode.objects import name_of

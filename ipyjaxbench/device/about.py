@@ -11,7 +11,7 @@ from typing import ClassVar
 from ipyjaxbench import units
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import conditions
-from ipyjaxbench.jupyter.commands import COMMANDS
+from ipyjaxbench.purposes import MAGICS
 from ipyjaxbench.reports.blocks import Calls, Code, Report
 from ipyjaxbench.reports.result import Result
 
@@ -63,8 +63,8 @@ class About(Result):
 
     def report(self) -> Report:
         """The magics, each with what it does, and the facts."""
-        magics = tuple((each.typed, each.purpose) for each in COMMANDS)
-        return Report((Calls(("magic", "what it does"), magics), Code("text", self.text)))
+        magics = Calls(("magic", "what it does"), tuple(MAGICS.items()))
+        return Report((magics, Code("text", self.text)))
 
 
 def about() -> About:

@@ -9,8 +9,8 @@ from ipyjaxbench.frameworks import Framework, Reach, find_arrays, find_reach, ke
 from ipyjaxbench.graphs import program_notes as notes
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.rollback import RolledBack, rolled_back, roots_in, roots_of
-from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.usercode import call as expression
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.objects import asked, attributes, is_of, name_of, package_of

@@ -7,10 +7,11 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import MagicAlias
 
+from ipyjaxbench.command import Command
 from ipyjaxbench.comparison import cell as arms
 from ipyjaxbench.errors import IpyJaxBenchError
 from ipyjaxbench.jupyter.autoawait import ENTRY, WORD
-from ipyjaxbench.jupyter.commands import BY_NAME, COMPARE, Command
+from ipyjaxbench.jupyter.commands import COMMANDS, COMPARE
 from ipyjaxbench.jupyter.magics import FrameworkMagics
 from ipyjaxbench.usercode.snippet import awaits
 
@@ -73,7 +74,7 @@ def _awaits(shell: InteractiveShell, call: ast.Call) -> bool:
         name, line = alias.magic_name, f"{alias.magic_params or ''} {line}"
     if not isinstance(getattr(known.get(name), "__self__", None), FrameworkMagics):
         return False  # another extension's, which may have the same name
-    return code_awaits(shell, BY_NAME[name], line, *cell)
+    return code_awaits(shell, COMMANDS[name], line, *cell)
 
 
 def code_awaits(
@@ -84,7 +85,7 @@ def code_awaits(
     if not has_code or not WORD.search(f"{line}\n{cell}"):
         return False
     try:
-        _, rest = command.split(line)
+        _, _, rest = command.split(line)
         return any(awaits(body) for body in _bodies(shell, command, rest, cell))
     except (SyntaxError, IpyJaxBenchError):
         return False  # it is told when the magic runs

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import IPython
 
-from ipyjaxbench.jupyter.commands.purposes import PURPOSES
 from ipyjaxbench.jupyter.session import Session
+from ipyjaxbench.purposes import PURPOSES
 
 if TYPE_CHECKING:
-    from ipyjaxbench.jupyter.commands import Completion
+    from ipyjaxbench.jupyter.completion import Completion
 
 #: A magic, maybe with what its result is bound to, and all that follows.
 _MAGIC = re.compile(r"(?:[^%]*=)?\s*(%%?)(\w+)([ \t].*)", re.DOTALL)
@@ -60,7 +60,7 @@ class Completer:
 
     def _of_attributes(self, code: str) -> Completion | None:
         """Attributes of dotted names, where IPython looks for them in magics of its own alone."""
-        from ipyjaxbench.jupyter.commands import Completion
+        from ipyjaxbench.jupyter.completion import Completion
 
         dotted = _DOTTED.search(code)
         if dotted is None or self.shells.use_jedi:
@@ -72,9 +72,10 @@ class Completer:
         from dataclasses import replace
 
         from ipyjaxbench.comparison import cell as arms
-        from ipyjaxbench.jupyter.commands import BY_NAME, completion
+        from ipyjaxbench.jupyter.commands import COMMANDS
+        from ipyjaxbench.jupyter.completion import completion
 
-        command, is_cell = BY_NAME[magic[2]], magic[1] == "%%"
+        command, is_cell = COMMANDS[magic[2]], magic[1] == "%%"
 
         def names(sort: str) -> Sequence[str]:
             if sort == "bound":

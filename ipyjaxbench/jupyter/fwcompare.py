@@ -17,8 +17,8 @@ from ipyjaxbench.usercode.snippet import Snippet
 if TYPE_CHECKING:
     from ipyjaxbench.comparison.arm import Entry
     from ipyjaxbench.comparison.comparison import Comparison
+    from ipyjaxbench.comparison.options import CompareOptions
     from ipyjaxbench.comparison.sweep import Sweep
-    from ipyjaxbench.options import CompareOptions
     from ipyjaxbench.timing.measurement import Measurement
 
 
@@ -28,8 +28,8 @@ def fwcompare(typed: Typed[CompareOptions]) -> Comparison | Sweep | None:
     result: Comparison | Sweep
     raised: BaseException | None = None
     with one_line_errors():
-        chosen, rest = typed.split()
-        screen = screen_for(typed, chosen)
+        chosen, shown, rest = typed.split()
+        screen = screen_for(typed, shown)
         if typed.cell is None:
             result = _of_kept(rest, chosen, typed.session.kept)
         else:
@@ -38,7 +38,7 @@ def fwcompare(typed: Typed[CompareOptions]) -> Comparison | Sweep | None:
         result, raised = _in_turns(typed, typed.cell, chosen, screen)
         typed.session.keep(result)
     with one_line_errors():
-        return hand_over(typed, chosen, result, screen, raised=raised)  # type: ignore[no-any-return]
+        return hand_over(typed, shown, result, screen, raised=raised)  # type: ignore[no-any-return]
 
 
 def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:

@@ -12,28 +12,28 @@ from ipyjaxbench.jupyter.present import hand_over, screen_for
 if TYPE_CHECKING:
     from ipyjaxbench.device.ceilings import Ceilings
     from ipyjaxbench.device.memory_settings import MemorySettings
+    from ipyjaxbench.device.options import DeviceOptions
     from ipyjaxbench.device.placement import Whereabouts
     from ipyjaxbench.device.transfers import Transfers
-    from ipyjaxbench.options import PlaceOptions
 
 
 def fwdevices(
-    typed: Typed[PlaceOptions],
+    typed: Typed[DeviceOptions],
 ) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
     """Say where everything lives, and what a cell copies."""
     __tracebackhide__ = True
     with one_line_errors():
-        chosen, rest = typed.split()
+        chosen, shown, rest = typed.split()
         chosen.check(rest, typed.cell)
-        screen = screen_for(typed, chosen)
+        screen = screen_for(typed, shown)
         doing = "measuring" if chosen.peak else "running" if typed.cell else "looking"
         with screen, screen.progress(doing):
             result, raised = _found(typed, rest, chosen)
-        return hand_over(typed, chosen, result, screen, raised=raised)  # type: ignore[no-any-return]
+        return hand_over(typed, shown, result, screen, raised=raised)  # type: ignore[no-any-return]
 
 
 def _found(
-    typed: Typed[PlaceOptions], rest: str, chosen: PlaceOptions
+    typed: Typed[DeviceOptions], rest: str, chosen: DeviceOptions
 ) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
     """What was asked for, and what the code raised."""
     __tracebackhide__ = True
@@ -55,7 +55,7 @@ def _found(
     return survey(mine, start=chosen.start), None
 
 
-def _set(chosen: PlaceOptions, code: str) -> MemorySettings:
+def _set(chosen: DeviceOptions, code: str) -> MemorySettings:
     """What is asked of frameworks alone, best before any of them has looked for devices."""
     from ipyjaxbench.device.set_memory import set_memory
 

@@ -12,7 +12,7 @@ from ipyjaxbench.jupyter.location import where
 from ipyjaxbench.jupyter.present import hand_over, screen_for
 
 if TYPE_CHECKING:
-    from ipyjaxbench.options import HistoryOptions
+    from ipyjaxbench.records.options import HistoryOptions
     from ipyjaxbench.records.query import History
 
 
@@ -22,14 +22,14 @@ def fwhistory(typed: Typed[HistoryOptions]) -> History | None:
     from ipyjaxbench.records.query import look
 
     with one_line_errors():
-        chosen, text = typed.split()
+        chosen, asked, text = typed.split()
     chosen = dataclasses.replace(chosen, text=text.strip("'\""))
     result = look(chosen, where(typed.shell), typed.session.journal.trouble)
     shown: object = result
     if chosen.json:
         record = result.to_dict()
         shown = {"application/json": record, "text/plain": json.dumps(record, indent=1)}
-    screen = screen_for(typed, chosen)
+    screen = screen_for(typed, asked)
     return hand_over(  # type: ignore[no-any-return]
-        typed, chosen, result, screen, shown, raw=chosen.json
+        typed, asked, result, screen, shown, raw=chosen.json
     )

@@ -15,8 +15,8 @@ from ipyjaxbench.jupyter.screen import MutedShell
 from ipyjaxbench.usercode.snippet import Namespace, Snippet
 
 if TYPE_CHECKING:
-    from ipyjaxbench.options import TimeOptions
     from ipyjaxbench.timing.measurement import Measurement
+    from ipyjaxbench.timing.options import TimeOptions
 
 
 def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
@@ -28,12 +28,12 @@ def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
 
     shell, session = typed.shell, typed.session
     with one_line_errors():
-        chosen, code = typed.split()
+        chosen, shown, code = typed.split()
         start = Clock.elapsed().now()
         snippet, setup = _snippets(typed, code)
         compile_time = (Clock.elapsed().now() - start) * 1e-9
         before = find_baseline.base(chosen, snippet.text, session.kept)
-    screen = screen_for(typed, chosen)
+    screen = screen_for(typed, shown)
     with screen, screen.progress("first call") as told:
         result, raised = as_far_as_it_went(
             time_snippet,
@@ -51,7 +51,7 @@ def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
         against = find_baseline.told(result, chosen.against, before, git)
         result = dataclasses.replace(result, against=against)
     session.keep(result, chosen.name or "")
-    return hand_over(typed, chosen, result, screen, raised=raised)  # type: ignore[no-any-return]
+    return hand_over(typed, shown, result, screen, raised=raised)  # type: ignore[no-any-return]
 
 
 def _snippets(typed: Typed[TimeOptions], line: str) -> tuple[Snippet, Snippet | None]:

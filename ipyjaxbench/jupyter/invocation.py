@@ -10,10 +10,10 @@ from typing import Any, Generic, TypeVar
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.jupyter.autoawait import ENTRY
 from ipyjaxbench.jupyter.awaited_code import code_awaits
-from ipyjaxbench.jupyter.commands import Command
 from ipyjaxbench.jupyter.errors import one_line_errors
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.usercode.awaiting import complete, spawned
@@ -99,8 +99,8 @@ class Typed(Generic[Options]):
             raise SnippetError(f"{rest!r} stands where options stand: write code below")
         return self.cell
 
-    def split(self) -> tuple[Options, str]:
-        """The options in front of the line, with what the user configured, and the rest."""
+    def split(self) -> tuple[Options, ShownOptions, str]:
+        """The options in front of the line, its own and those of all magics, and the rest."""
         return self.command.split(self.line, self.session.settings.chosen())
 
     def done(self, work: Callable[["Typed[Options]"], T]) -> Any:

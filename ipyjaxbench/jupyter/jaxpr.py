@@ -12,9 +12,10 @@ from ipyjaxbench.jupyter.invocation import Typed
 from ipyjaxbench.jupyter.present import hand_over, is_shown, screen_for
 
 if TYPE_CHECKING:
+    from ipyjaxbench.command import NoOptions
     from ipyjaxbench.graphs.diagnosis import Diagnosis
     from ipyjaxbench.graphs.graph import Graph
-    from ipyjaxbench.options import GraphOptions, ShownOptions
+    from ipyjaxbench.graphs.options import GraphOptions
 
 
 def jaxpr(typed: Typed[GraphOptions]) -> Graph | None:
@@ -35,20 +36,20 @@ def tfgraph(typed: Typed[GraphOptions]) -> Graph | None:
     return _graph(typed, "tensorflow")
 
 
-def explain(typed: Typed[ShownOptions]) -> Diagnosis | None:
+def explain(typed: Typed[NoOptions]) -> Diagnosis | None:
     """Say why the last cell that failed would not trace."""
     __tracebackhide__ = True
     from ipyjaxbench.graphs import inspect_code as inspecting
 
     with one_line_errors():
-        chosen, rest = typed.split()
+        _, shown, rest = typed.split()
         if rest:
             raise OptionError(f"{rest!r}: %explain takes nothing: it looks at the last error")
         error = typed.session.last_error.value()
         if error is None:
             raise SnippetError("no cell has failed yet")
         why = inspecting.explain(error)
-    return hand_over(typed, chosen, why, screen_for(typed, chosen))  # type: ignore[no-any-return]
+    return hand_over(typed, shown, why, screen_for(typed, shown))  # type: ignore[no-any-return]
 
 
 def _graph(typed: Typed[GraphOptions], framework: str | None = None) -> Graph | None:
@@ -59,9 +60,9 @@ def _graph(typed: Typed[GraphOptions], framework: str | None = None) -> Graph | 
     from ipyjaxbench.graphs.inspect_code import inspect_code
 
     with one_line_errors():
-        chosen, rest = typed.split()
+        chosen, shown, rest = typed.split()
         source = typed.source(typed.body(rest))
-        screen = screen_for(typed, chosen)
+        screen = screen_for(typed, shown)
         with (
             screen,
             diagnosis_shown(screen, whole=chosen.tb),
@@ -72,8 +73,8 @@ def _graph(typed: Typed[GraphOptions], framework: str | None = None) -> Graph | 
         typed.session.looked_at[_looked_at(result.code, chosen)] = result
         if before is not None:
             result = difference(before, result)
-    returned: Graph | None = hand_over(typed, chosen, result, screen)
-    if chosen.mermaid and result.live is not None and is_shown(typed, chosen):
+    returned: Graph | None = hand_over(typed, shown, result, screen)
+    if chosen.mermaid and result.live is not None and is_shown(typed, shown):
         drawn = mermaid.drawing(result.live.nodes())
         show({mermaid.MIME: drawn, "text/plain": drawn}, raw=True)
     return returned

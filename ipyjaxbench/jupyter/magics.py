@@ -15,7 +15,7 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
-from ipyjaxbench.jupyter.commands.purposes import PURPOSES
+from ipyjaxbench.purposes import PURPOSES
 
 if TYPE_CHECKING:
     from ipyjaxbench.jupyter.session import Session
@@ -65,6 +65,6 @@ class FrameworkMagics(Magics):
             getattr(type(self), name).getdoc = partial(self._help, name)
 
     def _help(self, name: str) -> str:
-        from ipyjaxbench.jupyter.commands import BY_NAME
+        from ipyjaxbench.jupyter.commands import COMMANDS
 
-        return BY_NAME[name].help(self.session.settings.chosen())
+        return COMMANDS[name].help(self.session.settings.chosen())

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from ipyjaxbench.command import ShownOptions
 from ipyjaxbench.errors import ArmFailedError, Interrupted
 from ipyjaxbench.jupyter.invocation import Typed
 from ipyjaxbench.jupyter.screen import Screen
-from ipyjaxbench.options import ShownOptions
 
 T = TypeVar("T")
 

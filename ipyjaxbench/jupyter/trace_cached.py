@@ -10,7 +10,7 @@ from ipyjaxbench.jupyter.invocation import Typed
 from ipyjaxbench.jupyter.present import hand_over, screen_for
 
 if TYPE_CHECKING:
-    from ipyjaxbench.options import TraceOptions
+    from ipyjaxbench.retracing.options import TraceOptions
     from ipyjaxbench.retracing.signatures import Signatures
     from ipyjaxbench.retracing.traces import Traces
 
@@ -19,16 +19,16 @@ def trace_cached(typed: Typed[TraceOptions]) -> Traces | Signatures | None:
     """Say of calls whether they were traced."""
     __tracebackhide__ = True
     with one_line_errors():
-        chosen, rest = typed.split()
+        chosen, asked, rest = typed.split()
         chosen.check(rest, typed.cell)
         if chosen.watch is not None:
             typed.session.settings.watch = chosen.watch == "on"
             return None
-        screen = screen_for(typed, chosen)
+        screen = screen_for(typed, asked)
         with screen, screen.progress("running"):
             result, raised = _looked(typed, rest, chosen)
         shown = _form(result, chosen)
-        return hand_over(typed, chosen, result, screen, shown, raised, raw=chosen.json)  # type: ignore[no-any-return]
+        return hand_over(typed, asked, result, screen, shown, raised, raw=chosen.json)  # type: ignore[no-any-return]
 
 
 def _looked(

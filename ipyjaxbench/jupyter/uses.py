@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ipyjaxbench.jupyter import about, fwcompare, fwdevices, fwhistory, fwtime, jaxpr, trace_cached
-from ipyjaxbench.jupyter.commands import BY_NAME
+from ipyjaxbench.jupyter.commands import COMMANDS
 from ipyjaxbench.jupyter.invocation import Typed
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.usercode.snippet import Namespace
@@ -36,4 +36,4 @@ def use(
         local_ns: the names of the function in which it stands, if it stands in one.
     """
     __tracebackhide__ = True
-    return Typed.of(session, BY_NAME[name], line, cell, local_ns).done(_WORK[name])
+    return Typed.of(session, COMMANDS[name], line, cell, local_ns).done(_WORK[name])

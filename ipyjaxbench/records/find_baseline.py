@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import Past
 from ipyjaxbench.records.environment import Environment
@@ -13,6 +12,7 @@ from ipyjaxbench.records.query import candidates, chosen_of
 from ipyjaxbench.timing.baseline import Against
 from ipyjaxbench.timing.figure import Figure
 from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.options import TimeOptions
 
 _MOST_NAMES = 8
 #: What a clock measures, and the option that asks for it.

@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, overload
 
+from ipyjaxbench.command import Command
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.device.about import About
@@ -17,8 +18,7 @@ from ipyjaxbench.device.transfers import Transfers
 from ipyjaxbench.errors import OptionError, RecordError
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
-from ipyjaxbench.jupyter.commands import TIME
-from ipyjaxbench.jupyter.commands.purposes import PURPOSES
+from ipyjaxbench.purposes import PURPOSES
 from ipyjaxbench.records import notebooks_report
 from ipyjaxbench.records.notebook_diff import Rerun
 from ipyjaxbench.records.query import History
@@ -27,6 +27,7 @@ from ipyjaxbench.reports.result import MIME, Reported, Result
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.traces import Traces
 from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.options import TimeOptions
 
 #: What records can hold, by the name of its kind.
 KINDS: dict[str, type[Result]] = {
@@ -39,6 +40,7 @@ KINDS: dict[str, type[Result]] = {
 _MOST_BYTES = 256_000_000
 _FORMAT = 4
 _LONGEST = 200  # characters of a reason
+_TIME = Command(name="fwtime", options=TimeOptions)
 _NAMES = "|".join(PURPOSES)
 _MAGIC = re.compile(rf"^\s*(?:[\w.]+\s*=\s*)?%%?(?P<name>{_NAMES})\b(?P<rest>.*)$")
 
@@ -260,9 +262,9 @@ def _magic(
     if len(magics) != 1 and order < 0:
         return 0, ""
     line, match = magics[order if len(magics) > order >= 0 else 0]
-    if match["name"] != TIME.name:
+    if match["name"] != _TIME.name:
         return line, ""
     try:
-        return line, TIME.split(match["rest"])[0].name or ""
+        return line, _TIME.split(match["rest"])[0].name or ""
     except OptionError:
         return line, ""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, overload
 
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import HistoryOptions
 from ipyjaxbench.records import history_report, store
 from ipyjaxbench.records.entry import Past, Where
+from ipyjaxbench.records.options import HistoryOptions
 from ipyjaxbench.records.store import Kept
 from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.result import Result

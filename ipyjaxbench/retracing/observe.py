@@ -8,9 +8,9 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench.frameworks import Framework, find_reach, is_the_users, loaded
-from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.retracing.call_recorder import Observer
 from ipyjaxbench.retracing.compilations import of_news, too_many
+from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.second_run import Repetition
 from ipyjaxbench.retracing.trace_log import LEDGER, Ledger
 from ipyjaxbench.retracing.traces import COSTLY, Traces

@@ -10,7 +10,6 @@ from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.scope import Scene, placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import break_even, cold_call, measure_roofline, notes, profiled_pass
 from ipyjaxbench.timing.call_setup import Plan, set_back
@@ -18,6 +17,7 @@ from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.first_call import FirstCall
 from ipyjaxbench.timing.isolation import Changes, Donated, Snapshot, rebound
 from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls, First, is_held
 from ipyjaxbench.timing.steady_state import Steady, Told

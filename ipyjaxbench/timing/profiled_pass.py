@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from ipyjaxbench import stats, units
 from ipyjaxbench.frameworks import Framework
-from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.timing.device_time import DeviceTime, ProfiledPass, profiled_pass
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.sampling import Samples
 from ipyjaxbench.usercode.exceptions import one_line

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions, Meter
-from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes, sampling
 from ipyjaxbench.timing.call_kinds import Kinds
 from ipyjaxbench.timing.call_setup import Plan
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.sampling import Samples
 from ipyjaxbench.timing.throughput import Queued, queued_calls

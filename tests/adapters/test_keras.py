@@ -12,7 +12,7 @@ import sys
 import keras, numpy as np
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 class Model(keras.Model):

@@ -13,7 +13,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench.frameworks import find_arrays, loaded
-from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
 

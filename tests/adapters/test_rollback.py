@@ -16,7 +16,7 @@ import ipyjaxbench
 from ipyjaxbench import SnippetError
 from ipyjaxbench.graphs.diagnosis import UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 from tests.shell import Shell
 

@@ -10,9 +10,9 @@ import pytest
 from ipyjaxbench import ArmFailedError, Comparison, OptionError, compare
 from ipyjaxbench.comparison.arm import Entry
 from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import recorder

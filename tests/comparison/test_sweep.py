@@ -6,9 +6,9 @@ import pytest
 
 from ipyjaxbench import ArmFailedError, OptionError, Sweep
 from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
 from ipyjaxbench.errors import Interrupted
-from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.reports.blocks import Headline
 from ipyjaxbench.usercode.snippet import Snippet, Source
 

@@ -15,11 +15,11 @@ from ipyjaxbench.device import ceilings_store, measure_ceilings
 from ipyjaxbench.device.ceilings import Ceiling
 from ipyjaxbench.device.ceilings_report import age
 from ipyjaxbench.device.ceilings_store import Key
+from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.options import PlaceOptions
 from ipyjaxbench.testing import FakeArray, FakeFramework, FakeProbe
 from ipyjaxbench.timing import measure_roofline
 from ipyjaxbench.timing.roofline import Roof
@@ -364,7 +364,7 @@ def test_peak_stands_alone(shell: Shell, code: str) -> None:
 
 def test_fresh_goes_with_peak() -> None:
     with pytest.raises(OptionError, match="--fresh goes with --peak"):
-        PlaceOptions(fresh=True)
+        DeviceOptions(fresh=True)
 
 
 # Beside a timed call

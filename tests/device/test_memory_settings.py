@@ -13,7 +13,7 @@ from IPython.core.error import UsageError
 from ipyjaxbench import OptionError
 from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES, too_late
 from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
-from ipyjaxbench.jupyter.commands import PLACE
+from ipyjaxbench.jupyter.commands import DEVICES
 
 _NAMES = (
     "XLA_PYTHON_CLIENT_PREALLOCATE",
@@ -103,7 +103,7 @@ def test_the_report_tells_how_to_undo_and_is_kept() -> None:
 @pytest.mark.parametrize("value", ["1.5", "0", "abc", "-1", "nan"])
 def test_a_share_that_is_none_is_refused_with_the_rule(value: str) -> None:
     with pytest.raises(OptionError, match=r"a share from 0\.01 to 1, as in --mem-fraction 0\.5"):
-        PLACE.split(f"--mem-fraction {value}")
+        DEVICES.split(f"--mem-fraction {value}")
 
 
 def test_settings_stand_alone(shell: Any) -> None:

@@ -31,7 +31,7 @@ def test_the_magics_stand_there_with_a_sentence_each(shell: Shell) -> None:
     shell.run("%ipyjaxbench")
     (output,) = shell.shown
     text = " ".join(output.data["text/plain"].split())
-    for command in COMMANDS:
+    for command in COMMANDS.values():
         assert f"{command.typed} {command.purpose}" in text
     assert About.from_dict(output.data[MIME]).facts
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.completer import provisionalcompleter
 
-from ipyjaxbench.jupyter.commands import COMMANDS, TIME, completion
+from ipyjaxbench.jupyter.commands import COMMANDS, TIME
+from ipyjaxbench.jupyter.completion import completion
 from tests.shell import Shell
 
 KNOWS_CELL = IPython.version_info >= (8, 6)
@@ -120,7 +121,7 @@ def test_the_magics_themselves_are_offered(shell: Shell) -> None:
     assert {"%fwtime", "%%fwtime"} <= offered(shell, "%fwt")
 
 
-@given(st.sampled_from(COMMANDS), st.text("-= \"'nqb1x", max_size=12))
+@given(st.sampled_from([*COMMANDS.values()]), st.text("-= \"'nqb1x", max_size=12))
 def test_nothing_that_is_typed_makes_completion_fail(command: object, typed: str) -> None:
     found = completion(command, typed, lambda sort: ["n", "b q"])
     assert found is None or all(each.startswith(found.fragment) for each in found.candidates)

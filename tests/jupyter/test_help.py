@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.jupyter.commands import COMMANDS, Command
+from ipyjaxbench.command import Command
+from ipyjaxbench.jupyter.commands import COMMANDS
 from tests.shell import Shell
 
-ALL = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+ALL = pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
 
 
 @ALL

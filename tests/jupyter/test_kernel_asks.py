@@ -41,7 +41,7 @@ def test_a_page_gets_what_fits(
     assert completed(client, typed) == expected
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
 def test_a_page_gets_the_help(client: BlockingKernelClient, command: object) -> None:
     reply = client.inspect(f"%{command.name}", reply=True, timeout=60)["content"]
     assert reply["found"]

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ipyjaxbench.command import ShownOptions
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.jupyter.commands import PLACE, TIME
-from ipyjaxbench.options import TimeOptions
+from ipyjaxbench.jupyter.commands import DEVICES, TIME
+from ipyjaxbench.timing.options import TimeOptions
 
 WHOLE = "a whole number from 1 up; leave it out to have it chosen"
 SECONDS = "a number of seconds from 0 up, as in -b 5"
@@ -39,16 +40,7 @@ FLAGS = st.lists(
         ("--budget=0 f()", TimeOptions(budget=0.0)),
         ("-p5 f()", TimeOptions(precision=5)),
         ("--precision 5 f()", TimeOptions(precision=5)),
-        ("-q f()", TimeOptions(quiet=True)),
-        ("--quiet f()", TimeOptions(quiet=True)),
-        ("-o f()", TimeOptions(returned=True)),
-        ("--return f()", TimeOptions(returned=True)),
-        ("-qo f()", TimeOptions(quiet=True, returned=True)),
-        ("-qon10 f()", TimeOptions(quiet=True, returned=True, number=10)),
         ("-b.5 f()", TimeOptions(budget=0.5)),
-        ("-v result f()", TimeOptions(variable="result")),
-        ("-vresult f()", TimeOptions(variable="result")),
-        ("--variable=result f()", TimeOptions(variable="result")),
         ("-t f()", TimeOptions(clock="calendar")),
         ("--calendar f()", TimeOptions(clock="calendar")),
         ("-c f()", TimeOptions(clock="cpu")),
@@ -63,12 +55,34 @@ FLAGS = st.lists(
         ("  -n10   -r5 f()", TimeOptions(number=10, repeat=5)),
         ("-n\t10\tf()", TimeOptions(number=10)),
         ("-- f()", TimeOptions()),
-        ("-q -- f()", TimeOptions(quiet=True)),
         ("f()", TimeOptions()),
     ],
 )
 def test_every_spelling_of_an_option_is_understood(line: str, expected: TimeOptions) -> None:
-    assert TIME.split(line) == (expected, "f()")
+    assert TIME.split(line) == (expected, ShownOptions(), "f()")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("-q f()", ShownOptions(quiet=True)),
+        ("--quiet f()", ShownOptions(quiet=True)),
+        ("-o f()", ShownOptions(returned=True)),
+        ("--return f()", ShownOptions(returned=True)),
+        ("-qo f()", ShownOptions(quiet=True, returned=True)),
+        ("-qon10 f()", ShownOptions(quiet=True, returned=True)),
+        ("-v result f()", ShownOptions(variable="result")),
+        ("-vresult f()", ShownOptions(variable="result")),
+        ("--variable=result f()", ShownOptions(variable="result")),
+        ("-q -- f()", ShownOptions(quiet=True)),
+    ],
+)
+def test_every_spelling_of_an_option_of_all_magics_is_understood(
+    line: str, expected: ShownOptions
+) -> None:
+    chosen, shown, code = TIME.split(line)
+    assert (shown, code) == (expected, "f()")
+    assert chosen == TimeOptions(number=10 if "10" in line else None)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +110,8 @@ def test_every_spelling_of_an_option_is_understood(line: str, expected: TimeOpti
     ],
 )
 def test_code_is_kept_as_it_was_typed(code: str) -> None:
-    assert TIME.split(code) == (TimeOptions(), code)
-    assert TIME.split(f"-n 10 {code}") == (TimeOptions(number=10), code)
+    assert TIME.split(code) == (TimeOptions(), ShownOptions(), code)
+    assert TIME.split(f"-n 10 {code}") == (TimeOptions(number=10), ShownOptions(), code)
 
 
 @pytest.mark.parametrize(
@@ -105,40 +119,40 @@ def test_code_is_kept_as_it_was_typed(code: str) -> None:
     ["not x", "await f(x)", "lambda: 1", "del x", "x = 3; y", "!ls f(x)", "%time f(x)", "f ("],
 )
 def test_code_of_several_words_behind_an_option_without_value_is_code(code: str) -> None:
-    assert TIME.split(f"--device {code}")[1] == code
+    assert TIME.split(f"--device {code}")[-1] == code
 
 
 def test_several_expressions_behind_an_option_are_no_value() -> None:
-    assert PLACE.split("--start x f(y)")[1] == "x f(y)"
+    assert DEVICES.split("--start x f(y)")[-1] == "x f(y)"
 
 
 @pytest.mark.parametrize("code", ["--x", "-n", "-qo", "-q - 1", "-- x", "--number"])
 def test_after_two_dashes_all_is_code(code: str) -> None:
-    assert TIME.split(f"-- {code}") == (TimeOptions(), code)
+    assert TIME.split(f"-- {code}") == (TimeOptions(), ShownOptions(), code)
 
 
 @given(CODE)
 def test_any_code_survives_apart_from_outer_white_space(code: str) -> None:
-    assert TIME.split(code) == (TimeOptions(), code.strip())
+    assert TIME.split(code) == (TimeOptions(), ShownOptions(), code.strip())
 
 
 @given(FLAGS, CODE)
 def test_any_code_survives_behind_options(flags: list[str], code: str) -> None:
-    chosen, rest = TIME.split(f"{' '.join(flags)} {code}")
+    *chosen, rest = TIME.split(f"{' '.join(flags)} {code}")
     assert rest == code.strip()
-    assert chosen == TIME.split(" ".join(flags))[0]
-    assert chosen != TimeOptions()
+    assert chosen == [*TIME.split(" ".join(flags))[:2]]
+    assert chosen != [TimeOptions(), ShownOptions()]
 
 
 @given(st.text(max_size=60))
 def test_two_dashes_protect_any_code(code: str) -> None:
-    assert TIME.split(f"-- {code}") == (TimeOptions(), code.strip())
+    assert TIME.split(f"-- {code}") == (TimeOptions(), ShownOptions(), code.strip())
 
 
 @given(st.text(max_size=60))
 def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
     try:
-        _, code = TIME.split(f"-{line}")
+        _, _, code = TIME.split(f"-{line}")
     except OptionError as error:
         code, message = "", str(error)
     else:
@@ -234,9 +248,14 @@ def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
 def test_the_examples_of_the_help_are_understood() -> None:
     lines = re.findall(r"(?<!%)%fwtime (.*)", TIME.help().partition("examples:")[2])
     assert len(lines) == 3
-    assert TIME.split(lines[1]) == (TimeOptions(budget=5.0), lines[1].removeprefix("-b 5 "))
+    assert TIME.split(lines[1]) == (
+        TimeOptions(budget=5.0),
+        ShownOptions(),
+        lines[1].removeprefix("-b 5 "),
+    )
     assert TIME.split(lines[2]) == (
         TimeOptions(number=100, repeat=7),
+        ShownOptions(),
         "f(x)" + lines[2].split("f(x)")[1],
     )
 

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import TimeOptions
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timing.measure import time_snippet
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, START, Bench, recorder, told
 

@@ -8,8 +8,8 @@ import ipyjaxbench
 from ipyjaxbench.comparison.arm import Entry
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.frameworks.state import undo
-from ipyjaxbench.options import CompareOptions
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, Bench, told

@@ -13,7 +13,7 @@ from ipyjaxbench import Graph
 from ipyjaxbench.adapters.jax.tpu.topology import CHIPS
 from ipyjaxbench.graphs.components import Collective
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 NAMES = {
@@ -144,7 +144,7 @@ import jax, jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 import numpy as np
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("d", "m"))
 place = lambda *axes: NamedSharding(mesh, P(*axes))

@@ -37,9 +37,9 @@ from ipyjaxbench.frameworks.state.undo import Room, State
 from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.system import host_memory, usable_cpus
-from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.retracing.cache_key import Miss
 from ipyjaxbench.retracing.protocol import CallWatch

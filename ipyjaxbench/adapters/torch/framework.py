@@ -29,8 +29,8 @@ from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.state.undo import Room, State
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.host.system import host_memory, of_kind
-from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.retracing.cache_key import Miss
 from ipyjaxbench.retracing.protocol import CallWatch

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ipyjaxbench.comparison.arm import Entry
 from ipyjaxbench.comparison.interleave import compare_snippets
-from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.accuracy.section import Column, Row, Section
 from tests.accuracy.sections.verdicts import ARMS, SETUP

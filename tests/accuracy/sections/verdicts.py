@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ipyjaxbench import ratios
 from ipyjaxbench.comparison.arm import Entry
 from ipyjaxbench.comparison.interleave import compare_snippets
-from ipyjaxbench.options import CompareOptions
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.accuracy.section import Column, Row, Section
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.retracing.observe import observe_code
+from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.usercode.snippet import Source
 from tests.accuracy.section import Column, Row, Section, label
 

@@ -14,7 +14,7 @@ from flax import nnx
 
 from ipyjaxbench import UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 KEY = jax.random.key(0)

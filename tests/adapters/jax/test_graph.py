@@ -12,7 +12,7 @@ import pytest
 import ipyjaxbench
 from ipyjaxbench import Graph, OptionError, UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.reports import html
 from ipyjaxbench.usercode.snippet import Source
 from tests.sanitiser import Page, assert_survives

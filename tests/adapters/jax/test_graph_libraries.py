@@ -8,7 +8,7 @@ import pytest
 
 from ipyjaxbench import Graph, UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_call
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.call import Call
 
 X = jnp.ones((4, 2))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ipyjaxbench.graphs.inspect_code import inspect_call
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.call import Call
 
 X, KEY = jnp.ones((4, 4)), jax.random.key(0)

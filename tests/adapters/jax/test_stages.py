@@ -13,7 +13,7 @@ import pytest
 
 from ipyjaxbench import Graph, OptionError, SnippetError
 from ipyjaxbench.graphs.inspect_code import inspect_call
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.call import Call
 
 X = jnp.ones((64, 64))
@@ -127,7 +127,7 @@ import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.graphs.inspect_code import inspect_call
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 mesh = jax.sharding.Mesh(jax.devices(), ("d",))
 x = jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P(None, "d")))
 w = jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P("d", None)))

@@ -18,7 +18,7 @@ from ipyjaxbench.adapters.jax.tpu import compile_remote, estimate
 from ipyjaxbench.adapters.jax.tpu.topology import Topology
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 NAMES: dict[str, Any] = {

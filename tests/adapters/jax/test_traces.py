@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from ipyjaxbench.errors import SnippetError, TooManyTracesError
-from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.reports.blocks import Headline
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
+from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.trace_log import LEDGER, Ledger

@@ -10,7 +10,7 @@ from jax import lax
 
 from ipyjaxbench import Graph
 from ipyjaxbench.graphs.inspect_code import inspect_call
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.call import Call
 
 X = jnp.ones((8, 9))

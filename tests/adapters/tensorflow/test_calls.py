@@ -9,7 +9,7 @@ import tensorflow as tf
 from ipyjaxbench import UntraceableError
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 2)), name="w")

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from ipyjaxbench import Diagnosis, UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 X = tf.range(1.0, 4.0)

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from ipyjaxbench import Diagnosis, UntraceableError
 from ipyjaxbench.graphs.inspect_code import explain, inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 X, N = tf.ones((3, 4)), tf.constant(2)

@@ -15,7 +15,7 @@ from ipyjaxbench import Graph
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import STAGES, GraphOptions
+from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 5)), name="weights")

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from ipyjaxbench import Graph, UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import STAGES, GraphOptions
+from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 X = tf.ones((3, 4))

@@ -16,9 +16,9 @@ from tensorflow.python.eager.polymorphic_function import transform
 from ipyjaxbench.adapters.tensorflow import compile_events
 from ipyjaxbench.adapters.tensorflow.retracing import cache_lookup, call_watch
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
+from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.usercode.snippet import Source

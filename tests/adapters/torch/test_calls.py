@@ -12,7 +12,7 @@ from torch.optim.sgd import sgd
 
 from ipyjaxbench import UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 

@@ -15,7 +15,7 @@ import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Graph, SnippetError, UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 

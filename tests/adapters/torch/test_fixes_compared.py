@@ -11,7 +11,7 @@ import torch._dynamo  # changes the environment when it is loaded
 from ipyjaxbench import Diagnosis, UntraceableError
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
 from ipyjaxbench.graphs.inspect_code import explain, inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.snippet import Source
 

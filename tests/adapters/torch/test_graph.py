@@ -9,7 +9,7 @@ import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Graph, OptionError, SnippetError, UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.reports import html
 from ipyjaxbench.usercode.snippet import Source
 from tests.sanitiser import Page, assert_survives

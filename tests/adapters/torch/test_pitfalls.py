@@ -10,7 +10,7 @@ import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Diagnosis, SnippetError, UntraceableError
 from ipyjaxbench.graphs.inspect_code import explain, inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.reports import text
 from ipyjaxbench.usercode.snippet import Source
 

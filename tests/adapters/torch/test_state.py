@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from ipyjaxbench import Graph, UntraceableError
 from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.options import GraphOptions
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
 STAGES = ["aten", "export", "dynamo"]

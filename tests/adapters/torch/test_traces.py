@@ -15,10 +15,10 @@ import torch
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, set_guard_complete_hook
 
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.options import TraceOptions
 from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.max_traces import assert_max_traces
 from ipyjaxbench.retracing.observe import keep_learning, learns, observe_code
+from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.usercode.snippet import Source
 from tests.traced import Provoked, judged, observed
@@ -264,7 +264,7 @@ def test_a_program_from_inductors_disk_cache_is_told(tmp_path: Path) -> None:
     code = """
 import torch
 from ipyjaxbench.retracing.observe import observe_code
-from ipyjaxbench.options import TraceOptions
+from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.usercode.snippet import Source
 def f(x):
     return torch.sin(x) * 3.25

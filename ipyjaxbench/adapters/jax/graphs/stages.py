@@ -14,7 +14,7 @@ from ipyjaxbench.adapters.jax.graphs.xla_costs import difference
 from ipyjaxbench.adapters.shared import hlo as _hlo
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
-from ipyjaxbench.options import STAGES
+from ipyjaxbench.graphs.options import STAGES
 from ipyjaxbench.reports.note import Note
 
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")

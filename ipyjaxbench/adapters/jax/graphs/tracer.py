@@ -23,8 +23,8 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs import program_notes
 from ipyjaxbench.graphs.diagnosis import UntraceableError
 from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity import setting_notes
 from ipyjaxbench.usercode import objects

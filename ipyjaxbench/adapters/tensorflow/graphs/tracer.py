@@ -21,8 +21,8 @@ from ipyjaxbench.graphs import program_notes as notes
 from ipyjaxbench.graphs.components import Value
 from ipyjaxbench.graphs.diagnosis import UntraceableError
 from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.usercode.call import Call, Shape
 from ipyjaxbench.usercode.objects import is_of

@@ -14,8 +14,8 @@ from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
 from ipyjaxbench.graphs.components import by_line
 from ipyjaxbench.graphs.diagnosis import UntraceableError
 from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.options import GraphOptions
 from ipyjaxbench.usercode.call import Call, Shape
 from ipyjaxbench.usercode.objects import is_of
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
+from ipyjaxbench.command import WORD, Command
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.jupyter.commands.command import WORD, Command, Option
+from ipyjaxbench.option import Option
 
 #: "kept", "labels" or "bound" (what code can read) -> the names of that sort.
 Names = Callable[[str], Sequence[str]]

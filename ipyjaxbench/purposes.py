@@ -1,5 +1,6 @@
 """What each magic is there for, in one sentence: known before what it takes is loaded."""
 
+#: By the name of the magic.
 PURPOSES = {
     "fwtime": "Time code right: asynchronous work is waited for, compilation is kept apart.",
     "fwcompare": "Compare labelled lines of code side by side, in turns and on the same data.",
@@ -11,4 +12,8 @@ PURPOSES = {
     "fwdevices": "Show where arrays live, what devices there are, and above a cell what it copies.",
     "fwhistory": "Show what was measured before, in this notebook and in all others.",
     "ipyjaxbench": "List the magics, and the versions and devices that a report of a bug needs.",
+}
+#: By the magic as it is typed first.
+MAGICS = {
+    f"{'%%' if name == 'fwcompare' else '%'}{name}": purpose for name, purpose in PURPOSES.items()
 }

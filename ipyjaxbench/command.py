@@ -9,11 +9,13 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.jupyter.commands.purposes import PURPOSES
+from ipyjaxbench.option import Option, flag, option, options_of
+from ipyjaxbench.purposes import MAGICS, PURPOSES
 from ipyjaxbench.validation import checked, variable
 
 _WIDTH, _FLAGS = 80, 26  # columns of the help, and of the flags in it
@@ -26,54 +28,27 @@ T = TypeVar("T")
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-class Option(NamedTuple):
-    """One row of a table.
+@dataclass(frozen=True, kw_only=True)
+class ShownOptions:
+    """What becomes of a result."""
 
-    Attributes:
-        flags: that it has, such as ("-n", "--number").
-        dest: keyword of the options that it sets.
-        rule: makes the value of a text, or raises ValueError; for a flag without a value what the
-            keyword is set to.
-        words: for what it does, in ASCII; ``{usual:g}`` stands for the value of that keyword where
-            nothing is typed.
-        sample: a value to type.
-        choices: the values that it takes, where they can be listed.
-        several: whether it may be given several times.
-        names: what else it takes: "kept" names of results, or "labels" of the cell's arms.
-    """
-
-    flags: tuple[str, ...]
-    dest: str
-    rule: object
-    words: str
-    sample: str = "5"
-    choices: tuple[str, ...] = ()
-    several: bool = False
-    names: str = ""
-
-    @property
-    def takes_value(self) -> bool:
-        """Whether a value follows it."""
-        return callable(self.rule)
-
-
-#: What all magics that show a result have.
-SHOWN = (
-    Option(("-q", "--quiet"), "quiet", True, "show nothing"),
-    Option(("-o", "--return"), "returned", True, "return the result object"),
-    Option(
-        ("-v", "--variable"),
-        "variable",
+    quiet: bool = flag("-q, --quiet", "show nothing")
+    returned: bool = flag("-o, --return", "return the result object")
+    variable: str | None = option(
+        None,
+        "-v, --variable",
         variable,
         "save the result object under this name",
         sample="result",
-    ),
-)
+    )
 
-#: What all magics have that make many calls of the user's code.
-NO_RESTORE = Option(
-    ("--no-restore",), "restore", False, "leave what later calls change in place, and copy nothing"
-)
+
+_SHOWN = options_of(ShownOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoOptions:
+    """None but those of all magics."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +57,8 @@ class Command(Generic[T]):
 
     Attributes:
         name: of the magic.
-        options: made of what was typed; it refuses what breaks a rule.
+        options: class of its own options, which refuses what breaks a rule.
         usage: how it is typed.
-        rows: its options.
         examples: to paste, and the Python call that it stands for.
         takes_code: whether code stands behind the options.
         several: whether several expressions may stand there, with blanks between them.
@@ -93,9 +67,8 @@ class Command(Generic[T]):
 
     name: str
     options: type[T]
-    usage: tuple[str, ...]
-    rows: tuple[Option, ...]
-    examples: str
+    usage: tuple[str, ...] = ()
+    examples: str = ""
     takes_code: bool = True
     several: bool = False
     names: str = ""
@@ -107,10 +80,12 @@ class Command(Generic[T]):
 
     @property
     def typed(self) -> str:
-        """The magic as it is typed first in its usage, such as "%fwtime"."""
-        return self.usage[0].split()[0]
+        """The magic as it is typed first, such as "%fwtime"."""
+        return next(magic for magic in MAGICS if magic.lstrip("%") == self.name)
 
-    def split(self, line: str, configured: Mapping[str, object] = NOTHING) -> tuple[T, str]:
+    def split(
+        self, line: str, configured: Mapping[str, object] = NOTHING
+    ) -> tuple[T, ShownOptions, str]:
         """Take the leading options off a line.
 
         Args:
@@ -118,15 +93,15 @@ class Command(Generic[T]):
             configured: values by keyword, for what is not typed.
 
         Returns:
-            The options, and the rest with every byte as it was typed.
+            Its own options, those of all magics, and the rest with every byte as it was typed.
 
         Raises:
             OptionError: an option is unknown, lacks its value, or its value breaks a rule.
 
         Example:
             >>> from ipyjaxbench.jupyter.commands import TIME
-            >>> options, code = TIME.split("-r5 -q -x + 1")
-            >>> options.repeat, options.quiet, code
+            >>> options, shown, code = TIME.split("-r5 -q -x + 1")
+            >>> options.repeat, shown.quiet, code
             (5, True, '-x + 1')
         """
         rows = self.rows_by_flag
@@ -144,24 +119,25 @@ class Command(Generic[T]):
             if not found:
                 raise self._unknown(word)
             position = match.end()
-            for flag, text in found:
-                row, given = rows[flag], text
+            for name, text in found:
+                row, given = rows[name], text
                 if not row.takes_value:
-                    _set(values, flag, row, rows)
+                    _set(values, name, row, rows)
                     continue
                 if given is None:
                     following = WORD.match(line, position)
                     if not following:
-                        raise OptionError(f"{flag} needs a value: type {flag} {row.sample}")
+                        raise OptionError(f"{name} needs a value: type {name} {row.sample}")
                     given, position = _unquoted(following[1]), following.end()
-                value = checked(flag, given, row.rule)  # type: ignore[arg-type]
-                before = values.get(row.dest, ())
-                values[row.dest] = (*before, value) if row.several else value  # type: ignore[misc]
+                value = checked(name, given, row.value)  # type: ignore[arg-type]
+                before = values.get(row.field, ())
+                values[row.field] = (*before, value) if row.several else value  # type: ignore[misc]
             more, position = self._ahead(line, position)
             words += more
         rest = " ".join([*words, line[position:].strip()]).strip()
         self._refuse_value(found, rest)
-        return self.options(**{**self._mine(configured), **values}), rest
+        shown = {row.field: values.pop(row.field) for row in _SHOWN if row.field in values}
+        return self._made({**configured, **values}), ShownOptions(**shown), rest  # type: ignore[arg-type]
 
     def help(self, configured: Mapping[str, object] = NOTHING) -> str:
         """What `%fwtime?` shows: purpose, usage, options, examples, the Python call.
@@ -169,10 +145,15 @@ class Command(Generic[T]):
         Args:
             configured: values by keyword, for what is not typed.
         """
-        untyped = vars(self.options(**self._mine(configured)))
+        untyped = vars(self._made(configured))
         usage = "\n       ".join(self.usage)
-        rows = "\n".join(line for row in self.rows for line in _told(row, untyped))
+        rows = "\n".join(line for row in self.rows for line in _help_of(row, untyped))
         return f"{self.purpose}\n\nusage: {usage}\n\noptions:\n{rows}\n\n{self.examples}"
+
+    @cached_property
+    def rows(self) -> tuple[Option, ...]:
+        """Its options, its own first."""
+        return (*options_of(self.options), *_SHOWN)
 
     @property
     def rows_by_flag(self) -> dict[str, Option]:
@@ -240,17 +221,17 @@ class Command(Generic[T]):
             position = match.end()
         return words, position
 
-    def _mine(self, configured: Mapping[str, object]) -> dict[str, Any]:
-        """What is configured and is one of its keywords."""
-        known = {field.name for field in fields(self.options)}  # type: ignore[arg-type]
-        return {name: value for name, value in configured.items() if name in known}
+    def _made(self, values: Mapping[str, Any]) -> T:
+        """Return its own options; values for fields that they do not have are left out."""
+        own = {field.name for field in fields(self.options)}  # type: ignore[arg-type]
+        return self.options(**{name: value for name, value in values.items() if name in own})
 
 
-def _told(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
-    """The lines of the help that tell of one option."""
-    value = f" {row.dest.upper()}" if row.takes_value else ""
+def _help_of(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
+    """The lines of the help on one option."""
+    value = f" {row.field.upper()}" if row.takes_value else ""
     flags = f"  {', '.join(row.flags)}{value}"
-    first, *more = textwrap.wrap(row.words.format_map(untyped), _WIDTH - _FLAGS)
+    first, *more = textwrap.wrap(row.help.format_map(untyped), _WIDTH - _FLAGS)
     if len(flags) > _FLAGS - 2:
         yield flags
         flags = ""
@@ -259,15 +240,15 @@ def _told(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
 
 
 def _set(values: dict[str, object], flag: str, row: Option, rows: dict[str, Option]) -> None:
-    """Set a keyword to the constant of an option; two long ones that differ contradict."""
-    if values.get(row.dest, row.rule) != row.rule and flag.startswith("--"):
+    """Set a field to the constant of an option; two long ones that differ contradict."""
+    if values.get(row.field, row.value) != row.value and flag.startswith("--"):
         other = next(
             name
             for name, each in rows.items()
-            if (each.dest, each.rule) == (row.dest, values[row.dest])
+            if (each.field, each.value) == (row.field, values[row.field])
         )
         raise OptionError(f"{other} and {flag} do not go together: leave one out")
-    values[row.dest] = row.rule
+    values[row.field] = row.value
 
 
 def _is_code(text: str) -> bool:

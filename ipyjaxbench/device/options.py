@@ -1,0 +1,53 @@
+"""What is to be shown of devices and arrays."""
+
+from dataclasses import dataclass
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.option import check_numbers, flag, option
+from ipyjaxbench.validation import share
+
+_PEAK_ALONE = "--peak goes on a line of its own: %fwdevices --peak"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceOptions:
+    """What is to be shown of devices and arrays; each option says what it does."""
+
+    start: bool = flag("--start", "let frameworks that were imported look for devices now")
+    peak: bool = flag(
+        "--peak", "say what devices can do at most; it is measured once, and kept for this machine"
+    )
+    fresh: bool = flag("--fresh", "with --peak: measure it anew")
+    prealloc: bool = flag(
+        "--no-prealloc", "have memory of GPUs taken as it is needed", default=True
+    )
+    fraction: float | None = option(
+        None,
+        "--mem-fraction",
+        share,
+        "share of each GPU's memory that a framework may take",
+        sample="0.5",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        check_numbers(self)
+        if self.fresh and not self.peak:
+            raise OptionError("--fresh goes with --peak, which it measures anew: --peak --fresh")
+        if self.peak and self.sets:
+            raise OptionError(_PEAK_ALONE)
+
+    @property
+    def sets(self) -> bool:
+        """Whether something is to be set, not shown."""
+        return not self.prealloc or self.fraction is not None
+
+    def check(self, code: str, cell: str | None) -> None:
+        """Refuse code where there is none to be.
+
+        Args:
+            code: what stands behind the options.
+            cell: what stands below; None where the magic is a line.
+        """
+        if self.peak and (code or cell is not None):
+            raise OptionError(_PEAK_ALONE)

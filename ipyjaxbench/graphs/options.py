@@ -1,0 +1,131 @@
+"""Which form of a program is to be shown, and how much of it."""
+
+from dataclasses import dataclass
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.option import Option, flag, option, options
+from ipyjaxbench.validation import axes, chip, levels, shapes
+
+#: Forms of a program by framework, in the order in which a compiler makes them; the first is what
+#: is shown where none is asked for.
+STAGES = {
+    "jax": ("jaxpr", "stablehlo", "hlo", "optimized"),
+    "torch": ("aten", "dynamo", "export"),
+    "tensorflow": ("tf", "stablehlo", "hlo", "optimized"),
+}
+_ALL_STAGES = tuple(dict.fromkeys(stage for stages in STAGES.values() for stage in stages))
+_PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions:
+    """Which form of a program is to be shown, and how much of it; each option says what it does."""
+
+    #: None takes the first one of the framework.
+    stage: str | None = options(
+        None,
+        Option(
+            "--stage",
+            str,
+            "jaxpr, stablehlo, hlo, or optimized: what the compiler makes",
+            sample="hlo",
+            choices=_ALL_STAGES,
+        ),
+        Option("--dynamo", "dynamo", "what torch.compile would see, with graph breaks; runs it"),
+        Option("--export", "export", "what torch.export makes of it"),
+    )
+    #: None takes the default device's.
+    platform: str | None = option(
+        None,
+        "--platform",
+        str,
+        "lower for cpu, cuda, rocm or tpu, with stablehlo or hlo",
+        sample="tpu",
+        choices=_PLATFORMS,
+    )
+    depth: int | None = options(
+        1,
+        Option("--depth", levels, "levels of inner programs that a long text shows (1)"),
+        Option("--flat", None, "show all of a long text"),
+    )
+    find: str | None = option(
+        None,
+        "--find",
+        str,
+        "show only lines with this text, as in --find dot_general",
+        sample="dot_general",
+    )
+    stats: bool = flag("--stats", "how often each primitive is computed; what the compiler counts")
+    src: bool = flag("--src", "how much each line of code computes")
+    mermaid: bool = flag("--mermaid", "draw it, where the notebook draws Mermaid")
+    diff: str | None = option(
+        None,
+        "--diff",
+        str,
+        'show what differs from another call, "f(y)", or from the last time',
+        sample="last",
+        choices=("last",),
+    )
+    on: tuple[str, ...] = option(
+        (),
+        "--on",
+        chip,
+        "what a chip's compiler expects: tpu:v5e; may be given several times",
+        sample="tpu:v5e",
+        several=True,
+    )
+    shard: tuple[tuple[str, int], ...] = option(
+        (),
+        "--shard",
+        axes,
+        "cut axes into a part for each of several chips: x:0,w:1",
+        sample="x:0",
+    )
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = option(
+        (),
+        "--shapes",
+        shapes,
+        "call a function with arrays of these: f32[8,4],i32[]",
+        sample='"f32[8,4], i32[]"',
+    )
+    grad: bool = flag("--grad", "the program of the gradient by the first argument")
+    vmap: bool = flag("--vmap", "the program for each row of the arrays")
+    numpy: bool = flag("--np", "take jax.numpy where the code takes NumPy")
+    check: bool = flag("--check", "say what the program holds that may not be expected")
+    tb: bool = flag("--tb", "show the whole traceback where tracing fails")
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        if self.stage is not None and self.stage not in _ALL_STAGES:
+            raise OptionError(f"--stage {self.stage}: it is one of {', '.join(_ALL_STAGES)}")
+        if self.platform is not None and self.platform not in _PLATFORMS:
+            raise OptionError(f"--platform {self.platform}: it is one of {', '.join(_PLATFORMS)}")
+        if self.platform is not None and self.stage not in ("stablehlo", "hlo"):
+            raise OptionError("--platform goes with --stage stablehlo or --stage hlo")
+        if self.shard and not self.on:
+            raise OptionError("--shard goes with --on and several chips, as in --on tpu:v5e:2x2")
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What is to be said beyond the program: tables, and what was looked for."""
+        asked = {"stats": self.stats, "src": self.src, "check": self.check}
+        return tuple(name for name, is_asked in asked.items() if is_asked)
+
+    def stage_of(self, framework: str) -> str:
+        """Return the stage that is asked of a framework.
+
+        Raises:
+            OptionError: an option is given that this framework has not.
+        """
+        stages = STAGES[framework]
+        if self.stage is not None and self.stage not in stages:
+            raise OptionError(
+                f"--stage {self.stage}: this is a program of {framework}, whose stages are"
+                f" {', '.join(stages)}"
+            )
+        of_jax = {"--platform": self.platform, "--check": self.check, "--on": self.on,
+                  "--grad": self.grad, "--vmap": self.vmap, "--np": self.numpy}  # fmt: skip
+        asked = [flag for flag, is_given in of_jax.items() if is_given]
+        if framework != "jax" and asked:
+            raise OptionError(f"{asked[0]} goes with JAX, and this is a program of {framework}")
+        return self.stage or stages[0]

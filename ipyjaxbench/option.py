@@ -1,0 +1,87 @@
+"""An option, said once: a field of a class of options, with its flags, the rule and the help."""
+
+from dataclasses import field, fields
+from typing import Any, NamedTuple
+
+from ipyjaxbench.validation import checked
+
+
+class Option(NamedTuple):
+    """What can be typed for a field.
+
+    Attributes:
+        spelled: its flags, such as "-n, --number".
+        value: rule that makes the value of a text, or raises ValueError; for a flag without a
+            value what the field is set to.
+        help: what it does, in ASCII; ``{usual:g}`` stands for the value of that field where nothing
+            is typed.
+        sample: a value to type.
+        choices: the values that it takes, where they can be listed.
+        several: whether it may be given several times.
+        names: what else it takes: "kept" names of results, or "labels" of the cell's arms.
+        field: that it sets.
+    """
+
+    spelled: str
+    value: object
+    help: str
+    sample: str = "5"
+    choices: tuple[str, ...] = ()
+    several: bool = False
+    names: str = ""
+    field: str = ""
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Its flags, the short one first."""
+        return tuple(self.spelled.split(", "))
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows it."""
+        return callable(self.value)
+
+
+def options(default: object, *rows: Option) -> Any:
+    """Return a field of a class of options that several options set."""
+    return field(default=default, metadata={"options": rows})
+
+
+def option(default: object, spelled: str, rule: object, help: str, **more: Any) -> Any:
+    """Return a field that one option with a value sets; for the arguments see `Option`."""
+    return options(default, Option(spelled, rule, help, **more))
+
+
+def flag(spelled: str, help: str, *, default: bool = False) -> Any:
+    """Return a field that an option without a value turns to the contrary of its default."""
+    return options(default, Option(spelled, not default, help))
+
+
+def options_of(kind: type) -> tuple[Option, ...]:
+    """Return the options of a class of options, in the order of its fields.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass
+        ... class Asked:
+        ...     quiet: bool = flag("-q, --quiet", "show nothing")
+        >>> [(each.flags, each.field, each.value) for each in options_of(Asked)]
+        [(('-q', '--quiet'), 'quiet', True)]
+    """
+    return tuple(
+        row._replace(field=each.name)
+        for each in fields(kind)
+        for row in each.metadata.get("options", ())
+    )
+
+
+def check_numbers(chosen: object) -> None:
+    """Refuse numbers that break the rule of their option, from Python as from a magic.
+
+    Raises:
+        OptionError: one does.
+    """
+    for row in options_of(type(chosen)):
+        value = getattr(chosen, row.field)
+        if callable(row.value) and isinstance(value, int | float):
+            checked(row.flags[0], str(value), row.value)

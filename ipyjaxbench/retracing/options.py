@@ -1,0 +1,50 @@
+"""What is to be shown of calls of compiled functions."""
+
+from dataclasses import dataclass
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.option import flag, option
+from ipyjaxbench.validation import count
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceOptions:
+    """What is to be shown of calls of compiled functions; each option says what it does."""
+
+    predict: bool = flag("--predict", "say whether the call would be traced; nothing is run")
+    most: int | None = option(None, "--max-traces", count, "fail when more is traced than this")
+    history: bool = flag("--history", "list the signatures that functions were traced with")
+    watch: str | None = option(
+        None,
+        "--watch",
+        str,
+        "on or off: a line below each later cell that traces something",
+        sample="on",
+        choices=("on", "off"),
+    )
+    internal: bool = flag("--internal", "name all that was compiled outside of the calls")
+    json: bool = flag("--json", "show the record instead of the report")
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        if self.watch not in (None, "on", "off"):
+            raise OptionError(f"--watch {self.watch}: it is on or off")
+        alone = [name for name, given in (("--predict", self.predict), ("--history", self.history),
+                                          ("--watch", self.watch)) if given]  # fmt: skip
+        if len(alone) > 1:
+            raise OptionError(f"{alone[0]} and {alone[1]} do not go together")
+
+    def check(self, code: str, cell: str | None) -> None:
+        """Refuse code where there is none to be, and options that go on a line of their own.
+
+        Args:
+            code: what stands behind the options.
+            cell: what stands below; None where the magic is a line.
+        """
+        alone = self.predict or self.history or self.watch
+        if cell is not None and alone:
+            raise OptionError("--predict, --history and --watch go on a line of their own")
+        if cell is not None and code:
+            raise OptionError(f"{code!r} stands where options stand: write code below")
+        if not (code or cell or self.watch or self.history):
+            raise OptionError("there is nothing to run: %trace_cached f(x)")

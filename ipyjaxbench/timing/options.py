@@ -1,0 +1,88 @@
+"""How one statement is to be timed."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.option import Option, check_numbers, flag, option, options
+from ipyjaxbench.validation import NEWEST_OR_FASTEST, digits, label, seconds, whole
+
+#: Aim -> relative half width of the interval, and seconds to spend on reaching it; None: as usual.
+_AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeOptions:
+    """How one statement is to be timed; each option says what it does."""
+
+    #: None lets the clock's resolution decide.
+    number: int | None = option(
+        None, "-n, --number", whole, "calls per sample; with -r exactly N times R calls are made"
+    )
+    #: None stops when the figure is steady.
+    repeat: int | None = option(
+        None, "-r, --repeat", whole, "number of samples (7 when only -n is given)"
+    )
+    #: None leaves it to the aim.
+    budget: float | None = option(
+        None, "-b, --budget", seconds, "seconds to spend after the first call ({usual:g})"
+    )
+    aim: str = options(
+        "usual",
+        Option("--quick", "quick", "stop when known to 5 %, after 0.5 s at most"),
+        Option("--precise", "precise", "stop when known to 0.5 %, after 10 s at most"),
+    )
+    #: Seconds to spend where neither a budget nor another aim is given.
+    usual: float = 2.0
+    precision: int = option(3, "-p, --precision", digits, "significant digits shown ({precision})")
+    name: str | None = option(
+        None,
+        "--name",
+        label,
+        "keep the result under this name, for %fwcompare A B",
+        sample="before",
+        names="kept",
+    )
+    against: str | None = option(
+        None,
+        "--against",
+        str,
+        "compare with a kept one: its name, last or best of this code",
+        sample="last",
+        choices=NEWEST_OR_FASTEST,
+        names="kept",
+    )
+    clock: Literal["elapsed", "calendar", "cpu"] = options(
+        "elapsed",
+        Option("-t, --calendar", "calendar", "measure with time.time"),
+        Option("-c, --cpu", "cpu", "measure CPU time of the process instead of elapsed time"),
+    )
+    fresh: bool = flag("--fresh", "one more call, compiled anew; nothing in your caches is lost")
+    device: bool = flag("--device", "profile a few more calls: how long devices are busy")
+    ops: bool = flag("--ops", "the same, and list the operations that take longest")
+    restore: bool = flag(
+        "--no-restore", "leave what later calls change in place, and copy nothing", default=True
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        if self.budget is not None and (self.number or self.repeat):
+            raise OptionError(
+                f"-b {self.budget:g} goes without -n and -r: they say how many calls are made"
+            )
+        if self.aim not in _AIMS:
+            raise OptionError(f"aim {self.aim!r}: it is one of {', '.join(_AIMS)}")
+        check_numbers(self)
+        if self.ops:
+            object.__setattr__(self, "device", True)
+
+    @property
+    def target(self) -> float:
+        """Relative half width of the interval at which the figure is steady."""
+        return _AIMS[self.aim][0]
+
+    @property
+    def seconds(self) -> float:
+        """What to spend after the first call."""
+        by_aim = _AIMS[self.aim][1]
+        return next(s for s in (self.budget, by_aim, self.usual) if s is not None)
