@@ -32,10 +32,10 @@ from .graphs.diagnosis import UntraceableError as UntraceableError
 from .graphs.graph import Graph as Graph
 from .graphs.inspect_code import explain as explain
 from .records.diff_notebooks import compare_notebooks as compare_notebooks
+from .records.history import History as History
 from .records.notebook_diff import Rerun as Rerun
 from .records.notebooks import NotebookRecords as NotebookRecords
 from .records.notebooks import read_notebook as read_notebook
-from .records.query import History as History
 from .reports.note import Note as Note
 from .retracing.max_traces import assert_max_traces as assert_max_traces
 from .retracing.max_traces import trace_cached as trace_cached

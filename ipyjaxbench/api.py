@@ -20,8 +20,9 @@ from ipyjaxbench.graphs.inspect_code import inspect_call
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.records.entry import Where
+from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions
-from ipyjaxbench.records.query import History, look
+from ipyjaxbench.records.query import look
 from ipyjaxbench.timing.measure import time_snippet
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions

@@ -1,7 +1,7 @@
 """Seconds, bytes, FLOPs, counts and types in words; the only file that knows "ms" and "MiB"."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _AGES = ((365 * 86400, "year"), (86400, "day"), (3600, "hour"), (60, "minute"))
@@ -42,6 +42,27 @@ def duration(seconds: float, digits: int = 3) -> str:
         if seconds >= size * (1 - 0.5 * 10**-digits):
             return f"{number(seconds / size, digits)} {unit}"
     return "0 ns" if seconds == 0 else f"{number(seconds * 1e9, digits)} ns"
+
+
+def spread(seconds: float, half_width: float | None, digits: int = 3) -> str:
+    """Seconds with half of their interval, relative to them; None where that is not known.
+
+    >>> spread(0.00212, 0.013), spread(0.00212, 3.0), spread(0.00212, None)
+    ('2.12 ms ± 1.3 %', '2.12 ms ± over 100 %', '2.12 ms')
+    """
+    shown = duration(seconds, digits)
+    if half_width is None:
+        return shown
+    return f"{shown} ± {percent(half_width) if half_width <= 1 else 'over 100 %'}"
+
+
+def versions(known: Mapping[str, str]) -> str:
+    """Names with their versions, by the alphabet.
+
+    >>> versions({"numpy": "2.1", "jax": "0.4"})
+    'jax 0.4, numpy 2.1'
+    """
+    return ", ".join(f"{name} {version}" for name, version in sorted(known.items()))
 
 
 def ago(seconds: float) -> str:
@@ -141,6 +162,16 @@ def array(dtype: str, shape: Sequence[int] | None) -> str:
     if shape is None:
         return f"{short}?"
     return f"{short}[{','.join('?' if n < 0 else str(n) for n in shape)}]"
+
+
+def titled(code: str) -> str:
+    r"""The first line of some code, and how many lines it has where there are several.
+
+    >>> titled("f(x)"), titled("f(x)\\ng(x)")
+    ('f(x)', 'f(x) … 2 lines')
+    """
+    first, *more = code.strip().splitlines() or [""]
+    return f"{first} … {count(len(more) + 1, 'line')}" if more else first
 
 
 def plain(text: str) -> str:

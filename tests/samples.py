@@ -14,8 +14,8 @@ from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
-from ipyjaxbench.records.query import History
 from ipyjaxbench.reports.blocks import (
     Bars,
     Block,
@@ -32,7 +32,7 @@ from ipyjaxbench.reports.blocks import (
 )
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import MIME, Result
-from ipyjaxbench.timing.figure import Figure
+from ipyjaxbench.timing.baseline import Figure
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _LINES = {

@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ipyjaxbench import ratios
-from ipyjaxbench.comparison import comparison_report, export, notes
+from ipyjaxbench.comparison import export, notes
 from ipyjaxbench.ratios import Ratio
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.note import CHANGES_MEANING, Note
 from ipyjaxbench.reports.result import Result
 from ipyjaxbench.timing.measurement import Measurement
@@ -179,7 +178,32 @@ class Comparison(Result):
         Example:
             >>> # comparison.plot().figure.savefig("arms.png")
         """
-        return export.bars(self, ax)
+        measured = {side.label: m for side in self.sides if (m := side.measured)}
+        times = {n: (m.median, min(m.half_width, 1.0) * m.median) for n, m in measured.items()}
+        return export.bars(times, ax)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each arm; times in seconds."""
+        found = []
+        for side in self.sides:
+            m, ratio = side.measured, self.ratio(side.label)
+            low, high = m.interval if m else (None, None)
+            found.append(
+                {
+                    "arm": side.label,
+                    "per_call": m and m.median,
+                    "low": low,
+                    "high": high,
+                    "throughput": m and m.throughput,
+                    "first_call": m and m.first_call,
+                    "ratio": ratio and ratio.value,
+                    "ratio_low": ratio and ratio.low,
+                    "ratio_high": ratio and ratio.high,
+                    "verdict": self.verdict(side.label),
+                    "failed": side.failed,
+                }
+            )
+        return found
 
     def to_pandas(self) -> Any:
         """A frame with a row for each arm; times in seconds.
@@ -190,13 +214,9 @@ class Comparison(Result):
         Example:
             >>> # comparison.to_pandas().set_index("arm")["per_call"]
         """
-        return export.frame(export.rows(self))
+        return export.frame(self.rows())
 
     def __repr__(self) -> str:
         """One line."""
         parts = [f"{side.label} {self.verdict(side.label)}".strip() for side in self.sides]
         return f"<Comparison {', '.join(parts)}>"
-
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return comparison_report.report(self)

@@ -2,15 +2,13 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import ratios, units
+from ipyjaxbench.comparison.comparison import Comparison, Side
 from ipyjaxbench.reports.blocks import Bars, Block, Facts, Headline, Notes, Report, Table
 from ipyjaxbench.reports.note import CHANGES_MEANING
+from ipyjaxbench.reports.result import report
 from ipyjaxbench.timing import first_call, verdict
-
-if TYPE_CHECKING:
-    from ipyjaxbench.comparison.comparison import Comparison, Side
 
 _QUEUED = 0.9  # a throughput below this share of the latency is told
 _HALF = 0.5  # smaller ratios are told the other way round too
@@ -18,7 +16,8 @@ _WORTH_WAITING = 3600.0  # seconds
 _WIDE = 0.1  # a control so wide hides what people look for
 
 
-def report(c: "Comparison") -> Report:
+@report.register
+def _(c: Comparison) -> Report:
     """The blocks in the order in which they are read."""
     marked = sorted(c.told(), key=lambda note: note.mark != CHANGES_MEANING)
     blocks: list[Block] = [_headline(c), _table(c), *_bars(c)]
@@ -26,7 +25,7 @@ def report(c: "Comparison") -> Report:
     return Report(tuple(blocks))
 
 
-def _headline(c: "Comparison") -> Headline:
+def _headline(c: Comparison) -> Headline:
     title = "compared"
     words = {side.label: m.verdict for side in c.sides if (m := side.measured)}
     without = {label: word for label, word in words.items() if word in verdict.NO_FIGURE}
@@ -50,7 +49,7 @@ def _headline(c: "Comparison") -> Headline:
     return Headline(title, figure, detail, word, ratios.EXPLAINED[word])
 
 
-def _why_none(c: "Comparison") -> tuple[str, str]:
+def _why_none(c: Comparison) -> tuple[str, str]:
     """Why there is nothing to compare, and the word for it."""
     sampled = [side.label for side in c.sides if side.measured and side.measured.batches]
     if any(note.code == "interrupted" for note in c.notes):
@@ -60,18 +59,17 @@ def _why_none(c: "Comparison") -> tuple[str, str]:
     return "fewer than two arms were measured", "FAILED"
 
 
-def per_call(side: "Side") -> str:
+def per_call(side: Side) -> str:
     """The time of a call of an arm with how sure it is; a word where there is none."""
     m = side.measured
     if m is None:
         return "failed" if side.failed else "not run"
     if not m.batches:
         return "first only"
-    width = units.percent(m.half_width) if m.half_width <= 1 else "over 100 %"
-    return f"{units.duration(m.median, m.precision)} ± {width}"
+    return units.spread(m.median, m.half_width, m.precision)
 
 
-def _first(c: "Comparison", told: dict[str, str]) -> tuple[str, str]:
+def _first(c: Comparison, told: dict[str, str]) -> tuple[str, str]:
     """The arm to name first: the fastest, else what is slower, open, or the same."""
     for word in ("FASTER", "SLOWER", "CAN'T TELL", "SAME"):
         names = [name for name, verdict in told.items() if verdict == word]
@@ -80,12 +78,12 @@ def _first(c: "Comparison", told: dict[str, str]) -> tuple[str, str]:
     raise AssertionError(told)
 
 
-def _value(c: "Comparison", name: str) -> float:
+def _value(c: Comparison, name: str) -> float:
     found = c.ratio(name)
     return math.inf if found is None else found.value
 
 
-def _table(c: "Comparison") -> Table:
+def _table(c: Comparison) -> Table:
     rows = []
     for side in c.sides:
         m, found = side.measured, c.ratio(side.label)
@@ -108,13 +106,13 @@ def _table(c: "Comparison") -> Table:
     return Table("", head, tuple(rows), folded=False)
 
 
-def _bars(c: "Comparison") -> Iterator[Bars]:
+def _bars(c: Comparison) -> Iterator[Bars]:
     measured = [(side.label, m) for side in c.sides if (m := side.measured) and m.batches]
     if len(measured) > 1:
         yield Bars(tuple((n, m.median, units.duration(m.median, m.precision)) for n, m in measured))
 
 
-def _rows(c: "Comparison") -> Iterator[tuple[str, str]]:
+def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
     measured = [(side.label, m) for side in c.sides if (m := side.measured)]
     queued = [
         f"{name} {units.duration(m.throughput, m.precision)}"
@@ -134,10 +132,10 @@ def _rows(c: "Comparison") -> Iterator[tuple[str, str]]:
     yield from _pairs(c)
     versions = {name: version for _, m in measured for name, version in m.frameworks.items()}
     if versions:
-        yield "with", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+        yield "with", units.versions(versions)
 
 
-def _pairs(c: "Comparison") -> Iterator[tuple[str, str]]:
+def _pairs(c: Comparison) -> Iterator[tuple[str, str]]:
     found = [r for side in c.sides if (r := c.ratio(side.label))]
     if not found:
         return

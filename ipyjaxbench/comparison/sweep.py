@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ipyjaxbench import ratios, stats
-from ipyjaxbench.comparison import export, sweep_report
+from ipyjaxbench.comparison import export
 from ipyjaxbench.comparison.comparison import Comparison
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.result import Result
 from ipyjaxbench.timing.measurement import Measurement
 
@@ -137,7 +136,8 @@ class Sweep(Result):
         Example:
             >>> # sweep.plot().figure.savefig("sweep.png")
         """
-        return export.lines(self, ax)
+        times = {label: self.times(label) for label in self.labels}
+        return export.lines(times, ", ".join(self.names), ax)
 
     def to_pandas(self) -> Any:
         """A frame with a row for each arm at each point; times in seconds.
@@ -151,17 +151,13 @@ class Sweep(Result):
         records = [
             {**dict(zip(self.names, point.values, strict=True)), **row}
             for point in self.points
-            for row in export.rows(point.compared)
+            for row in point.compared.rows()
         ]
         return export.frame(records)
 
     def __repr__(self) -> str:
         """One line."""
         return f"<Sweep {', '.join(self.labels)} over {len(self.points)} points>"
-
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return sweep_report.report(self)
 
 
 def number(text: str) -> float:

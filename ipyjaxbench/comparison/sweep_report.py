@@ -3,27 +3,26 @@
 import itertools
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
 from ipyjaxbench.comparison.comparison_report import per_call
+from ipyjaxbench.comparison.sweep import Skipped, Sweep
 from ipyjaxbench.reports.blocks import Block, Chart, Facts, Headline, Notes, Report, Series, Table
 from ipyjaxbench.reports.note import CHANGES_MEANING, Note
-
-if TYPE_CHECKING:
-    from ipyjaxbench.comparison.sweep import Skipped, Sweep
+from ipyjaxbench.reports.result import report
 
 _TIE = "-"
 _NUMBERS = re.compile(r"[\d\[]")
 
 
-def report(s: "Sweep") -> Report:
+@report.register
+def _(s: Sweep) -> Report:
     """The blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(s), _table(s), *_chart(s), Facts((*_rows(s),))]
     return Report((*blocks, Notes((*_notes(s),))))
 
 
-def _headline(s: "Sweep") -> Headline:
+def _headline(s: Sweep) -> Headline:
     title = f"over {', '.join(s.names)}"
     if not s.points:
         return Headline(title, "no point", "nothing was measured", "NOTHING", "")
@@ -41,7 +40,7 @@ def _headline(s: "Sweep") -> Headline:
     return Headline(title, figure, "", word, explained[word])
 
 
-def _without_winner(s: "Sweep") -> str:
+def _without_winner(s: Sweep) -> str:
     compared = [point.compared for point in s.points]
     told = {c.verdict(side.label) for c in compared for side in c.sides if c.ratio(side.label)}
     if not told:
@@ -49,7 +48,7 @@ def _without_winner(s: "Sweep") -> str:
     return "SAME" if told == {"SAME"} else "CAN'T TELL"
 
 
-def _spans(s: "Sweep") -> list[tuple[str, str, str]]:
+def _spans(s: Sweep) -> list[tuple[str, str, str]]:
     """Runs of points with the same fastest arm: it, the first, and the last point."""
     spans = []
     fastest = [(s.fastest(point), ", ".join(point.values)) for point in s.points]
@@ -59,7 +58,7 @@ def _spans(s: "Sweep") -> list[tuple[str, str, str]]:
     return spans
 
 
-def _words(s: "Sweep", span: tuple[str, str, str]) -> str:
+def _words(s: Sweep, span: tuple[str, str, str]) -> str:
     label, first, last = span
     name = ", ".join(s.names)
     if len(_spans(s)) == 1:
@@ -68,7 +67,7 @@ def _words(s: "Sweep", span: tuple[str, str, str]) -> str:
     return f"{label} is the fastest {where}"
 
 
-def _table(s: "Sweep") -> Table:
+def _table(s: Sweep) -> Table:
     rows = []
     for point in s.points:
         sides = {side.label: side for side in point.compared.sides}
@@ -80,7 +79,7 @@ def _table(s: "Sweep") -> Table:
     return Table("", (", ".join(s.names), *s.labels, "fastest"), tuple(rows), folded=False)
 
 
-def _chart(s: "Sweep") -> Iterator[Chart]:
+def _chart(s: Sweep) -> Iterator[Chart]:
     series = []
     for label in s.labels:
         ends = {
@@ -96,7 +95,7 @@ def _chart(s: "Sweep") -> Iterator[Chart]:
         yield Chart(s.names[0], "time of a call", tuple(series))
 
 
-def _rows(s: "Sweep") -> Iterator[tuple[str, str]]:
+def _rows(s: Sweep) -> Iterator[tuple[str, str]]:
     grown = [(label, s.growth(label)) for label in s.labels]
     told = [f"{label} {s.names[0]}^{abs(p) if abs(p) < 0.05 else p:.1f}"
             for label, p in grown if p is not None]  # fmt: skip
@@ -111,10 +110,10 @@ def _rows(s: "Sweep") -> Iterator[tuple[str, str]]:
     versions = {n: v for point in s.points for side in point.compared.sides if side.measured
                 for n, v in side.measured.frameworks.items()}  # fmt: skip
     if versions:
-        yield "with", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+        yield "with", units.versions(versions)
 
 
-def _left_out(s: "Sweep", each: "Skipped") -> str:
+def _left_out(s: Sweep, each: Skipped) -> str:
     where = f"{each.label} after {', '.join(s.names)} = {', '.join(each.after)}"
     if each.needed:
         needed, free = units.size(each.needed), units.size(each.free)
@@ -123,7 +122,7 @@ def _left_out(s: "Sweep", each: "Skipped") -> str:
     return f"{where}: a call took {taken}, and a point has {budget} in all"
 
 
-def _notes(s: "Sweep") -> Iterator[Note]:
+def _notes(s: Sweep) -> Iterator[Note]:
     """Each Note once, though its numbers change from point to point."""
     found: dict[tuple[str, str], Note] = {}
     for point in s.points:

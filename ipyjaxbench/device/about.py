@@ -11,8 +11,6 @@ from typing import ClassVar
 from ipyjaxbench import units
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import conditions
-from ipyjaxbench.purposes import MAGICS
-from ipyjaxbench.reports.blocks import Calls, Code, Report
 from ipyjaxbench.reports.result import Result
 
 _TOOLS = ("ipyjaxbench", "IPython", "ipykernel", "jupyter_client", "jupyterlab", "notebook",
@@ -60,11 +58,6 @@ class About(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<About {', '.join(f'{label} {told}' for label, told in self.facts[:2])}>"
-
-    def report(self) -> Report:
-        """The magics, each with what it does, and the facts."""
-        magics = Calls(("magic", "what it does"), tuple(MAGICS.items()))
-        return Report((magics, Code("text", self.text)))
 
 
 def about() -> About:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ipyjaxbench.device import ceilings_report
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.result import Result
 
 #: Share of the CPUs from which on other programs may have kept a device from its best.
@@ -113,7 +111,3 @@ class Ceilings(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Ceilings {len(self.found)} devices>"
-
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return ceilings_report.report(self)

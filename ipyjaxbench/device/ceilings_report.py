@@ -1,39 +1,25 @@
 """How ceilings are told: a column for each framework and device, a row for each figure."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
+from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.reports.blocks import Facts, Headline, Report, Table
-
-if TYPE_CHECKING:
-    from ipyjaxbench.device.ceilings import Ceiling, Ceilings
+from ipyjaxbench.reports.result import report
 
 _NOT_TOLD = "-"
 _TOLD = 0.1  # share of the CPUs: from then on it matters
-_AGES = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 _COLUMNS = 4  # that fit into 80 characters
 
 
-def report(c: "Ceilings") -> Report:
+@report.register
+def _(c: Ceilings) -> Report:
     """The blocks in the order in which they are read."""
     parts = (c.found[first : first + _COLUMNS] for first in range(0, len(c.found), _COLUMNS))
     return Report((_headline(c), *map(_table, parts), Facts(tuple(_facts(c)))))
 
 
-def age(seconds: float) -> str:
-    """How long ago something was.
-
-    >>> age(7200), age(1)
-    ('2 hours ago', 'just now')
-    """
-    for each, noun in _AGES:
-        if seconds >= each:
-            return f"{units.count(int(seconds / each), noun)} ago"
-    return "just now"
-
-
-def _headline(c: "Ceilings") -> Headline:
+def _headline(c: Ceilings) -> Headline:
     verdict, detail = "KEPT", "kept (--fresh measures anew)"
     if c.seconds:
         verdict, detail = "MEASURED", f"measured in {units.duration(c.seconds, 2)}"
@@ -43,7 +29,7 @@ def _headline(c: "Ceilings") -> Headline:
     return Headline("%fwdevices --peak", count, detail, verdict, "")
 
 
-def _table(found: "tuple[Ceiling, ...]") -> Table:
+def _table(found: tuple[Ceiling, ...]) -> Table:
     dtypes = dict.fromkeys(dtype for each in found for dtype in each.products)
     rows = [
         (f"{dtype} product", *(_rate(each.products.get(dtype)) for each in found))
@@ -67,7 +53,7 @@ def _latency(seconds: float | None) -> str:
     return _NOT_TOLD if seconds is None else units.duration(seconds)
 
 
-_ROWS: "dict[str, Callable[[Ceiling], str]]" = {
+_ROWS: dict[str, Callable[[Ceiling], str]] = {
     "memory": lambda c: _bytes(c.bandwidth),
     "host to device": lambda c: _bytes(c.upload),
     "device to host": lambda c: _bytes(c.download),
@@ -75,10 +61,12 @@ _ROWS: "dict[str, Callable[[Ceiling], str]]" = {
 }
 
 
-def _facts(c: "Ceilings") -> Iterator[tuple[str, str]]:
+def _facts(c: Ceilings) -> Iterator[tuple[str, str]]:
     for each in c.found:
         threads = units.count(each.threads, "thread") if each.threads else ""
-        when = f"measured {age(c.now - each.taken)}, looks agree to {units.percent(each.spread)}"
+        when = (
+            f"measured {units.ago(c.now - each.taken)}, looks agree to {units.percent(each.spread)}"
+        )
         parts = (each.kind, threads, each.settings, when)
         yield f"{each.framework} {each.version}", ", ".join(filter(None, parts))
         if each.others > _TOLD:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ipyjaxbench import units
-from ipyjaxbench.reports.blocks import Facts, Headline, Report
 from ipyjaxbench.reports.result import Result
 
 
@@ -46,22 +44,3 @@ class MemorySettings(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<MemorySettings {self.asked}>"
-
-    def report(self) -> Report:
-        """Framework by framework."""
-        done = sum(bool(each.undo) for each in self.settings)
-        headline = Headline(
-            f"%fwdevices {self.asked}",
-            units.count(done, "setting"),
-            "",
-            "SET" if done else "NOTHING",
-            "",
-        )
-        rows = []
-        for each in self.settings:
-            rows.append((each.framework, each.words))
-            if each.undo:
-                rows.append(("", f"undo: {each.undo}"))
-        if self.note:
-            rows.append(("", self.note))
-        return Report((headline, Facts(tuple(rows))))

@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from ipyjaxbench.device import placement_report
 from ipyjaxbench.device.inventory import Home
 from ipyjaxbench.device.sharding import Sharding
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.result import Result
 
 
@@ -126,7 +124,3 @@ class Whereabouts(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Whereabouts {len(self.arrays)} values>"
-
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return placement_report.report(self)

@@ -1,24 +1,26 @@
 """How devices and arrays are told: a line for each, and pictures of what is cut."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from ipyjaxbench import units
-from ipyjaxbench.device.folding import folded
+from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.device.placement import Located, Whereabouts
 from ipyjaxbench.device.sharding import Sharding, short
 from ipyjaxbench.reports.blocks import Block, Calls, Facts, Grid, Headline, Report
+from ipyjaxbench.reports.result import report
 
-if TYPE_CHECKING:
-    from ipyjaxbench.device.inventory import Device, Home
-    from ipyjaxbench.device.placement import Located, Whereabouts
-
+#: One step of a path, such as ``.layers``, ``.0`` or ``['w']``.
+_STEP = re.compile(r"""\.[^.\[]+|\[(?:'[^']*'|"[^"]*"|[^\]])*\]""")
 _MOST = 40  # arrays that are named one by one
 _MOST_PICTURES = 4
 _MOST_ROWS = 16  # of a picture of several arrays
 
 
-def report(w: "Whereabouts") -> Report:
+@report.register
+def _(w: Whereabouts) -> Report:
     """The blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(w)]
     ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
@@ -36,7 +38,7 @@ def report(w: "Whereabouts") -> Report:
     return Report(tuple(blocks))
 
 
-def _headline(w: "Whereabouts") -> Headline:
+def _headline(w: Whereabouts) -> Headline:
     title = " ".join(("%fwdevices", *w.asked))
     alive = [each for each in w.arrays if each.framework and not each.deleted]
     count = sum(each.arrays for each in alive)
@@ -52,7 +54,7 @@ def _headline(w: "Whereabouts") -> Headline:
     )
 
 
-def _rows(arrays: "list[Located]") -> Iterator[tuple[str, ...]]:
+def _rows(arrays: list[Located]) -> Iterator[tuple[str, ...]]:
     for each in arrays[:_MOST]:
         kind = units.array(each.dtype, each.shape) if each.framework else each.dtype
         if each.arrays > 1:
@@ -65,7 +67,7 @@ def _rows(arrays: "list[Located]") -> Iterator[tuple[str, ...]]:
         yield "...", "", f"{count:,} more", units.size(nbytes), ""
 
 
-def _where(each: "Located") -> Iterator[str]:
+def _where(each: Located) -> Iterator[str]:
     if not each.framework:
         yield f"no array: {each.layout}" if each.layout else "no array"
         return
@@ -85,7 +87,7 @@ def _where(each: "Located") -> Iterator[str]:
     ) if is_so)  # fmt: skip
 
 
-def _pictures(arrays: "Sequence[Located]") -> Iterator[Block]:
+def _pictures(arrays: Sequence[Located]) -> Iterator[Block]:
     """One picture of all where that is small, and what its parts take for each."""
     together = _together(arrays) if len(arrays) > 1 else None
     if together is not None:
@@ -98,7 +100,7 @@ def _pictures(arrays: "Sequence[Located]") -> Iterator[Block]:
                                      else f"parts of {each.name}")))  # fmt: skip
 
 
-def _together(arrays: "Sequence[Located]") -> Grid | None:
+def _together(arrays: Sequence[Located]) -> Grid | None:
     """Devices down, arrays across; devices with the same parts of all share a row."""
     cuts = [each.sharding.parts_by_device() for each in arrays if each.sharding is not None]
     rows: dict[tuple[str, ...], list[str]] = {}
@@ -118,7 +120,7 @@ def _grids(name: str, sharding: Sharding) -> Iterator[Block]:
         )
 
 
-def _parts(each: "Located", sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
+def _parts(each: Located, sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
     largest = units.size(sharding.largest(each.nbytes // max(math.prod(each.shape), 1)))
     copies = units.count(round(sharding.copies), "copy", "copies")
     balance = "balanced" if sharding.balance < 1.01 else (
@@ -129,7 +131,7 @@ def _parts(each: "Located", sharding: Sharding, head: str) -> Iterator[tuple[str
         yield "", sharding.words
 
 
-def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:
+def _facts(w: Whereabouts) -> Iterator[tuple[str, str]]:
     if not w.homes and not w.asked:
         yield "devices", "no framework that has any was imported"
     for home in w.homes:
@@ -146,7 +148,7 @@ def _facts(w: "Whereabouts") -> Iterator[tuple[str, str]]:
             yield "", f"{which} without a name, {units.size(nbytes)}{_largest(w, home.framework)}"
 
 
-def _largest(w: "Whereabouts", framework: str) -> str:
+def _largest(w: Whereabouts, framework: str) -> str:
     for each in w.largest:
         if each.framework == framework:
             made = f", {each.layout}" if each.layout else ""
@@ -155,7 +157,7 @@ def _largest(w: "Whereabouts", framework: str) -> str:
     return ""
 
 
-def _home(home: "Home", held: dict[str, tuple[int, int]]) -> str:
+def _home(home: Home, held: dict[str, tuple[int, int]]) -> str:
     if not home.started:
         return "imported, not started: it has not looked for devices yet (--start)"
     names = [device.name for device in home.devices]
@@ -167,7 +169,7 @@ def _home(home: "Home", held: dict[str, tuple[int, int]]) -> str:
     return f"{short(names)}{count}{default}{arrays}"
 
 
-def _memory(device: "Device") -> str:
+def _memory(device: Device) -> str:
     parts = [device.kind] if device.kind else []
     if device.used is not None:
         limit = f" of {units.size(device.limit)}" if device.limit is not None else ""
@@ -181,3 +183,61 @@ def _memory(device: "Device") -> str:
     if device.users:
         parts.append(f"{units.count(device.users, 'other process', 'other processes')} on it")
     return ", ".join(parts)
+
+
+def folded(arrays: Sequence[Located], most: int) -> list[Located]:
+    """The same arrays in fewer lines, where there are more than ``most``.
+
+    Args:
+        arrays: in the order in which they are told.
+        most: lines wanted. Paths are cut no shorter than that takes; where only the names of
+            values would be left, they are cut to their first step inside of it.
+
+    Returns:
+        A line for each beginning of a path, with the arrays below it counted.
+    """
+    if len(arrays) <= most:
+        return list(arrays)
+    steps = [_STEP.findall(each.name) for each in arrays]
+    keys = [each.name for each in arrays]
+    for depth in range(max(map(len, steps)), 0, -1):
+        keys = [_cut(each.name, found, depth) for each, found in zip(arrays, steps, strict=True)]
+        if len(set(keys)) <= most:
+            break
+    groups: dict[tuple[str, str], list[Located]] = {}
+    for key, each in zip(keys, arrays, strict=True):
+        groups.setdefault((key, each.framework), []).append(each)
+    return [_one(name, mine) for (name, _), mine in groups.items()]
+
+
+def _cut(name: str, steps: Sequence[str], depth: int) -> str:
+    """The name up to a step; one that has no more steps stays whole."""
+    return name[: len(name) - sum(map(len, steps[depth:]))] if steps[depth:] else name
+
+
+def _one(name: str, mine: Sequence[Located]) -> Located:
+    if len(mine) == 1:
+        return mine[0]
+    shared = sum(each.arrays for each in mine if each.of)
+    kinds = {each.sharding.told() if each.sharding else "" for each in mine}
+    layouts = {each.layout for each in mine}
+    words = [layouts.pop()] if len(layouts) == 1 else []
+    words += [f"{shared} of them share memory with others"] if shared else []
+    words += [kinds.pop()] if len(kinds) == 1 else []
+    return replace(
+        mine[0],
+        name=name,
+        dtype="",
+        shape=(),
+        nbytes=sum(each.nbytes for each in mine if not each.of and not each.deleted),
+        devices=tuple(dict.fromkeys(device for each in mine for device in each.devices)),
+        memory=mine[0].memory if len({each.memory for each in mine}) == 1 else "",
+        weak=all(each.weak for each in mine),
+        gradients=all(each.gradients for each in mine),
+        committed=all(each.committed for each in mine),
+        deleted=all(each.deleted for each in mine),
+        of="",
+        layout=", ".join(filter(None, words)),
+        sharding=None,
+        arrays=sum(each.arrays for each in mine),
+    )

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ipyjaxbench.device import transfers_report
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.result import Result
 
 
@@ -141,7 +139,3 @@ class Transfers(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Transfers {self.copied} bytes in {len(self.transfers)} places>"
-
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return transfers_report.report(self)

@@ -1,19 +1,18 @@
 """How copies are told: how much of the time they took, a line for each, and what is left."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
+from ipyjaxbench.device.transfers import Kept, Transfer, Transfers
 from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report
-
-if TYPE_CHECKING:
-    from ipyjaxbench.device.transfers import Kept, Transfer, Transfers
+from ipyjaxbench.reports.result import report
 
 _MOST = 30  # transfers that are named one by one
 _NAMED = 4  # arrays that are named
 
 
-def report(t: "Transfers") -> Report:
+@report.register
+def _(t: Transfers) -> Report:
     """The blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(t)]
     if t.transfers:
@@ -23,9 +22,8 @@ def report(t: "Transfers") -> Report:
     return Report(tuple(blocks))
 
 
-def _headline(t: "Transfers") -> Headline:
-    first, *rest = t.code.strip().splitlines() or [""]
-    title = f"{first} … {units.count(len(rest) + 1, 'line')}" if rest else first
+def _headline(t: Transfers) -> Headline:
+    title = units.titled(t.code)
     verdict = "COPIES" if t.copied else "SHARES" if t.transfers else "NOTHING"
     detail = {
         "COPIES": f"{units.size(t.copied)} copied",
@@ -40,7 +38,7 @@ def _headline(t: "Transfers") -> Headline:
     return Headline(title, units.duration(t.seconds), detail, verdict, "")
 
 
-def _rows(transfers: "Sequence[Transfer]") -> Iterator[tuple[str, ...]]:
+def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
     """In their order; where there are very many, the largest."""
     weights = sorted(transfers, key=lambda each: (-each.copied, -each.nbytes))[:_MOST]
     kept = {id(each) for each in weights}
@@ -60,7 +58,7 @@ def _rows(transfers: "Sequence[Transfer]") -> Iterator[tuple[str, ...]]:
         yield "...", "", size, "", f"{len(rest):,} more"
 
 
-def _words(each: "Transfer") -> Iterator[str]:
+def _words(each: Transfer) -> Iterator[str]:
     yield f"{each.text} in {each.function}" if each.function else each.text
     yield f"{each.framework} {units.array(each.dtype, each.shape)}"
     if each.times > 1:
@@ -71,7 +69,7 @@ def _words(each: "Transfer") -> Iterator[str]:
         yield "asked for" if each.asked else "implicit"
 
 
-def _facts(t: "Transfers") -> Iterator[tuple[str, str]]:
+def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
     if t.error:
         yield "raised", t.error
     if t.waiting >= 1e-6 and t.transfers:
@@ -87,16 +85,15 @@ def _facts(t: "Transfers") -> Iterator[tuple[str, str]]:
     for words in t.unseen:
         yield "not seen", words
     if t.frameworks:
-        versions = (f"{name} {version}" for name, version in sorted(t.frameworks.items()))
-        yield "with", ", ".join(versions)
+        yield "with", units.versions(t.frameworks)
 
 
-def _arrays(word: str, arrays: "Sequence[Kept]") -> Iterator[tuple[str, str]]:
+def _arrays(word: str, arrays: Sequence[Kept]) -> Iterator[tuple[str, str]]:
     for framework in dict.fromkeys(each.framework for each in arrays):
         yield word, _told([each for each in arrays if each.framework == framework])
 
 
-def _told(arrays: "Sequence[Kept]") -> str:
+def _told(arrays: Sequence[Kept]) -> str:
     size = units.size(sum(each.nbytes for each in arrays))
     named = [
         f"{each.name or 'no name'} {units.array(each.dtype, each.shape)}"

@@ -1,13 +1,9 @@
 """Why a call would not trace: the line, the argument that is responsible, and what to write."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ipyjaxbench.reports.blocks import Block, Facts, Headline, Report
 from ipyjaxbench.reports.result import Result
-
-_ALIKE = 60  # characters of two errors that are one
 
 
 @dataclass(frozen=True)
@@ -106,42 +102,3 @@ class Diagnosis(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Diagnosis {self.code}: {self.error}>"
-
-    def report(self) -> Report:
-        """What is wrong, headline first."""
-        rows = [*self._why(), *self._help()]
-        error = f"{self.error}: {self.message}".rstrip(": ")
-        rows.append(("error", error))
-        if self.eager:
-            alike = self.eager[:_ALIKE] == error[:_ALIKE]
-            how = "it fails in the same way" if alike else f"it fails too: {self.eager}"
-            rows.append(("without jit", how))
-        if self.stopped:
-            rows.append(("traced", f"{self.tries} times, until that took too long"))
-        head = Headline(self.code, "does not trace", "", "FAILED", "")
-        blocks: list[Block] = [head, Facts(tuple(rows))]
-        return Report(tuple(blocks))
-
-    def _why(self) -> Iterator[tuple[str, str]]:
-        if self.line:
-            where = f" in {self.inside}" if self.inside else ""
-            source = f": {self.source}" if self.source else " (its source is gone)"
-            yield "line", f"{self.line}{where}{source}"
-        yield "because", self.because
-        if self.blamed:
-            yield "argument", ", ".join(self.blamed)
-        if self.static:
-            names = ", ".join(self.static)
-            yield "static", f"{names}: asked for before that line; has to be static too"
-
-    def _help(self) -> Iterator[tuple[str, str]]:
-        for fix in self.fixes:
-            yield "write", fix.code
-            if fix.cost:
-                yield "changes", fix.cost
-        if self.fixes:
-            (same, *others) = {fix.same for fix in self.fixes}
-            agrees = f", and gives what the code gives {same}" if same and not others else ""
-            yield "tried", f"so written it traces{agrees}"
-        elif self.advice:
-            yield "advice", f"{self.advice} (not tried)"

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.graphs import graph_report
 from ipyjaxbench.graphs.components import Break, Compiled, Count, Estimate, Live, Value
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import Result
 
@@ -164,7 +162,3 @@ class Graph(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Graph {self.code}: {self.operations} operations>"
-
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return graph_report.report(self)

@@ -1,15 +1,13 @@
 """How a program is told: what goes in and out, how much is computed, its text."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
 from ipyjaxbench.graphs.components import Collective, Compiled, Count, Estimate, Value
+from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.reports.blocks import Block, Code, Facts, Headline, Notes, Report, Table
 from ipyjaxbench.reports.note import CHANGES_MEANING
-
-if TYPE_CHECKING:
-    from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.reports.result import report
 
 _MOST_NAMED = 6  # inputs that are named one by one
 _PRINTED = 10  # lines
@@ -18,7 +16,8 @@ _LONG = 100  # operations above which the text is folded, and tables say what it
 _PARTS_WIDTH = 20  # columns for the primitives of a line
 
 
-def report(g: "Graph") -> Report:
+@report.register
+def _(g: Graph) -> Report:
     """The blocks in the order in which they are read."""
     marked = sorted(g.notes, key=lambda note: note.mark != CHANGES_MEANING)
     blocks: list[Block] = [_headline(g), Code(g.form, g.program), *_estimates(g)]
@@ -26,14 +25,14 @@ def report(g: "Graph") -> Report:
     return Report(tuple(blocks))
 
 
-def _headline(g: "Graph") -> Headline:
+def _headline(g: Graph) -> Headline:
     figure = units.count(g.operations, "equation" if g.framework == "jax" else "operation")
     cost = [units.flops(g.flops)] if g.flops else []
     cost += [f"{_size(g.inputs)} in", f"{_size(g.outputs)} out"]
     return Headline(g.code, figure, " · ".join(cost), g.form.upper(), "")
 
 
-def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
+def _rows(g: Graph) -> Iterator[tuple[str, str]]:
     yield from _of_estimates(g.estimates)
     yield "where", f"{_several(g.inputs)} → {_several(g.outputs)}"
     yield from _of_arguments(g)
@@ -58,7 +57,7 @@ def _rows(g: "Graph") -> Iterator[tuple[str, str]]:
     yield "traced", f"{times}, in {units.duration(g.seconds, 2)}{ending}"
     if g.warm:
         yield "warm", f"{', '.join(g.warm)}: {g.framework} keeps these traces for the first call"
-    yield "with", ", ".join(f"{name} {version}" for name, version in sorted(g.frameworks.items()))
+    yield "with", units.versions(g.frameworks)
 
 
 def _of_estimates(estimates: Sequence[Estimate]) -> Iterator[tuple[str, str]]:
@@ -75,7 +74,7 @@ def _of_estimates(estimates: Sequence[Estimate]) -> Iterator[tuple[str, str]]:
         yield "estimate", f"here %fwtime measures the time{words}"
 
 
-def _of_arguments(g: "Graph") -> Iterator[tuple[str, str]]:
+def _of_arguments(g: Graph) -> Iterator[tuple[str, str]]:
     if g.static_argnames:
         names = ", ".join(g.static_argnames)
         typed = g.static_argnames[0] if len(g.static_argnames) == 1 else g.static_argnames
@@ -110,7 +109,7 @@ def _exchanged(collectives: Sequence[Collective], where: str = "") -> Iterator[t
         yield "exchanged", f"{where}{', '.join(words)} on each device"
 
 
-def _estimates(g: "Graph") -> Iterator[Table]:
+def _estimates(g: Graph) -> Iterator[Table]:
     if g.estimates:
         head = ("chip", "estimate", "work", "moved", "memory", "padding")
         rows = tuple(map(_estimate, g.estimates))
@@ -148,7 +147,7 @@ def _is_too_large(each: Estimate) -> bool:
     return is_refused or 0 < each.limit < each.memory
 
 
-def _tables(g: "Graph") -> Iterator[Table]:
+def _tables(g: Graph) -> Iterator[Table]:
     is_long = g.operations > _LONG
     word = "primitive" if g.framework == "jax" else "operation"
     if g.stats and (is_long or "stats" in g.details):

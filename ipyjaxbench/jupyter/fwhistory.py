@@ -12,8 +12,8 @@ from ipyjaxbench.jupyter.location import where
 from ipyjaxbench.jupyter.present import hand_over, screen_for
 
 if TYPE_CHECKING:
+    from ipyjaxbench.records.history import History
     from ipyjaxbench.records.options import HistoryOptions
-    from ipyjaxbench.records.query import History
 
 
 def fwhistory(typed: Typed[HistoryOptions]) -> History | None:

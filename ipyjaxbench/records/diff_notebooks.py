@@ -13,8 +13,7 @@ from ipyjaxbench.records.notebook_diff import Pair, Rerun
 from ipyjaxbench.records.notebooks import NotebookRecords, Saved, read_notebook
 from ipyjaxbench.reports.blocks import Headline
 from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing.figure import Figure
-from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.measurement import Measurement, summarize
 from ipyjaxbench.usercode.snippet import first_line
 
 
@@ -161,8 +160,8 @@ def _pair(before: _Timed, after: _Timed) -> Pair:
     return Pair(
         name=after.name,
         cell=after.saved.cell,
-        before=Figure.of(before.measured),
-        after=Figure.of(after.measured),
+        before=summarize(before.measured),
+        after=summarize(after.measured),
         edited=before.measured.code != after.measured.code,
     )
 

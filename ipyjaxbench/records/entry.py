@@ -12,8 +12,8 @@ from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing.figure import Figure
-from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.baseline import Figure
+from ipyjaxbench.timing.measurement import Measurement, summarize
 from ipyjaxbench.usercode.snippet import first_line
 
 SCHEMA = 1
@@ -130,7 +130,7 @@ def entries(
             magic=magic,
             label=name,
             code=m.code[:_MOST_CODE],
-            figure=Figure.of(m),
+            figure=summarize(m),
             floor=m.floor,
             clock=m.clock,
             at=at,

@@ -10,8 +10,7 @@ from ipyjaxbench.records.entry import Past
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.query import candidates, chosen_of
 from ipyjaxbench.timing.baseline import Against
-from ipyjaxbench.timing.figure import Figure
-from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.measurement import Measurement, summarize
 from ipyjaxbench.timing.options import TimeOptions
 
 _MOST_NAMES = 8
@@ -68,7 +67,7 @@ def told(m: Measurement, name: str, base: Base, revision: str) -> Against:
     here = Environment.here(m, revision)
     if isinstance(base, Measurement):
         before = Environment.here(base, revision)
-        return Against(name, Figure.of(base), None, before.differences(here))
+        return Against(name, summarize(base), None, before.differences(here))
     found = chosen_of(base, name, here.data)
     if found is None:
         return Against(name)

@@ -3,20 +3,19 @@
 import math
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
 from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.history import History
 from ipyjaxbench.reports.blocks import Block, Chart, Facts, Headline, Report, Series, Table
-
-if TYPE_CHECKING:
-    from ipyjaxbench.records.query import History
+from ipyjaxbench.reports.result import report
 
 _LINES = 8  # of a picture
 _LONGEST_NAME, _LONGEST_WITH = 16, 20
 
 
-def report(h: "History") -> Report:
+@report.register
+def _(h: History) -> Report:
     """The blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(h)]
     if h.entries:
@@ -24,7 +23,7 @@ def report(h: "History") -> Report:
     return Report((*blocks, *_told(h)))
 
 
-def _headline(h: "History") -> Headline:
+def _headline(h: History) -> Headline:
     shown = units.count(len(h.entries), "measurement")
     detail = f"of {h.found:,} that match, " if h.found not in (len(h.entries), h.kept) else ""
     detail += f"of {h.kept:,} kept" if h.kept != len(h.entries) else "all that are kept"
@@ -34,7 +33,7 @@ def _headline(h: "History") -> Headline:
     return Headline("history", shown, detail, "", "")
 
 
-def _table(h: "History") -> Table:
+def _table(h: History) -> Table:
     head = ("measured", "when", "per call", "on", "with")
     return Table("", head, tuple(_row(entry, h.now) for entry in h.entries), folded=False)
 
@@ -66,7 +65,7 @@ def moment(when: float, now: float) -> str:
     return then.strftime("%b %d %H:%M" if then.year == today.year else "%Y-%m-%d")
 
 
-def _pictures(h: "History") -> Iterator[Chart]:
+def _pictures(h: History) -> Iterator[Chart]:
     """The median over time of the names that have two of them at least."""
     by_name: dict[str, list[Past]] = {}
     for entry in reversed(h.entries):
@@ -95,7 +94,7 @@ def _point(entry: Past) -> tuple[float, float, float, float]:
     return (entry.when, median, low or median, median if math.isinf(high) else high)
 
 
-def _told(h: "History") -> Iterator[Block]:
+def _told(h: History) -> Iterator[Block]:
     rows = []
     if h.removed is not None:
         count, entries = h.removed

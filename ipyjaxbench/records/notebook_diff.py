@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from ipyjaxbench.records import notebook_diff_report
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing.figure import Change, Figure
+from ipyjaxbench.timing.baseline import Change, Figure
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,3 @@ class Rerun(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Rerun of {len(self.pairs)}: {len(self.slower)} slower, {len(self.faster)} faster>"
-
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return notebook_diff_report.report(self)

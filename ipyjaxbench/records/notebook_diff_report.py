@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import ratios, units
+from ipyjaxbench.records.notebook_diff import Pair, Rerun
 from ipyjaxbench.reports.blocks import Block, Facts, Headline, Report, Table
-from ipyjaxbench.timing.figure import Change
-
-if TYPE_CHECKING:
-    from ipyjaxbench.records.notebook_diff import Pair, Rerun
+from ipyjaxbench.reports.result import report
+from ipyjaxbench.timing.baseline import Change
 
 _MOST = 8
 _NAME = 28  # characters: a row stays on one line
@@ -19,7 +17,8 @@ _RULE = (
 )
 
 
-def report(r: "Rerun") -> Report:
+@report.register
+def _(r: Rerun) -> Report:
     """The blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(r)]
     if r.differs:
@@ -31,7 +30,7 @@ def report(r: "Rerun") -> Report:
     return Report((*blocks, Facts(tuple(_told(r)))))
 
 
-def names(r: "Rerun") -> tuple[str, str]:
+def names(r: Rerun) -> tuple[str, str]:
     """The notebooks' names; with their folders where these alone tell them apart."""
     before, after = PurePath(r.before), PurePath(r.after)
     if before.name != after.name:
@@ -39,7 +38,7 @@ def names(r: "Rerun") -> tuple[str, str]:
     return (str(PurePath(*before.parts[-2:])), str(PurePath(*after.parts[-2:])))
 
 
-def _headline(r: "Rerun") -> Headline:
+def _headline(r: Rerun) -> Headline:
     title = "{} → {}".format(*names(r))
     slower, faster, total = len(r.slower), len(r.faster), len(r.pairs)
     if not total:
@@ -52,7 +51,7 @@ def _headline(r: "Rerun") -> Headline:
     return Headline(title, figure, detail, word, ratios.EXPLAINED[word])
 
 
-def _row(pair: "Pair", change: Change) -> tuple[str, ...]:
+def _row(pair: Pair, change: Change) -> tuple[str, ...]:
     ratio = change.ratio
     against = f"{ratio.words()} {ratio.interval()}" if ratio else ""
     name = f"[{pair.cell}] {pair.name}"
@@ -63,7 +62,7 @@ def _row(pair: "Pair", change: Change) -> tuple[str, ...]:
     return (name, before, after, against, word)
 
 
-def _told(r: "Rerun") -> Iterator[tuple[str, str]]:
+def _told(r: Rerun) -> Iterator[tuple[str, str]]:
     for name, alone in zip(names(r), (r.only_before, r.only_after), strict=True):
         if alone:
             yield "only in", f"{name}: {_some(alone, ', ')}"

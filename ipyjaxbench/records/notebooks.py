@@ -19,10 +19,9 @@ from ipyjaxbench.errors import OptionError, RecordError
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.purposes import PURPOSES
-from ipyjaxbench.records import notebooks_report
+from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Rerun
-from ipyjaxbench.records.query import History
-from ipyjaxbench.reports.blocks import Headline, Report
+from ipyjaxbench.reports.blocks import Headline
 from ipyjaxbench.reports.result import MIME, Reported, Result
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.traces import Traces
@@ -121,10 +120,6 @@ class NotebookRecords(Reported, Sequence[Saved]):
     def __repr__(self) -> str:
         """One line."""
         return f"<NotebookRecords of {self.path}: {len(self)} records>"
-
-    def report(self) -> Report:
-        """What stands where."""
-        return notebooks_report.report(self)
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,18 @@
 """How the records of a notebook are told: a line for each."""
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
+from ipyjaxbench.records.notebooks import NotebookRecords, Saved
 from ipyjaxbench.reports.blocks import Block, Facts, Headline, Report, Table
-
-if TYPE_CHECKING:
-    from ipyjaxbench.records.notebooks import NotebookRecords, Saved
+from ipyjaxbench.reports.result import report
 
 _MOST_REFUSED = 5
 _LONGEST = 34
 
 
-def report(n: "NotebookRecords") -> Report:
+@report.register
+def _(n: NotebookRecords) -> Report:
     """The blocks in the order in which they are read."""
     shown = units.count(len(n.records), "record")
     detail = f"in {PurePath(n.path).name}"
@@ -29,7 +28,7 @@ def report(n: "NotebookRecords") -> Report:
     return Report(tuple(blocks))
 
 
-def _row(saved: "Saved") -> tuple[str, ...]:
+def _row(saved: Saved) -> tuple[str, ...]:
     where = str(saved.cell) + (f", line {saved.line}" if saved.line else "")
     line, kind = saved.headline, saved.result.kind
     if line is None:

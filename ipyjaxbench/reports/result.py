@@ -1,5 +1,7 @@
 """The base of every result: frozen facts that report themselves and can be saved."""
 
+import functools
+import importlib
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self, final
 
@@ -10,12 +12,27 @@ MIME = "application/vnd.ipyjaxbench.result.v1+json"
 _SCHEMA = 1
 
 
-class Reported(ABC):
+@functools.singledispatch
+def report(result: object) -> Report:
+    """Return the report of a result, headline first.
+
+    A result knows no report: that of a class in ``graph.py`` is registered by ``graph_report.py``,
+    which is imported when the first one is asked for.
+    """
+    importlib.import_module(f"{type(result).__module__}_report")
+    found = report.dispatch(type(result))
+    if found is report.dispatch(object):
+        raise TypeError(f"no report is registered for {type(result).__name__}")
+    return found(result)
+
+
+class Reported:
     """What reports itself, as text and in a notebook."""
 
-    @abstractmethod
+    @final
     def report(self) -> Report:
-        """What it says, without a look."""
+        """Return what was found, as blocks, headline first."""
+        return report(self)
 
     @final
     def __str__(self) -> str:
@@ -35,7 +52,7 @@ class Reported(ABC):
         }
 
 
-class Result(Reported):
+class Result(Reported, ABC):
     """Facts that were measured. What follows from them is computed, never stored.
 
     Attributes:

@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ipyjaxbench import units
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.reports.blocks import Block, Calls, Headline, Report
 from ipyjaxbench.reports.result import Result
 from ipyjaxbench.retracing.cache_key import Change, Signature, closest
 from ipyjaxbench.retracing.trace_log import Ledger
-
-_MOST = 50  # signatures that are shown
 
 
 @dataclass(frozen=True)
@@ -63,22 +59,6 @@ class Signatures(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Signatures {len(self.traced)}>"
-
-    def report(self) -> Report:
-        """A line for each."""
-        functions = len({(each.framework, each.name) for each in self.traced})
-        head = Headline(
-            "signatures", units.count(len(self.traced), "signature"),
-            f"of {units.count(functions, 'function')}, since ipyjaxbench was loaded", "SEEN", "",
-        )  # fmt: skip
-        rows = [
-            (each.name, f"{'; '.join(change.words() for change in each.why)} · {each.arguments}")
-            for each in self.traced[-_MOST:]
-        ]
-        blocks: list[Block] = [head]
-        if rows:
-            blocks.append(Calls(("function", "why · with what"), tuple(rows)))
-        return Report(tuple(blocks))
 
 
 def _traced(framework: str, name: str, known: Sequence[Signature]) -> list[Traced]:

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.result import Result
-from ipyjaxbench.retracing import traces_report
 from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.timing.first_call import Program
 
@@ -142,7 +140,3 @@ class Traces(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Traces {self.traces} traces in {self.count} calls>"
-
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return traces_report.report(self)

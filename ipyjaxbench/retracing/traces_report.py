@@ -2,13 +2,11 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
 from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report
-
-if TYPE_CHECKING:
-    from ipyjaxbench.retracing.traces import TracedCall, Traces
+from ipyjaxbench.reports.result import report
+from ipyjaxbench.retracing.traces import TracedCall, Traces
 
 _FIRST, _LAST = 28, 8  # lines of calls that are shown
 _NAMED = 5  # programs that are named
@@ -24,7 +22,8 @@ _PREDICTIONS = {
 }
 
 
-def report(t: "Traces") -> Report:
+@report.register
+def _(t: Traces) -> Report:
     """The blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(t)]
     if t.calls:
@@ -33,9 +32,8 @@ def report(t: "Traces") -> Report:
     return Report(tuple(blocks))
 
 
-def _headline(t: "Traces") -> Headline:
-    first, *more = t.code.strip().splitlines() or [""]
-    title = f"{first} … {units.count(len(more) + 1, 'line')}" if more else first
+def _headline(t: Traces) -> Headline:
+    title = units.titled(t.code)
     if not t.calls:
         seen = units.count(t.seen, "other call")
         detail = f"in {seen}" if t.seen else "the code calls nothing"
@@ -53,12 +51,12 @@ def _headline(t: "Traces") -> Headline:
     return Headline(title, ", ".join(parts) or "no trace", detail, verdict, "")
 
 
-def _is_prediction(t: "Traces") -> bool:
+def _is_prediction(t: Traces) -> bool:
     """Whether no call was made: one that was took its time."""
     return all(call.state in _PREDICTIONS and not call.seconds for call in t.calls)
 
 
-def _predicted(t: "Traces") -> tuple[str, str, str, str]:
+def _predicted(t: Traces) -> tuple[str, str, str, str]:
     """Of calls that were not made: the figure, the detail and the verdict."""
     states = [call.state for call in t.calls]
     state = next(each for each in _PREDICTIONS if each in states)
@@ -68,13 +66,13 @@ def _predicted(t: "Traces") -> tuple[str, str, str, str]:
     return figure, "nothing was run", verdict, ""
 
 
-def _verdict(t: "Traces") -> str:
+def _verdict(t: Traces) -> str:
     """Of calls in which nothing was traced: the one that is not as it should be."""
     states = [call.state for call in t.calls]
     return next((each for each in _GRAVEST if each in states), "CACHED")
 
 
-def _lines(t: "Traces") -> Iterator[tuple[str, ...]]:
+def _lines(t: Traces) -> Iterator[tuple[str, ...]]:
     """All of them, or as many from both ends as fit on a screen."""
     blocks = [list(_call(call)) for call in t.calls]
     first, last = _fitting(blocks, _FIRST), _fitting(blocks[::-1], _LAST)
@@ -98,7 +96,7 @@ def _fitting(blocks: Sequence[Sequence[object]], room: int) -> int:
     return max(sum(lines <= room for lines in used), 1)
 
 
-def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:
+def _call(call: TracedCall) -> Iterator[tuple[str, ...]]:
     number = f"#{call.number:,}"
     if call.times > 1:
         in_a_row = call.last == call.number + call.times - 1
@@ -125,7 +123,7 @@ def _call(call: "TracedCall") -> Iterator[tuple[str, ...]]:
         yield "", "", "prints", "", f"... {len(printed) - _PRINTED:,} more lines"
 
 
-def _facts(t: "Traces") -> Iterator[tuple[str, str]]:
+def _facts(t: Traces) -> Iterator[tuple[str, str]]:
     if t.error:
         yield "raised", t.error
     if any(call.printed for call in t.calls):
@@ -145,7 +143,4 @@ def _facts(t: "Traces") -> Iterator[tuple[str, str]]:
             f"{count} outside of these calls{spent}: " + (", ".join(shown) + more),
         )
     if t.frameworks:
-        yield (
-            "with",
-            ", ".join(f"{name} {version}" for name, version in sorted(t.frameworks.items())),
-        )
+        yield "with", units.versions(t.frameworks)

@@ -1,10 +1,86 @@
-"""How a measurement is told against one that was kept."""
+"""What is left of a measurement without its samples, to hold another one against it."""
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from ipyjaxbench import ratios, units
-from ipyjaxbench.timing.figure import Change, Figure
+from ipyjaxbench.ratios import Ratio
+from ipyjaxbench.timing.verdict import NO_FIGURE
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A median with how sure it is.
+
+    Attributes:
+        median: seconds per call.
+        half_width: of its interval for another run, relative to it; None where not known.
+        samples: that it is the median of; 0 where there was one call only.
+        verdict: on the measurement.
+    """
+
+    median: float
+    half_width: float | None
+    samples: int
+    verdict: str
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the median of another such run will be; (0, inf) where that is not known."""
+        if self.half_width is None:
+            return (0.0, math.inf)
+        reach = self.median * self.half_width
+        return (max(self.median - reach, 0.0), self.median + reach)
+
+    def check(self) -> str | None:
+        """Why these facts cannot be true, in words; None where they can."""
+        known = (self.median, self.half_width or 0.0)
+        if any(not 0 <= value < math.inf for value in known) or self.samples < 0:
+            return "a figure is negative or not a number"
+        return None
+
+    def words(self) -> str:
+        """The median with its interval."""
+        return units.spread(self.median, self.half_width)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure held against another that was measured at another time.
+
+    A difference counts by the rule of ``%fwcompare before after``: the interval of the ratio,
+    which is as wide as those of both figures together, lies beyond 1 % on one side.
+
+    Attributes:
+        base: the figure of before.
+        now: the one that is held against it.
+        among: how many are asked together; an interval may miss in 5 % of them all.
+    """
+
+    base: Figure
+    now: Figure
+    among: int = 1
+
+    @cached_property
+    def ratio(self) -> Ratio | None:
+        """How many times as long it takes now; None where one of them has no figure."""
+        both = (self.base, self.now)
+        if any(each.half_width is None or each.median <= 0 for each in both):
+            return None
+        first, second = ((each.median, each.half_width or 0.0) for each in both)
+        pairs = min(each.samples for each in both)
+        found = ratios.apart(first, second, pairs, self.among)
+        return found if found.low > 0 and found.high < math.inf else None
+
+    @property
+    def verdict(self) -> str:
+        """FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE where it has no figure now."""
+        if self.now.verdict in NO_FIGURE:
+            return self.now.verdict
+        if self.ratio is None or self.base.verdict in NO_FIGURE:
+            return "CAN'T TELL"
+        return self.ratio.verdict
 
 
 @dataclass(frozen=True)
@@ -26,25 +102,3 @@ class Against:
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""
         return self.base.check() if self.base else None
-
-    def change(self, now: Figure) -> Change | None:
-        """The new figure against it; None where nothing is kept yet."""
-        return Change(self.base, now) if self.base else None
-
-    def rows(self, now: Figure) -> Iterator[tuple[str, str]]:
-        """Labelled lines for the report of the new one."""
-        change = self.change(now)
-        if change is None:
-            yield "against", f"{self.name}: nothing of this code with such data was kept before"
-            return
-        ratio, word = change.ratio, change.verdict
-        explained = dict(ratios.EXPLAINED)
-        if ratio and ratio.covers_one():
-            explained["CAN'T TELL"] = "runs at two times differ as much by themselves"
-        when = f", {units.ago(self.age)}" if self.age is not None else ", in this session"
-        told = f"{word}: {explained[word]}" if word in explained else word
-        takes = f"{ratio.words()}× {ratio.interval()} the time of" if ratio else "no ratio to"
-        name = {"last": "the last run", "best": "the best run"}.get(self.name, f"'{self.name}'")
-        yield "against", f"{takes} {name} ({change.base.words()}{when}). {told}"
-        if self.differs:
-            yield "differs", " · ".join(self.differs)

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
-from ipyjaxbench import stats
+from ipyjaxbench import stats, units
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.causes import causes
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.reports.blocks import Report
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing import measurement_report, verdict
-from ipyjaxbench.timing.baseline import Against
+from ipyjaxbench.timing import verdict
+from ipyjaxbench.timing.baseline import Against, Figure
 from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.first_call import Counterpart, FirstCall, Program
 from ipyjaxbench.timing.roofline import Roof
+from ipyjaxbench.usercode.snippet import first_line
 
 _MANY = 2**63
 _MAX_PRECISION = 15  # significant digits; a floating-point number has no more
@@ -115,10 +115,7 @@ class Measurement(Result):
     @property
     def interval(self) -> tuple[float, float]:
         """Where the median of another such run will be; (0, inf) when one sample is all."""
-        if math.isinf(self.half_width):
-            return (0.0, math.inf)
-        reach = self.median * self.half_width
-        return (max(self.median - reach, 0.0), self.median + reach)
+        return summarize(self).interval
 
     @cached_property
     def floor(self) -> float:
@@ -216,8 +213,8 @@ class Measurement(Result):
 
     def __repr__(self) -> str:
         """One line."""
-        title, figure = measurement_report.title(self), measurement_report.figure(self)
-        return f"<Measurement {title}: {figure}, {self.verdict}>"
+        shown = median_with_interval(self)
+        return f"<Measurement {first_line(self.code)}: {shown}, {self.verdict}>"
 
     def check(self) -> str | None:
         """Why these facts cannot be true, in words; None where they can."""
@@ -248,6 +245,13 @@ class Measurement(Result):
             yield from (self.counterpart.per_call, self.counterpart.compilation)
             yield self.counterpart.half_width
 
-    def report(self) -> Report:
-        """What was found, headline first."""
-        return measurement_report.report(self)
+
+def summarize(m: Measurement) -> Figure:
+    """Return what is left of a measurement without its samples."""
+    known = None if math.isinf(m.half_width) else m.half_width
+    return Figure(m.median, known, len(m.batches), m.verdict)
+
+
+def median_with_interval(m: Measurement) -> str:
+    """Return the median with half of its interval, to as many digits as were asked for."""
+    return units.spread(m.median, summarize(m).half_width, m.precision)

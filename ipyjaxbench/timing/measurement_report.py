@@ -1,20 +1,17 @@
 """How the result of timing is told: headline first, then what it is made of."""
 
-import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from ipyjaxbench import stats, units
+from ipyjaxbench import ratios, stats, units
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.blocks import Block, Distribution, Facts, Headline, Notes, Report, Table
 from ipyjaxbench.reports.note import CHANGES_MEANING
+from ipyjaxbench.reports.result import report
 from ipyjaxbench.timing import first_call, verdict
+from ipyjaxbench.timing.baseline import Change
 from ipyjaxbench.timing.device_time import ProfiledPass, longest, not_told
-from ipyjaxbench.timing.figure import Figure
+from ipyjaxbench.timing.measurement import Measurement, median_with_interval, summarize
 from ipyjaxbench.usercode.snippet import first_line
-
-if TYPE_CHECKING:
-    from ipyjaxbench.timing.measurement import Measurement
 
 _TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
 _DIFFERS = 0.9  # throughput and dispatch are shown where they are below this share of latency
@@ -22,7 +19,8 @@ _SLOWED = 1.25  # profiled calls slower than that are told
 _NARROW, _BINS, _PICTURED = 1.2, 24, 20
 
 
-def report(m: "Measurement") -> Report:
+@report.register
+def _(m: Measurement) -> Report:
     """The blocks in the order in which they are read."""
     marked = sorted(m.notes, key=lambda note: note.mark != CHANGES_MEANING)
     facts = (*_trust(m), *_modes(m), *_taken(m), *_first_call(m), *_device(m), *_around(m))
@@ -34,21 +32,7 @@ def report(m: "Measurement") -> Report:
     return Report((_headline(m), *rest))
 
 
-def title(m: "Measurement") -> str:
-    """One line for the code."""
-    return first_line(m.code)
-
-
-def figure(m: "Measurement") -> str:
-    """The median with its interval."""
-    spread = ""
-    if len(m.batches) > 1 and not math.isinf(m.half_width):
-        known = units.percent(m.half_width) if m.half_width <= 1 else "over 100 %"
-        spread = f" ± {known}"
-    return units.duration(m.median, m.precision) + spread
-
-
-def _headline(m: "Measurement") -> Headline:
+def _headline(m: Measurement) -> Headline:
     word = m.verdict
     detail = "latency: call and wait" if _queues(m) else "per call"
     if word == "ONCE":
@@ -61,44 +45,61 @@ def _headline(m: "Measurement") -> Headline:
         detail += ", waited for"
     if m.clock == "cpu":
         detail = f"CPU time, {detail}"
-    shown = figure(m)
+    figure = median_with_interval(m)
     if _floor_leads(m):
-        shown, detail = units.duration(m.floor, m.precision), f"at its fastest, {detail}"
-    return Headline(title(m), shown, detail, word, verdict.EXPLAINED[word])
+        figure, detail = units.duration(m.floor, m.precision), f"at its fastest, {detail}"
+    return Headline(first_line(m.code), figure, detail, word, verdict.EXPLAINED[word])
 
 
-def _one_sample(m: "Measurement") -> str:
+def _one_sample(m: Measurement) -> str:
     if not m.batches:
         return "one call, compilation included" if m.phases else "one call"
     calls = m.batches[0][0]
     return "one warm call" if calls == 1 else f"per call, one sample of {calls:,} calls"
 
 
-def _floor_leads(m: "Measurement") -> bool:
+def _floor_leads(m: Measurement) -> bool:
     """The low end is the steadiest part of samples that scatter."""
     codes = [note.code for note in m.notes]
     return verdict.headline(m.half_width, m.verdict, codes) is stats.floor
 
 
-def _queues(m: "Measurement") -> bool:
+def _queues(m: Measurement) -> bool:
     """Whether calls cost less when they are not waited for one by one."""
     told = [seconds for seconds in (m.throughput, m.dispatch) if seconds is not None]
     return any(seconds < _DIFFERS * m.leading for seconds in told)
 
 
-def _against(m: "Measurement") -> Iterator[tuple[str, str]]:
-    if m.against is not None:
-        yield from m.against.rows(Figure.of(m))
+def _against(m: Measurement) -> Iterator[tuple[str, str]]:
+    """The measurement that was kept, and what has changed since."""
+    kept = m.against
+    if kept is None:
+        return
+    if kept.base is None:
+        yield "against", f"{kept.name}: nothing of this code with such data was kept before"
+        return
+    change = Change(kept.base, summarize(m))
+    ratio, word = change.ratio, change.verdict
+    explained = dict(ratios.EXPLAINED)
+    if ratio and ratio.covers_one():
+        explained["CAN'T TELL"] = "runs at two times differ as much by themselves"
+    when = f", {units.ago(kept.age)}" if kept.age is not None else ", in this session"
+    meaning = f"{word}: {explained[word]}" if word in explained else word
+    takes = f"{ratio.words()}× {ratio.interval()} the time of" if ratio else "no ratio to"
+    name = {"last": "the last run", "best": "the best run"}.get(kept.name, f"'{kept.name}'")
+    yield "against", f"{takes} {name} ({kept.base.words()}{when}). {meaning}"
+    if kept.differs:
+        yield "differs", " · ".join(kept.differs)
 
 
-def _trust(m: "Measurement") -> Iterator[tuple[str, str]]:
+def _trust(m: Measurement) -> Iterator[tuple[str, str]]:
     if _floor_leads(m):
-        yield "median", figure(m)
+        yield "median", median_with_interval(m)
     if m.causes:
         yield "because", "; ".join(m.causes)
 
 
-def _modes(m: "Measurement") -> Iterator[tuple[str, str]]:
+def _modes(m: Measurement) -> Iterator[tuple[str, str]]:
     if m.throughput is not None and m.throughput < _DIFFERS * m.leading:
         each = units.duration(m.throughput, m.precision)
         yield "throughput", f"{each} a call, when many are queued and waited for once"
@@ -106,7 +107,7 @@ def _modes(m: "Measurement") -> Iterator[tuple[str, str]]:
         yield "dispatch", f"{units.duration(m.dispatch, m.precision)} until Python goes on"
 
 
-def _taken(m: "Measurement") -> Iterator[tuple[str, str]]:
+def _taken(m: Measurement) -> Iterator[tuple[str, str]]:
     if not m.batches:
         return
     taken = units.count(len(m.samples), "sample")
@@ -120,7 +121,7 @@ def _taken(m: "Measurement") -> Iterator[tuple[str, str]]:
         yield "fastest", f"{units.duration(m.floor, m.precision)} · {taken}"
 
 
-def _first_call(m: "Measurement") -> Iterator[tuple[str, str]]:
+def _first_call(m: Measurement) -> Iterator[tuple[str, str]]:
     did = bool(m.compilations) or bool(m.phases)
     extra = m.first_call - m.median
     if did or m.compilations == 0 or extra > max(0.5 * m.median, _TOLD_EXTRA):
@@ -133,7 +134,7 @@ def _first_call(m: "Measurement") -> Iterator[tuple[str, str]]:
         yield "pays back", m.counterpart.words(m.median, m.half_width)
 
 
-def _device(m: "Measurement") -> Iterator[tuple[str, str]]:
+def _device(m: Measurement) -> Iterator[tuple[str, str]]:
     if m.roof is not None:
         yield "reaches", m.roof.words()
     if m.device is not None:
@@ -143,7 +144,7 @@ def _device(m: "Measurement") -> Iterator[tuple[str, str]]:
             yield "device", not_told(m.device.reasons)
 
 
-def _busy(m: "Measurement", seen: ProfiledPass) -> str:
+def _busy(m: Measurement, seen: ProfiledPass) -> str:
     each = [(device, seconds / seen.calls) for device, seconds in seen.devices.items()]
     busy = [f"{units.duration(spent, m.precision)} on {device}" for device, spent in each]
     words = f"busy {', '.join(busy)} per call, {units.percent(seen.share)} of the time"
@@ -155,7 +156,7 @@ def _busy(m: "Measurement", seen: ProfiledPass) -> str:
     return f"{words} ({apart})"
 
 
-def _operations(m: "Measurement") -> Iterator[Table]:
+def _operations(m: Measurement) -> Iterator[Table]:
     """The operations of each profiled pass."""
     for seen in m.device.passes if m.device is not None and m.device.listed else ():
         rows = tuple(
@@ -180,12 +181,11 @@ def _number_of(operations: float) -> str:
     return f"{_whole(operations)} operation{'' if operations == 1 else 's'}"
 
 
-def _around(m: "Measurement") -> Iterator[tuple[str, str]]:
+def _around(m: Measurement) -> Iterator[tuple[str, str]]:
     inputs, outputs = _places(m.inputs), _places(m.outputs)
     if inputs or outputs:
         yield "where", " → ".join([inputs, outputs]).strip() if outputs else inputs
-    versions = [f"{name} {version}" for name, version in sorted(m.frameworks.items())]
-    yield "with", ", ".join(versions)
+    yield "with", units.versions(m.frameworks)
 
 
 def _places(placements: tuple[Placement, ...]) -> str:
@@ -195,7 +195,7 @@ def _places(placements: tuple[Placement, ...]) -> str:
     return ", ".join(shown)
 
 
-def _distribution(m: "Measurement") -> Iterator[Distribution]:
+def _distribution(m: Measurement) -> Iterator[Distribution]:
     """A picture, where the samples are not one narrow peak."""
     samples = m.samples
     if len(samples) < _PICTURED or m.verdict in ("RECOMPILES", "INVALID"):

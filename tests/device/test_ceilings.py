@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from IPython.core.error import UsageError
 
-from ipyjaxbench import Ceilings, Measurement, OptionError
+from ipyjaxbench import Ceilings, Measurement, OptionError, units
 from ipyjaxbench.device import ceilings_store, measure_ceilings
 from ipyjaxbench.device.ceilings import Ceiling
-from ipyjaxbench.device.ceilings_report import age
 from ipyjaxbench.device.ceilings_store import Key
 from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.frameworks.placement import Placement
@@ -342,7 +341,7 @@ def test_a_record_comes_back_as_it_was() -> None:
     [(0, "just now"), (59, "just now"), (60, "1 minute ago"), (3 * 86400, "3 days ago")],
 )
 def test_ages_in_words(seconds: float, words: str) -> None:
-    assert age(seconds) == words
+    assert units.ago(seconds) == words
 
 
 # The magic

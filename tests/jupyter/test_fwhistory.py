@@ -16,11 +16,11 @@ import ipyjaxbench
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import Past
-from ipyjaxbench.records.query import History
+from ipyjaxbench.records.history import History
 from ipyjaxbench.reports.blocks import Chart, Facts, Headline, Table
 from ipyjaxbench.reports.result import MIME
-from ipyjaxbench.timing.baseline import Against
-from ipyjaxbench.timing.figure import Figure
+from ipyjaxbench.timing.baseline import Against, Figure
+from ipyjaxbench.timing.measurement import summarize
 from tests.results import STEADY, measured, rows
 from tests.shell import Shell
 
@@ -331,7 +331,7 @@ def test_a_name_of_this_session_comes_before_the_history(shell: Shell) -> None:
 def test_how_much_slower_or_faster_it_is_is_told_with_how_sure_that_is(
     nanoseconds: int, words: str
 ) -> None:
-    base = Against("base", Figure.of(measured([1000] * 100)), 7300.0)
+    base = Against("base", summarize(measured([1000] * 100)), 7300.0)
     m = measured([nanoseconds] * 100, against=base)
     assert words in rows(m)["against"]
     assert "differs" not in rows(m)

@@ -14,8 +14,8 @@ from ipyjaxbench.comparison.comparison import Side
 from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.reports.blocks import Facts
-from ipyjaxbench.timing.figure import Change, Figure
-from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.baseline import Change, Figure
+from ipyjaxbench.timing.measurement import Measurement, summarize
 from tests.notebook_files import cell, notebook
 from tests.results import STEADY, measured
 
@@ -63,7 +63,7 @@ def test_it_is_the_rule_of_fwcompare_for_kept_measurements(a: Path, b: Path) -> 
     for times in (1.0, 1.03, 1.05, 1.1, 1.5, 0.97, 0.9):
         after = slowed(times)
         compared = Comparison((Side("a", M), Side("b", after)), "a", interleaved=False)
-        change = Change(Figure.of(M), Figure.of(after))
+        change = Change(summarize(M), summarize(after))
         assert change.verdict == compared.verdict("b")
         assert change.ratio == compared.ratio("b")
 

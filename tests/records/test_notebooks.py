@@ -1,6 +1,8 @@
 """The records of a saved notebook are read; what is forged is refused, and never run."""
 
 import copy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,10 @@ from hypothesis import strategies as st
 from ipyjaxbench import Comparison, RecordError, Sweep, read_notebook
 from ipyjaxbench.comparison.comparison import Side
 from ipyjaxbench.comparison.sweep import Point
-from ipyjaxbench.records.notebooks import KINDS
+from ipyjaxbench.records.notebooks import KINDS, NotebookRecords
 from ipyjaxbench.reports import html
 from ipyjaxbench.reports.note import Note
-from ipyjaxbench.reports.result import MIME, Result
+from ipyjaxbench.reports.result import MIME, Reported, Result
 from tests.notebook_files import cell, notebook
 from tests.results import STEADY, measured
 
@@ -239,3 +241,20 @@ def test_a_notebook_that_jupyter_wrote_is_read(path: Path) -> None:
     nbformat.write(nbformat.v4.new_notebook(cells=[run]), path)
     (saved,) = read_notebook(path)
     assert (saved.result, saved.cell_id) == (M, run.id)
+
+
+@pytest.mark.parametrize("cls", [*KINDS.values(), NotebookRecords], ids=lambda cls: cls.__name__)
+def test_each_result_finds_its_report(cls: type[Reported]) -> None:
+    """It is registered by the module of the same name with ``_report`` behind it."""
+    code = f"""
+from {cls.__module__} import {cls.__name__}
+from ipyjaxbench.reports.result import report
+none = report.dispatch(object)
+assert report.dispatch({cls.__name__}) is none
+try:
+    report(object.__new__({cls.__name__}))
+except AttributeError:  # it holds no facts
+    pass
+assert report.dispatch({cls.__name__}).__module__ == {cls.__module__!r} + "_report"
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebooks import KINDS, read_notebook
-from ipyjaxbench.records.query import History
 from ipyjaxbench.reports.blocks import Headline
 
 SAVED = Path(__file__).parent / "saved"

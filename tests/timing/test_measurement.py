@@ -10,8 +10,7 @@ from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.reports.blocks import Distribution, Facts, Headline, Notes
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.measurement_report import figure
+from ipyjaxbench.timing.measurement import Measurement, median_with_interval
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.results import STEADY, headline, measured, rows
 
@@ -250,7 +249,7 @@ def test_when_the_samples_scatter_the_fastest_leads() -> None:
     assert m.verdict == "NOISY"
     found, lines = headline(m), rows(m)
     assert (found.figure, found.detail) == ("1.00 µs", "at its fastest, per call")
-    assert lines["median"] == figure(m) == "1.37 µs ± over 100 %"
+    assert lines["median"] == median_with_interval(m) == "1.37 µs ± over 100 %"
     assert lines["samples"] == "60 samples · this run ± 25 %"
     assert "fastest" not in lines
 

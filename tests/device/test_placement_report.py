@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.device.folding import folded
 from ipyjaxbench.device.placement import Located
+from ipyjaxbench.device.placement_report import folded
 
 
 def array(name: str, **facts: Any) -> Located:

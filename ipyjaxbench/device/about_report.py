@@ -1,0 +1,12 @@
+"""How versions and devices are told: below the magics, each with what it does."""
+
+from ipyjaxbench.device.about import About
+from ipyjaxbench.purposes import MAGICS
+from ipyjaxbench.reports.blocks import Calls, Code, Report
+from ipyjaxbench.reports.result import report
+
+
+@report.register
+def _(a: About) -> Report:
+    magics = Calls(("magic", "what it does"), tuple(MAGICS.items()))
+    return Report((magics, Code("text", a.text)))

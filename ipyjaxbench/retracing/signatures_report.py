@@ -1,0 +1,23 @@
+"""How signatures are told: a line for each, with why it was traced."""
+
+from ipyjaxbench import units
+from ipyjaxbench.reports.blocks import Calls, Headline, Report
+from ipyjaxbench.reports.result import report
+from ipyjaxbench.retracing.signatures import Signatures
+
+_MOST = 50  # signatures that are shown
+
+
+@report.register
+def _(s: Signatures) -> Report:
+    functions = len({(each.framework, each.name) for each in s.traced})
+    head = Headline(
+        "signatures", units.count(len(s.traced), "signature"),
+        f"of {units.count(functions, 'function')}, since ipyjaxbench was loaded", "SEEN", "",
+    )  # fmt: skip
+    rows = [
+        (each.name, f"{'; '.join(change.words() for change in each.why)} · {each.arguments}")
+        for each in s.traced[-_MOST:]
+    ]
+    calls = Calls(("function", "why · with what"), tuple(rows))
+    return Report((head, calls) if rows else (head,))
