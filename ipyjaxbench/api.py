@@ -23,7 +23,7 @@ from ipyjaxbench.records.entry import Where
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions
 from ipyjaxbench.records.query import look
-from ipyjaxbench.timing.measure import time_snippet
+from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.call import Call
@@ -83,7 +83,7 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
     snippet = Snippet(Source.plain(code), namespace)
     prepared = Snippet(Source.plain(setup), namespace) if setup and setup.strip() else None
     compile_time = (clock.now() - start) * 1e-9
-    return time_snippet(snippet, options, setup=prepared, compile_time=compile_time)
+    return measure_snippet(snippet, options, setup=prepared, compile_time=compile_time)
 
 
 def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measurement:

@@ -8,7 +8,7 @@ import pytest
 from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
-from ipyjaxbench.timing.measure import time_snippet
+from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
@@ -27,14 +27,14 @@ class Bench:
         self.broken: dict[str, str] = {}
         self.names: dict[str, Any] = {"device": self.device, "clock": self.clock}
         found = [Python(), self.framework]
-        monkeypatch.setattr("ipyjaxbench.timing.measure.loaded", lambda: (found, self.broken))
+        monkeypatch.setattr("ipyjaxbench.timing.session.loaded", lambda: (found, self.broken))
 
     def time(self, code: str, setup: str | None = None, **options: Any) -> Measurement:
         """Time code."""
         prepared = Snippet(Source.plain(setup), self.names) if setup else None
         snippet = Snippet(Source.plain(code), self.names)
         clock = options.pop("clock", self.clock)
-        return time_snippet(snippet, TimeOptions(**options), setup=prepared, clock=clock)
+        return measure_snippet(snippet, TimeOptions(**options), setup=prepared, clock=clock)
 
     def interrupted(self, code: str, **options: Any) -> Measurement:
         """Time code that the user ends before its time; what was measured until then."""

@@ -1,25 +1,20 @@
 """One arm while it is compared: its first call, its warm-up, and its samples, on its own names."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from ipyjaxbench import stats
 from ipyjaxbench.comparison import fairness
-from ipyjaxbench.comparison.comparison import Side
-from ipyjaxbench.frameworks import Framework
-from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.timing.isolation import Snapshot
-from ipyjaxbench.timing.measure import Timing
-from ipyjaxbench.timing.options import TimeOptions
-from ipyjaxbench.timing.runner import First
+from ipyjaxbench.timing.measure import make_steady, review, summarize
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.session import LaterCalls, Session, make_first_call, plan_calls, restore
 from ipyjaxbench.timing.steady_state import Steady
-from ipyjaxbench.usercode import exceptions
 from ipyjaxbench.usercode.output import Muted
-from ipyjaxbench.usercode.snippet import Namespace, Snippet
+from ipyjaxbench.usercode.snippet import Snippet
 
 _MISSING = object()
 PER_ROUND = 10  # samples
@@ -48,15 +43,24 @@ class Entry:
         return [part for part in (self.snippet, self.setup) if part is not None]
 
 
-class _OwnNames:
-    """The names that an arm binds, with its own values while it runs and the user's otherwise."""
+class OwnNames:
+    """The names that an arm uses, with its own values while it runs and the user's otherwise."""
 
-    def __init__(self, names: Namespace, bound: Sequence[str]) -> None:
-        self._names = names
-        self._other = {name: names.get(name, _MISSING) for name in bound}
+    def __init__(self, entry: Entry) -> None:
+        self._names = entry.snippet.names
+        used = dict.fromkeys(name for part in entry.parts for name in (*part.reads, *part.binds))
+        self._other = {name: self._names.get(name, _MISSING) for name in used}
 
-    def swap(self) -> None:
-        """Take the other values."""
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Put its own values in place of the user's."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    def _swap(self) -> None:
         now = {name: self._names.get(name, _MISSING) for name in self._other}
         for name, value in self._other.items():
             if value is not _MISSING:
@@ -66,74 +70,72 @@ class _OwnNames:
         self._other = now
 
 
-class Contender:
+def start_arm(entry: Entry, session: Session, own: OwnNames, muted: Muted) -> "Arm":
+    """Make the first call, with the user's names and random state as every arm finds them.
+
+    Args:
+        entry: the code.
+        session: in which it is timed.
+        own: its names.
+        muted: keeps what all arms print from being shown.
+
+    Raises:
+        Exception: whatever the first call raised.
+    """
+    __tracebackhide__ = True
+    names, frameworks = entry.snippet.names, session.frameworks
+    before = Snapshot(names, (), frameworks, later=False)
+    try:
+        with own.in_place():
+            first = make_first_call(session, donate_copies=True)
+            # What a statement gives is what it binds.
+            bound = [names[name] for name in entry.snippet.binds if name in names]
+            value = bound if first.call.value is None and bound else first.call.value
+            return Arm(entry.label, plan_calls(session, first), own, value, muted)
+    finally:
+        before.restore(frameworks)
+
+
+class Arm:
     """One arm while it is compared.
 
-    Attributes:
+    Args:
         label: its name.
-        failed: the error that ended its first call; None where none did.
+        later: how its calls are made.
+        own: its names.
         value: of its first call.
-        steady: makes its further calls; None where the first one failed.
+        muted: keeps what all arms print from being shown.
+
+    Attributes:
+        label: as given.
+        later: as given.
+        steady: makes its calls.
         alone: nanoseconds of a call before there were turns of other frameworks; 0 where all
             arms are of one.
     """
 
-    def __init__(self, entry: Entry, options: TimeOptions, muted: Muted, clock: Clock) -> None:
-        self.label = entry.label
-        self.failed: Exception | None = None
+    def __init__(
+        self, label: str, later: LaterCalls, own: OwnNames, value: object, muted: Muted
+    ) -> None:
+        self.label = label
+        self.later = later
+        self.steady = make_steady(later)
         self.alone = 0.0
+        self._own, self._value, self._muted = own, value, muted
         self._few = 1
-        self.value: Any = None
-        self.steady: Steady | None = None
-        self._binds = entry.snippet.binds
-        self._muted, self._mine = muted, Muted()
-        self.timing = Timing(entry.snippet, entry.setup, options, clock, self._mine)
-        used = dict.fromkeys(name for part in entry.parts for name in (*part.reads, *part.binds))
-        self._own = _OwnNames(entry.snippet.names, list(used))
-
-    def first_call(self, frameworks: Sequence[Framework], names: Namespace) -> None:
-        """Make the first call, with the user's names and random state as every arm finds them."""
-        __tracebackhide__ = True
-        before = Snapshot(names, (), frameworks, later=False)
-        try:
-            with self.here():
-                first: First = self.timing.first_call(spare=True)
-                # What a statement gives is what it binds.
-                bound = [names[name] for name in self._binds if name in names]
-                self.value = bound if first.value is None and bound else first.value
-                self.timing.learn(first)
-                self.steady = self.timing.steady()
-        except Exception as error:  # noqa: BLE001  the others go on
-            self.failed = error
-        finally:
-            before.restore(frameworks)
-
-    @contextmanager
-    def here(self) -> Iterator[None]:
-        """Its own names in place of the user's."""
-        self._own.swap()
-        try:
-            yield
-        finally:
-            self._own.swap()
 
     @property
-    def frameworks(self) -> list[str]:
-        """Names of those that compute something in it."""
-        return [] if self.steady is None else self.timing.frameworks()
-
-    @property
-    def going(self) -> bool:
+    def is_going(self) -> bool:
         """Whether more samples can be taken of it."""
-        return self.steady is not None and not self.steady.ended_early
+        return not self.steady.ended_early
 
     def choose_state(self, nanoseconds: float) -> None:
         """Try whether calls are to start from the state that the first one found."""
         with self._making_calls() as steady:
-            self.timing.rewind.choose(steady.calls, nanoseconds)
+            self.later.rewind.choose(steady.calls, nanoseconds)
 
     def warm_up(self, nanoseconds: float, *, alone: bool) -> None:
-        """Until nothing changes any more; ``alone`` where no other framework has turns."""
+        """Make calls until nothing changes; ``alone`` where no other framework has turns."""
         with self._making_calls() as steady:
             if not alone:
                 self._settle(steady)
@@ -147,11 +149,10 @@ class Contender:
     @property
     def number(self) -> int:
         """Calls per sample."""
-        return 1 if self.steady is None else self.steady.number
+        return self.steady.number
 
     @number.setter
     def number(self, calls: int) -> None:
-        assert self.steady is not None
         self.steady.number = calls
         self._few = math.ceil(calls / _PARTS)
 
@@ -177,41 +178,36 @@ class Contender:
     @property
     def slowed(self) -> float:
         """How many times as long a call takes in turns with others as without them."""
-        if not self.alone or self.steady is None or not self.steady.samples.batches:
+        if not self.alone or not self.steady.samples.batches:
             return 1.0
         return self.steady.samples.per_call / self.alone
 
-    def look(self, spent: int) -> None:
+    def measure_throughput(self, spent: int) -> None:
         """Look at queued calls, for a share of the time at most."""
-        queued = self.steady.queued if self.steady is not None else None
+        queued = self.steady.queued
         if queued is not None and queued.spent <= _QUEUED_SHARE * spent:
             with self._making_calls():
                 queued.look()
 
     @contextmanager
     def _making_calls(self) -> Iterator[Steady]:
-        assert self.steady is not None
         writes = self._muted.writes
-        with self.here(), self.steady.counted():
+        with self._own.in_place(), self.steady.counted():
             yield self.steady
-        self._mine.writes += self._muted.writes - writes
+        self.later.session.muted.writes += self._muted.writes - writes
 
-    def seen(self) -> fairness.Seen:
-        """What fairness is judged by."""
-        timing = self.timing
-        return fairness.Seen(timing.scene, timing.outputs, self.value, timing.said())
-
-    def side(self, conditions: Conditions | None) -> Side:
-        """What was found."""
-        failed = "" if self.failed is None else exceptions.one_line(self.failed)
-        if self.steady is None:
-            return Side(self.label, None, failed)
+    def finish(self, conditions: Conditions | None) -> Measurement:
+        """Put back what the calls changed, and return what was found."""
         self.steady.conditions = conditions
         self.steady.close()
-        with self.here():
-            self.timing.put_back()
-            self.timing.look_back()
-        return Side(self.label, self.timing.measurement(0.0), failed)
+        with self._own.in_place():
+            notes = review(self.later, self.steady, restore(self.later))
+        return summarize(self.later, self.steady, notes)
+
+    def seen(self, measured: Measurement) -> fairness.Seen:
+        """Return what fairness is judged by."""
+        scope, outputs = self.later.first.scope, self.later.outputs
+        return fairness.Seen(scope, outputs, self._value, measured.notes)
 
 
 def _fastest(steady: Steady) -> float:

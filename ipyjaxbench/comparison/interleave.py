@@ -1,15 +1,16 @@
 """Compares snippets side by side: each is warmed up, then all are sampled in turns."""
 
+import math
 import random
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from ipyjaxbench import ratios
 from ipyjaxbench.comparison import fairness, notes
-from ipyjaxbench.comparison.arm import PER_ROUND, Contender, Entry
-from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.arm import PER_ROUND, Arm, Entry, OwnNames, start_arm
+from ipyjaxbench.comparison.comparison import Comparison, Side
 from ipyjaxbench.comparison.name_bindings import restored
 from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.comparison.stopping import Pace, Told
 from ipyjaxbench.errors import ArmFailedError, Interrupted
 from ipyjaxbench.frameworks import loaded, usable_cpus
 from ipyjaxbench.host.clock import Clock
@@ -17,16 +18,21 @@ from ipyjaxbench.host.conditions import Meter
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes as timing_notes
 from ipyjaxbench.timing.isolation import Snapshot
-from ipyjaxbench.timing.measure import nobody
+from ipyjaxbench.timing.measure import ignore_progress
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
-from ipyjaxbench.timing.steady_state import gc_paused
+from ipyjaxbench.timing.session import open_session
+from ipyjaxbench.timing.steady_state import Told, gc_paused
+from ipyjaxbench.usercode import exceptions
 from ipyjaxbench.usercode.output import Muted
 
 _WARM_SHARE = 0.2  # of an arm's share of the budget
 _ALIKE = 2  # times as many calls in a sample
 _SLOWED = 1.2  # by less, noise may explain it
 _SEED = 20260101
+_MIN_SHARE = 0.25  # of the budget, that is spent whatever is known
+#: Slow arms get so many nanoseconds in all for the fewest pairs that allow an answer.
+_PATIENCE_NS = 60_000_000_000
 
 
 def compare_snippets(
@@ -34,7 +40,7 @@ def compare_snippets(
     options: CompareOptions,
     *,
     muted: Muted | None = None,
-    told: Told = nobody,
+    on_progress: Told = ignore_progress,
     clock: Clock | None = None,
 ) -> Comparison:
     """Compare snippets in their namespace, which is afterwards as it was.
@@ -43,7 +49,7 @@ def compare_snippets(
         entries: the arms, two at least, in one namespace.
         options: the baseline and how long.
         muted: keeps what later calls print from being shown.
-        told: hears after each block how far it is.
+        on_progress: called after each block with how far it is.
         clock: to read; None takes that of elapsed time.
 
     Returns:
@@ -57,7 +63,9 @@ def compare_snippets(
     clock, muted = clock or Clock.elapsed(), muted or Muted()
     names, baseline = entries[0].snippet.names, options.baseline or entries[0].label
     randomness = Snapshot(names, (), loaded()[0], later=False)
-    said: list[Note] = []
+    found: list[Note] = []
+    arms: list[Arm] = []
+    failed: dict[str, Exception] = {}
     conditions, interrupt = None, None
     parts = [part for entry in entries for part in entry.parts]
     with restored(parts), ExitStack() as watching:
@@ -65,76 +73,141 @@ def compare_snippets(
             for framework in loaded()[0]:
                 watching.enter_context(framework.aligned(usable_cpus()))
         each = TimeOptions(precision=options.precision, restore=options.restore)
-        arms = [Contender(entry, each, muted, clock) for entry in entries]
+        sessions = [
+            open_session(entry.snippet, each, setup=entry.setup, clock=clock) for entry in entries
+        ]
+        own = [OwnNames(entry) for entry in entries]
         frameworks, _ = loaded()
         begun = clock.wall()
         try:
-            for arm in arms:
-                watching.enter_context(arm.timing.watching)
-                arm.first_call(frameworks, names)
-            Rewind.share([arm.timing.rewind for arm in arms if arm.steady is not None])
+            for entry, session, own_names in zip(entries, sessions, own, strict=True):
+                watching.enter_context(session.watching)
+                try:
+                    arms.append(start_arm(entry, session, own_names, muted))
+                except Exception as error:  # noqa: BLE001  the others go on
+                    failed[entry.label] = error
+            Rewind.share([arm.later.rewind for arm in arms])
             begun = clock.wall()
             with muted, gc_paused():
                 meter = Meter(Clock.elapsed())  # of the real machine, whatever clock is read
                 try:
-                    deadline = begun + int(options.seconds_for(len(arms)) * 1e9)
-                    _in_turns(arms, Pace(clock, begun, deadline, options.target, told), baseline)
+                    budget = int(options.seconds_for(len(entries)) * 1e9)
+                    stop = StopRule(clock, begun, budget, options.target, on_progress)
+                    _take_turns(arms, stop, budget / len(entries), baseline)
                 finally:
                     conditions = meter.read()
         except KeyboardInterrupt as stopped:
             interrupt = stopped
-            said.append(timing_notes.interrupted())
+            found.append(timing_notes.interrupted())
         finally:
             elapsed = (clock.wall() - begun) * 1e-9
-            said += _leave_out_compiled(arms)
-            sides = tuple(arm.side(conditions) for arm in arms)
+            found += _leave_out_compiled(arms)
+            measured = {arm.label: arm.finish(conditions) for arm in arms}
             randomness.restore(frameworks)
-        said += [notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED]
-        checked = fairness.checked({arm.label: arm.seen() for arm in arms if arm.steady})
-    said += checked.notes
-    found = Comparison(sides, baseline, elapsed=elapsed, equal=checked.equal, notes=tuple(said))
+        found += [notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED]
+        checked = fairness.checked({arm.label: arm.seen(measured[arm.label]) for arm in arms})
+    errors = {label: exceptions.one_line(error) for label, error in failed.items()}
+    sides = tuple(Side(e.label, measured.get(e.label), errors.get(e.label, "")) for e in entries)
+    compared = Comparison(
+        sides, baseline, elapsed=elapsed, equal=checked.equal, notes=(*found, *checked.notes)
+    )
     if interrupt is not None:
-        raise Interrupted(found, interrupt) from None
-    failed = [arm.failed for arm in arms if arm.failed is not None]
-    if failed and (not options.keep_going or len(failed) == len(arms)):
-        raise ArmFailedError(found, failed[0]) from None
-    return found
+        raise Interrupted(compared, interrupt) from None
+    if failed and (not options.keep_going or len(failed) == len(entries)):
+        raise ArmFailedError(compared, next(iter(failed.values()))) from None
+    return compared
 
 
-def _in_turns(arms: Sequence[Contender], pace: Pace, baseline: str) -> None:
+class StopRule:
+    """Decides when enough blocks were taken.
+
+    Args:
+        clock: to read.
+        begun: its reading at the first calls.
+        budget: nanoseconds in all.
+        target: half width of the widest ratio's interval at which to stop.
+        on_progress: called with that half width and the nanoseconds left.
+
+    Attributes:
+        blocks: how many there are.
+    """
+
+    def __init__(
+        self, clock: Clock, begun: int, budget: int, target: float, on_progress: Told
+    ) -> None:
+        self.blocks = 0
+        self._wall, self._on_progress = clock.wall, on_progress
+        self._begun, self._deadline, self._target = begun, begun + budget, target
+        self._early = begun + _MIN_SHARE * budget
+        self._check = ratios.FEWEST
+        self._known = math.inf
+        self._first = begun
+
+    def begin(self) -> None:
+        """The first block begins."""
+        self._first = self._wall()
+
+    def spent(self) -> int:
+        """Nanoseconds since the first calls."""
+        return self._wall() - self._begun
+
+    def is_done(self, arms: Sequence[Arm]) -> bool:
+        """Count a block; True where the ratios are known, or time is up."""
+        self.blocks += 1
+        now = self._wall()
+        self._on_progress(self._known, max(self._deadline - now, 0))
+        if self.blocks < ratios.FEWEST:
+            needed = (now - self._first) / self.blocks * ratios.FEWEST
+            return now > self._deadline and needed > _PATIENCE_NS
+        if self.blocks >= self._check and now > self._early:
+            self._known = _widest(arms)
+            self._check = int(1.2 * self._check) + 1
+        return now > self._deadline or self._known <= self._target
+
+
+def _widest(arms: Sequence[Arm]) -> float:
+    """Half width of the widest ratio's interval so far, as a logarithm."""
+    base, *others = (arm.steady.samples for arm in arms)
+    widths = []
+    for other in others:
+        found = ratios.ratio(ratios.log_ratios(base.seconds, other.seconds), len(others))
+        widths.append(math.log(found.high / found.low) / 2 if found else math.inf)
+    return max(widths, default=0.0)
+
+
+def _take_turns(arms: Sequence[Arm], stop: StopRule, share: float, baseline: str) -> None:
     """Warm up each arm, then take blocks: one sample of each, in random order."""
-    _warm_up(arms, _WARM_SHARE * pace.budget / len(arms))
-    pace.begin()
+    _warm_up(arms, _WARM_SHARE * share)
+    stop.begin()
     rng = random.Random(_SEED)
-    order: list[Contender] = []
-    while going := [arm for arm in arms if arm.going]:
+    order: list[Arm] = []
+    while going := [arm for arm in arms if arm.is_going]:
         # Drawn by lot, then the other way round: no arm comes before another more often.
-        mirrored = pace.blocks % 2 == 1 and len(order) == len(going)
+        mirrored = stop.blocks % 2 == 1 and len(order) == len(going)
         order = order[::-1] if mirrored else rng.sample(going, len(going))
         for arm in order:
             arm.sample()
         # What is known is known of ratios to the baseline, so it is asked for first.
-        if pace.enough(sorted(going, key=lambda arm: arm.label != baseline)):
+        if stop.is_done(sorted(going, key=lambda arm: arm.label != baseline)):
             return
-        if pace.blocks % PER_ROUND == 0:
+        if stop.blocks % PER_ROUND == 0:
             for arm in going:
-                arm.look(pace.spent())
+                arm.measure_throughput(stop.spent())
 
 
-def _warm_up(arms: Sequence[Contender], share: float) -> None:
+def _warm_up(arms: Sequence[Arm], share: float) -> None:
     """Decide once for all which state calls start from, then warm up each."""
-    alone = len({name for arm in arms for name in arm.frameworks}) < 2
+    alone = len({framework.name for arm in arms for framework in arm.later.in_play}) < 2
     for arm in arms:
-        if arm.going:
-            arm.choose_state(share)
-    Rewind.agree([arm.timing.rewind for arm in arms if arm.going])
+        arm.choose_state(share)
+    Rewind.agree([arm.later.rewind for arm in arms if arm.is_going])
     for arm in arms:
-        if arm.going:
+        if arm.is_going:
             arm.warm_up(share, alone=alone)
-    _even_out([arm for arm in arms if arm.going])
+    _even_out([arm for arm in arms if arm.is_going])
 
 
-def _even_out(arms: Sequence[Contender]) -> None:
+def _even_out(arms: Sequence[Arm]) -> None:
     """Give arms that take about as long as many calls in a sample.
 
     On a busy machine a longer sample meets more of what other programs do.
@@ -145,9 +218,9 @@ def _even_out(arms: Sequence[Contender]) -> None:
             arm.number = max(numbers)
 
 
-def _leave_out_compiled(arms: Sequence[Contender]) -> list[Note]:
+def _leave_out_compiled(arms: Sequence[Arm]) -> list[Note]:
     """Drop the blocks in which an arm compiled something that does not do so all the time."""
-    lists = [arm.steady.samples for arm in arms if arm.steady is not None]
+    lists = [arm.steady.samples for arm in arms]
     rare = [s for s in lists if 0 < 2 * sum(s.compiled) <= len(s.compiled)]
     wrong = {i for samples in rare for i, compiled in enumerate(samples.compiled) if compiled}
     for samples in lists:

@@ -13,11 +13,11 @@ from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.name_bindings import restored
 from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.comparison.stopping import Told
 from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
 from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.timing.measure import nobody
+from ipyjaxbench.timing.measure import ignore_progress
+from ipyjaxbench.timing.steady_state import Told
 from ipyjaxbench.usercode import exceptions
 from ipyjaxbench.usercode.objects import name_of
 from ipyjaxbench.usercode.output import Muted
@@ -88,7 +88,7 @@ def sweep_snippets(
     options: CompareOptions,
     *,
     muted: Callable[[], Muted] = Muted,
-    told: Told = nobody,
+    on_progress: Told = ignore_progress,
 ) -> Sweep:
     """Compare at each combination of values; names are afterwards as they were.
 
@@ -98,7 +98,7 @@ def sweep_snippets(
         swept: the values of each name.
         options: as for a comparison; the budget is that of all points together.
         muted: makes what keeps the output of later calls from being shown.
-        told: hears how far it is.
+        on_progress: called with how far it is.
 
     Returns:
         All points that were reached.
@@ -134,7 +134,7 @@ def sweep_snippets(
                     continue
                 base = options.baseline if options.baseline not in reached.skipped else None
                 at = dataclasses.replace(options, baseline=base)
-                compared = reached.compare(shown, going, at, muted(), told)
+                compared = reached.compare(shown, going, at, muted(), on_progress)
                 reached.skip(_too_slow(compared, shown, each))
                 if number < len(points):
                     reached.skip(_too_large(tuple(swept), reached.points, points[number]))
@@ -174,12 +174,12 @@ class _Reached:
         entries: Sequence[Entry],
         options: CompareOptions,
         muted: Muted,
-        told: Told,
+        on_progress: Told,
     ) -> Comparison:
         """Compare arms at one point; an arm that fails may do better at the next one."""
         __tracebackhide__ = True
         try:
-            compared = compare_snippets(entries, options, muted=muted, told=told)
+            compared = compare_snippets(entries, options, muted=muted, on_progress=on_progress)
         except ArmFailedError as ended:
             self.failed = self.failed or ended.error
             compared = cast(Comparison, ended.result)

@@ -75,19 +75,19 @@ def _in_turns(
         screen,
         one_line_errors(),
         restored([setup] if setup else [entries[0].snippet]),
-        screen.progress("first calls") as told,
+        screen.progress("first calls") as on_progress,
     ):
         if swept:
             return as_far_as_it_went(
                 sweep_snippets,
                 *(setup, entries, swept, chosen),
                 muted=lambda: MutedShell(shell),
-                told=told,
+                on_progress=on_progress,
             )
         if setup is not None:
             setup.run()
         return as_far_as_it_went(
-            compare_snippets, entries, chosen, muted=MutedShell(shell), told=told
+            compare_snippets, entries, chosen, muted=MutedShell(shell), on_progress=on_progress
         )
 
 

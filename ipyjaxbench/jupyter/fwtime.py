@@ -24,7 +24,7 @@ def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
     __tracebackhide__ = True
     from ipyjaxbench.host.git import revision
     from ipyjaxbench.records import find_baseline
-    from ipyjaxbench.timing.measure import time_snippet
+    from ipyjaxbench.timing.measure import measure_snippet
 
     shell, session = typed.shell, typed.session
     with one_line_errors():
@@ -34,15 +34,15 @@ def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
         compile_time = (Clock.elapsed().now() - start) * 1e-9
         before = find_baseline.base(chosen, snippet.text, session.kept)
     screen = screen_for(typed, shown)
-    with screen, screen.progress("first call") as told:
+    with screen, screen.progress("first call") as on_progress:
         result, raised = as_far_as_it_went(
-            time_snippet,
+            measure_snippet,
             snippet,
             chosen,
             setup=setup,
             muted=MutedShell(shell),
             compile_time=compile_time,
-            told=told,
+            on_progress=on_progress,
         )
     if typed.names is not shell.user_ns and typed.local_ns is not None:
         result = _kept_in_function(result, snippet, typed.names, typed.local_ns)

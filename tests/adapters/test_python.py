@@ -102,7 +102,7 @@ def test_names_that_a_called_function_rebinds_are_left_as_by_one_call() -> None:
 
 
 def test_the_clock_of_the_cpu_is_named_and_nothing_is_waited_for() -> None:
-    result = ipyjaxbench.api.time_snippet(
+    result = ipyjaxbench.api.measure_snippet(
         Snippet(Source.plain("time.sleep(0.001)"), {"time": time}),
         TimeOptions(clock="cpu", budget=0.2),
     )

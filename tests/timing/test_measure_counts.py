@@ -6,7 +6,7 @@ import pytest
 
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeClock
-from ipyjaxbench.timing.measure import time_snippet
+from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, START, Bench, recorder, told
@@ -129,7 +129,7 @@ def test_a_function_that_was_not_called_is_told(bench: Bench) -> None:
 def test_a_measurement_knows_what_was_asked(bench: Bench) -> None:
     snippet = Snippet(Source.plain("y = 1 "), bench.names)
     options = TimeOptions(number=1, precision=5)
-    m = time_snippet(snippet, options, clock=bench.clock, compile_time=0.25)
+    m = measure_snippet(snippet, options, clock=bench.clock, compile_time=0.25)
     assert (m.code, m.precision, m.compile_time, m.exact) == ("y = 1", 5, 0.25, True)
 
 
@@ -140,7 +140,7 @@ def test_how_far_it_is_is_told_where_the_number_of_samples_is_known(
     heard = []
     bench.counted()
     snippet = Snippet(Source.plain("call()"), bench.names)
-    time_snippet(snippet, options, clock=bench.clock, told=lambda *how: heard.append(how))
+    measure_snippet(snippet, options, clock=bench.clock, on_progress=lambda *how: heard.append(how))
     left = [left for known, left in heard if known != known and left]
     assert len(left) >= 2
     assert left == sorted(left, reverse=True)

@@ -1,0 +1,277 @@
+"""One snippet that is timed: its first call, how the others are made, and what is put back."""
+
+import dataclasses
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from ipyjaxbench.frameworks import Framework, loaded
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks.scope import Scene, placements
+from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.call_setup import Plan, set_back
+from ipyjaxbench.timing.first_call import Program
+from ipyjaxbench.timing.isolation import Changes, Donated, Snapshot, rebound
+from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.timing.rewind import Rewind
+from ipyjaxbench.timing.runner import Calls, First, is_held
+from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.timing.validity import checks, setting_notes
+from ipyjaxbench.timing.validity.background_work import Background
+from ipyjaxbench.timing.validity.cached_copies import converted
+from ipyjaxbench.timing.validity.carryover import Carryover
+from ipyjaxbench.usercode.output import Muted
+from ipyjaxbench.usercode.snippet import Snippet
+
+_CLOCKS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
+_MIN_REPORTED_WAIT_NS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Session:
+    """One snippet to time, with what all of its calls share.
+
+    Attributes:
+        snippet: the code.
+        options: how often and how long.
+        setup: code to run, untimed, before the first call and before each sample.
+        muted: keeps what later calls print from being shown.
+        frameworks: those that are imported and can be used.
+        calls: makes the calls.
+        watching: open while calls are made; frameworks report in it what they compile.
+        notes: what to know before the first call.
+    """
+
+    snippet: Snippet
+    options: TimeOptions
+    setup: Snippet | None
+    muted: Muted
+    frameworks: list[Framework]
+    calls: Calls
+    watching: ExitStack
+    notes: tuple[Note, ...]
+
+    @property
+    def remade(self) -> tuple[str, ...]:
+        """Names that the set-up binds before each sample."""
+        return tuple(self.setup.binds) if self.setup else ()
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    """The first call, and what was remembered before it.
+
+    Attributes:
+        call: what it took and gave.
+        scope: the code and what it can reach.
+        bound: names that the code, the set-up and the user's functions bind.
+        carryover: looks at what calls leave to the calls after them.
+        donated: copies of the arguments that each call gives away.
+        found: the state that the call found; None where that is not kept.
+        background: threads and processes that the call started.
+    """
+
+    call: First
+    scope: Scene
+    bound: tuple[str, ...]
+    carryover: Carryover
+    donated: Donated
+    found: Checkpoint | None
+    background: Background
+
+
+@dataclass(frozen=True)
+class LaterCalls:
+    """How the calls after the first one are made, and what they are measured against.
+
+    Attributes:
+        session: the snippet.
+        first: the first call, without its value: later calls need the memory.
+        frameworks: as in `Session`, with those that the first call has imported.
+        in_play: the frameworks that the code uses.
+        outputs: where the values live that the first call gave.
+        phases: parts of the first call by name.
+        programs: what was compiled, loaded or traced in it.
+        compilations: how many programs were compiled in it.
+        typical: nanoseconds that a call will take, as far as the first one shows.
+        plan: what is waited for and set back in each call.
+        rewind: has calls start from the state that the first one found.
+        changes: shows what later calls change in place.
+        after: names and random states as the first call left them.
+        checkpoint: objects as the first call left them.
+        notes: what the first call has shown.
+    """
+
+    session: Session
+    first: FirstRun
+    frameworks: list[Framework]
+    in_play: list[Framework]
+    outputs: tuple[Placement, ...]
+    phases: dict[str, float | None]
+    programs: tuple[Program, ...]
+    compilations: int
+    typical: int
+    plan: Plan
+    rewind: Rewind
+    changes: Changes
+    after: Snapshot
+    checkpoint: Checkpoint
+    notes: tuple[Note, ...]
+
+
+def open_session(
+    snippet: Snippet,
+    options: TimeOptions,
+    *,
+    setup: Snippet | None = None,
+    clock: Clock | None = None,
+    muted: Muted | None = None,
+) -> Session:
+    """Wait for earlier work, and prepare to make calls.
+
+    Args:
+        snippet: the code.
+        options: how often and how long.
+        setup: code to run, untimed, before the first call and before each sample.
+        clock: to read; by default the one that the options name.
+        muted: keeps what later calls print from being shown.
+    """
+    clock = clock or _CLOCKS[options.clock]()
+    frameworks, broken = loaded()
+    found = [setting_notes.not_usable(name, why) for name, why in broken.items()]
+    found += [setting_notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
+    drain = Drain(frameworks, clock)
+    if drain.waited > _MIN_REPORTED_WAIT_NS:
+        found.append(notes.earlier_work(drain.waited * 1e-9))
+    calls = Calls(snippet, setup, clock, drain)
+    return Session(
+        snippet, options, setup, muted or Muted(), frameworks, calls, ExitStack(), tuple(found)
+    )
+
+
+def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRun:
+    """Run the set-up and make the first call; if it raises, all is as before.
+
+    Args:
+        session: the snippet.
+        donate_copies: whether it gives away copies where the code gives its arguments away.
+    """
+    __tracebackhide__ = True
+    snippet, calls, frameworks = session.snippet, session.calls, session.frameworks
+    bound = [*snippet.binds, *session.remade]
+    before = Snapshot(snippet.names, bound, frameworks, later=False)
+    try:
+        calls.set_up()
+        scope = Scene(snippet, frameworks)
+        bound += rebound(scope.functions, snippet.names)
+        carryover = Carryover(scope, frameworks, session.remade)
+        donated = Donated(snippet, scope.values, scope.functions, frameworks)
+        watches = (framework.watch(scope.compiled) for framework in frameworks)
+        calls.watches = [session.watching.enter_context(watch) for watch in watches]
+        if donate_copies:
+            donated.spare()
+        found = _found_state(session, scope) if not donated.is_possible else None
+        background = Background(calls.clock)
+        first = calls.first()
+        background.look()
+        return FirstRun(first, scope, tuple(bound), carryover, donated, found, background)
+    except BaseException:
+        before.restore(frameworks)
+        raise
+
+
+def _found_state(session: Session, scope: Scene) -> Checkpoint | None:
+    """Keep what the first call will find, as far as that is cheap."""
+    if not session.options.restore:
+        return None
+    values = {n: v for n, v in scope.values.items() if n not in session.remade} | scope.called
+    return Checkpoint.of_user(values, session.frameworks, session.snippet.names)
+
+
+def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
+    """Decide from the first call how later calls are made, and remember what it left."""
+    snippet, options, calls = session.snippet, session.options, session.calls
+    call, scope, donated, remade = first.call, first.scope, first.donated, session.remade
+    phases = {name: s for watch in calls.watches for name, s in watch.phases().items()}
+    programs = tuple(program for watch in calls.watches for program in watch.programs())
+    compilations = calls.compilations()
+    warm = [name for watch in calls.watches for name in watch.looked_at()]
+    shown = [notes.looked_at(warm)] if warm else []
+    frameworks, _ = loaded()  # the first call may have imported or started one
+    compiling = int(sum(s or 0.0 for s in phases.values()) * 1e9)
+    typical = max(call.taken - compiling, 0) + call.left
+    after = Snapshot(snippet.names, first.bound, frameworks, later=True)
+
+    results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
+    outputs = placements({"": call.value, **results}, frameworks)
+    in_play = scope.in_play(frameworks, outputs)
+    _drain_only(in_play, session, frameworks)
+    values = {**scope.reached, **scope.values}
+    changes = Changes(snippet, values, frameworks, scope.reached, scope.functions)
+    used_once = {*changes.certain, *converted(scope, frameworks)}
+    calls.fresh = not used_once.isdisjoint(remade)
+    lost = donated.keep_lost()
+    calls.renew = donated.renew if lost else None
+    kept = set_back(snippet, scope.values, frameworks)
+    plan = Plan(calls, call.value, results, kept, frameworks)
+    shown += checks.after_first(scope, outputs, lost, frameworks, remade)
+    shown += checks.of_value(call.value, snippet.text)
+    shown += checks.of_name(snippet.statements, results)
+    first.carryover.after_first(call.value, held=is_held(call))
+    return LaterCalls(
+        session=session,
+        first=dataclasses.replace(first, call=call._replace(value=None)),
+        frameworks=frameworks,
+        in_play=in_play,
+        outputs=outputs,
+        phases=phases,
+        programs=programs,
+        compilations=compilations,
+        typical=typical,
+        plan=plan,
+        rewind=Rewind(first.found, typical),
+        changes=changes,
+        after=after,
+        checkpoint=Checkpoint(
+            {**scope.values, **scope.called, **scope.reached, **results},
+            frameworks,
+            snippet.names,
+            copies=options.restore,
+            gives_away=donated.is_possible,
+        ),
+        notes=tuple(shown),
+    )
+
+
+def _drain_only(in_play: list[Framework], session: Session, frameworks: list[Framework]) -> None:
+    """Wait for the devices of those frameworks alone that the code uses, as far as is known.
+
+    What is known of code has gaps: a function may import what it uses when it is called. So
+    others are asked, too, where asking takes no clock; they are waited for if they do work.
+    """
+    calls = session.calls
+    everyone = Drain(frameworks, calls.clock)
+    asked = [f for f in frameworks if f in in_play or f.is_running() is not None]
+    calls.drain = everyone if session.setup else Drain(in_play, calls.clock)
+    calls.hidden = Drain(asked, calls.clock)
+
+
+def restore(later: LaterCalls) -> list[str]:
+    """Make names, objects and random state as the first call left them.
+
+    Returns:
+        Names of what could not be put back.
+    """
+    first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
+    calls.drain()
+    first.carryover.after_last()
+    first.donated.restore()
+    checkpoint.restore()
+    lost = later.after.restore(later.frameworks, checkpoint.revived)
+    checkpoint.restored += later.after.revived
+    later.rewind.give_up()
+    calls.end()
+    known = checkpoint.known if later.session.options.restore else ()
+    return [*lost, *checkpoint.failed, *later.changes.found(known)]
