@@ -174,14 +174,14 @@ def _only_tensors(result: Any) -> Any:
     """What a call gives, without what a graph cannot give."""
     kinds = (tf.Tensor, int, float, complex, tf.__internal__.CompositeTensor)
 
-    def kept(leaf: Any) -> Any:
+    def traceable(leaf: Any) -> Any:
         if references.is_variable(leaf):
             return tf.convert_to_tensor(leaf)
         if objects.is_of(leaf, tf.TensorArray):  # one that is not of the graph cannot be returned
             return leaf if tf.is_symbolic_tensor(leaf.flow) else None
         return leaf if objects.is_of(leaf, *kinds) else None
 
-    return tf.nest.map_structure(isolation, trees.shielded(result))
+    return tf.nest.map_structure(traceable, trees.shielded(result))
 
 
 def _inputs(name: str, value: Any) -> Iterator[Input]:
