@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
@@ -168,7 +168,7 @@ def compare(
     called = {label: _identifier(label, f"arm{i}") for i, label in enumerate(functions)}
     names: Namespace = {**given, **{called[n]: f for n, f in functions.items()}}
     codes = {label: f"{name}({', '.join(given)})" for label, name in called.items()}
-    arms = [Entry(label, Snippet(Source.plain(code), names)) for label, code in codes.items()]
+    arms = [ArmSpec(label, Snippet(Source.plain(code), names)) for label, code in codes.items()]
     return compare_snippets(arms, options)
 
 

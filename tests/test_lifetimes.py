@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.device.watch_transfers import transfer_code
@@ -60,7 +60,7 @@ def test_after_a_comparison(code: str) -> None:
     large = Large()
     freed = weakref.ref(large)
     names: dict[str, Any] = {"large": large, "f": lambda x: x}
-    entries = [Entry(text, Snippet(Source.plain(text), names)) for text in (code, "f(1)")]
+    entries = [ArmSpec(text, Snippet(Source.plain(text), names)) for text in (code, "f(1)")]
     assert compare_snippets(entries, CompareOptions(budget=0.02)).sides
     del entries
     del large

@@ -30,7 +30,7 @@ _PARTS = 4  # of a turn's calls, one of which shows whether they are as fast
 
 
 @dataclass
-class Entry:
+class ArmSpec:
     """An arm before it is timed: its name, its code, and what runs before each sample."""
 
     label: str
@@ -46,7 +46,7 @@ class Entry:
 class OwnNames:
     """The names that an arm uses, with its own values while it runs and the user's otherwise."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: ArmSpec) -> None:
         self._names = entry.snippet.names
         used = dict.fromkeys(name for part in entry.parts for name in (*part.reads, *part.binds))
         self._other = {name: self._names.get(name, _MISSING) for name in used}
@@ -70,7 +70,7 @@ class OwnNames:
         self._other = now
 
 
-def start_arm(entry: Entry, session: Session, own: OwnNames, muted: Muted) -> "Arm":
+def start_arm(entry: ArmSpec, session: Session, own: OwnNames, muted: Muted) -> "Arm":
     """Make the first call, with the user's names and random state as every arm finds them.
 
     Args:
@@ -212,7 +212,7 @@ class Arm:
 
 def _fastest(steady: Steady) -> float:
     """Nanoseconds of a call when nothing disturbs it; a busy machine makes others far longer."""
-    fastest = float(min(probe.waited for probe in steady.samples.settled_probes()))
+    fastest = float(min(probe.waited for probe in steady.samples.settled_warmup()))
     if fastest > _SAMPLE_NS:
         return fastest
     taken = [steady.calls.sample(steady.number)[0] for _ in range(_SAMPLES)]
@@ -222,6 +222,6 @@ def _fastest(steady: Steady) -> float:
 def _per_call(steady: Steady) -> float:
     """Nanoseconds of a call after the warm-up; of several at once where they are short."""
     if steady.number == 1:
-        return steady.samples.probed
+        return steady.samples.warmup_median
     taken = [steady.calls.sample(steady.number)[0] for _ in range(_SAMPLES)]
     return stats.median(taken) / steady.number

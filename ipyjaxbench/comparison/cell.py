@@ -23,7 +23,7 @@ Parse = Callable[[str], ast.Module]
 
 
 @dataclass(frozen=True)
-class Arm:
+class ArmSource:
     """One side of a comparison.
 
     Attributes:
@@ -46,7 +46,7 @@ class Cell:
         setup: what stands above them and runs once; None where there is nothing.
     """
 
-    arms: tuple[Arm, ...]
+    arms: tuple[ArmSource, ...]
     setup: Source | None = None
 
 
@@ -100,7 +100,7 @@ def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
             raise SnippetError(f"two parts are called {label!r}: give each a name of its own")
         mine[name] = source
     _refuse(sources, setups)
-    arms = tuple(Arm(name, source, setups.get(name)) for name, source in sources.items())
+    arms = tuple(ArmSource(name, source, setups.get(name)) for name, source in sources.items())
     setup = Source(ast.Module(common, []), "", filename, flags) if common else None
     return Cell(arms, setup)
 

@@ -21,7 +21,7 @@ _TOLD = {"output-hidden", "not-all-kept"}
 
 
 @dataclass(frozen=True)
-class Side:
+class ArmResult:
     """One arm of a comparison.
 
     Attributes:
@@ -54,7 +54,7 @@ class Comparison(Result):
 
     kind: ClassVar[str] = "comparison"
 
-    sides: tuple[Side, ...]
+    sides: tuple[ArmResult, ...]
     baseline: str
     interleaved: bool = True
     elapsed: float = 0.0

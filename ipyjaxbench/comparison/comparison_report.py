@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from ipyjaxbench import ratios, units
-from ipyjaxbench.comparison.comparison import Comparison, Side
+from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.reports.blocks import Bars, Block, Facts, Headline, Notes, Report, Table
 from ipyjaxbench.reports.note import CHANGES_MEANING
 from ipyjaxbench.reports.result import report
@@ -59,7 +59,7 @@ def _why_none(c: Comparison) -> tuple[str, str]:
     return "fewer than two arms were measured", "FAILED"
 
 
-def per_call(side: Side) -> str:
+def per_call(side: ArmResult) -> str:
     """The time of a call of an arm with how sure it is; a word where there is none."""
     m = side.measured
     if m is None:

@@ -11,7 +11,7 @@ from ipyjaxbench import units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.usercode.objects import asked, is_of, package_of
 
@@ -27,13 +27,13 @@ class Seen:
     """What was seen of one arm.
 
     Attributes:
-        scene: its code and what that reads.
+        scope: its code and what that reads.
         outputs: where the values live that it gave.
         value: what its first call gave.
         notes: on what its calls do.
     """
 
-    scene: Scene
+    scope: Scope
     outputs: Sequence[Placement]
     value: Any
     notes: Sequence[Note] = ()
@@ -206,7 +206,7 @@ def _host(found: Found) -> Any | None:
 def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
     """The data that arms read, one array after the other."""
     (base, first), *others = (
-        (label, {n: v for n, v in seen.scene.values.items() if _arrays(v, frameworks)})
+        (label, {n: v for n, v in seen.scope.read_values.items() if _arrays(v, frameworks)})
         for label, seen in arms.items()
     )
     for label, theirs in others:
@@ -237,7 +237,7 @@ def _threads(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
     """Threads on the CPU."""
     threads = {
         label: sorted(
-            {str(n) for f in seen.scene.in_play(frameworks, seen.outputs) if (n := f.threads())}
+            {str(n) for f in seen.scope.in_play(frameworks, seen.outputs) if (n := f.threads())}
         )
         for label, seen in arms.items()
     }
@@ -250,10 +250,10 @@ def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Fou
         mine = {
             label: any(
                 framework.compiles(f) and package_of(f) != framework.module  # not one of its own
-                for f in seen.scene.compiled
+                for f in seen.scope.compiled
             )
             for label, seen in arms.items()
-            if framework in seen.scene.in_play(frameworks, seen.outputs)
+            if framework in seen.scope.in_play(frameworks, seen.outputs)
         }
         eager = [label for label, compiled in mine.items() if not compiled]
         if eager and len(eager) < len(mine):

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 from ipyjaxbench import ratios
 from ipyjaxbench.comparison import fairness, notes
-from ipyjaxbench.comparison.arm import PER_ROUND, Arm, Entry, OwnNames, start_arm
-from ipyjaxbench.comparison.comparison import Comparison, Side
+from ipyjaxbench.comparison.arm import PER_ROUND, Arm, ArmSpec, OwnNames, start_arm
+from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.name_bindings import restored
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.errors import ArmFailedError, Interrupted
@@ -22,7 +22,7 @@ from ipyjaxbench.timing.measure import ignore_progress
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.session import open_session
-from ipyjaxbench.timing.steady_state import Told, gc_paused
+from ipyjaxbench.timing.steady_state import OnProgress, gc_paused
 from ipyjaxbench.usercode import exceptions
 from ipyjaxbench.usercode.output import Muted
 
@@ -36,11 +36,11 @@ _PATIENCE_NS = 60_000_000_000
 
 
 def compare_snippets(
-    entries: Sequence[Entry],
+    entries: Sequence[ArmSpec],
     options: CompareOptions,
     *,
     muted: Muted | None = None,
-    on_progress: Told = ignore_progress,
+    on_progress: OnProgress = ignore_progress,
     clock: Clock | None = None,
 ) -> Comparison:
     """Compare snippets in their namespace, which is afterwards as it was.
@@ -107,7 +107,9 @@ def compare_snippets(
         found += [notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED]
         checked = fairness.checked({arm.label: arm.seen(measured[arm.label]) for arm in arms})
     errors = {label: exceptions.one_line(error) for label, error in failed.items()}
-    sides = tuple(Side(e.label, measured.get(e.label), errors.get(e.label, "")) for e in entries)
+    sides = tuple(
+        ArmResult(e.label, measured.get(e.label), errors.get(e.label, "")) for e in entries
+    )
     compared = Comparison(
         sides, baseline, elapsed=elapsed, equal=checked.equal, notes=(*found, *checked.notes)
     )
@@ -133,7 +135,7 @@ class StopRule:
     """
 
     def __init__(
-        self, clock: Clock, begun: int, budget: int, target: float, on_progress: Told
+        self, clock: Clock, begun: int, budget: int, target: float, on_progress: OnProgress
     ) -> None:
         self.blocks = 0
         self._wall, self._on_progress = clock.wall, on_progress

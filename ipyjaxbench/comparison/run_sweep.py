@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.name_bindings import restored
@@ -17,7 +17,7 @@ from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
 from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.timing.measure import ignore_progress
-from ipyjaxbench.timing.steady_state import Told
+from ipyjaxbench.timing.steady_state import OnProgress
 from ipyjaxbench.usercode import exceptions
 from ipyjaxbench.usercode.objects import name_of
 from ipyjaxbench.usercode.output import Muted
@@ -83,12 +83,12 @@ def _evaluated(text: str, names: Namespace, shown: str) -> list[Any]:
 
 def sweep_snippets(
     setup: Snippet | None,
-    entries: Sequence[Entry],
+    entries: Sequence[ArmSpec],
     swept: Mapping[str, Sequence[Any]],
     options: CompareOptions,
     *,
     muted: Callable[[], Muted] = Muted,
-    on_progress: Told = ignore_progress,
+    on_progress: OnProgress = ignore_progress,
 ) -> Sweep:
     """Compare at each combination of values; names are afterwards as they were.
 
@@ -171,10 +171,10 @@ class _Reached:
     def compare(
         self,
         at: tuple[str, ...],
-        entries: Sequence[Entry],
+        entries: Sequence[ArmSpec],
         options: CompareOptions,
         muted: Muted,
-        on_progress: Told,
+        on_progress: OnProgress,
     ) -> Comparison:
         """Compare arms at one point; an arm that fails may do better at the next one."""
         __tracebackhide__ = True
@@ -227,7 +227,7 @@ def _prepared(setup: Snippet | None) -> Exception | None:
 
 
 def _refuse(
-    setup: Snippet | None, entries: Sequence[Entry], swept: Mapping[str, Sequence[Any]]
+    setup: Snippet | None, entries: Sequence[ArmSpec], swept: Mapping[str, Sequence[Any]]
 ) -> None:
     parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
     used = {name for part in parts for name in part.reads}

@@ -12,7 +12,7 @@ from ipyjaxbench.usercode.objects import asked, line_of, looked_up, package_of
 from ipyjaxbench.usercode.snippet import Snippet
 
 
-class Scene:
+class Scope:
     """What the code can reach, as it is before the first call.
 
     Args:
@@ -21,9 +21,9 @@ class Scene:
 
     Attributes:
         snippet: as given.
-        values: what the names that the code reads stand for.
+        read_values: what the names that the code reads stand for.
         functions: callables and modules that it can reach.
-        reached: other values that the user's functions among them use, by name.
+        captured: other values that the user's functions among them use, by name.
         called: what the code calls by dotted names, such as the function behind ``model.fit``.
         compiled: those among them that a framework compiles.
         inputs: where the arrays live that it reads.
@@ -32,14 +32,14 @@ class Scene:
     def __init__(self, snippet: Snippet, frameworks: Sequence[Framework]) -> None:
         names = snippet.names
         self.snippet = snippet
-        self.values = {n: names[n] for n in snippet.reads if n in names and n != "get_ipython"}
-        self.called = dict(_called([*snippet.statements, *snippet.in_magics], self.values))
-        reach = find_reach([*self.values.values(), *self.called.values()], frameworks)
-        self.functions, self.reached = reach
+        self.read_values = {n: names[n] for n in snippet.reads if n in names and n != "get_ipython"}
+        self.called = dict(_called([*snippet.statements, *snippet.in_magics], self.read_values))
+        reach = find_reach([*self.read_values.values(), *self.called.values()], frameworks)
+        self.functions, self.captured = reach
         self.compiled = [
             f for f in self.functions if any(asked(fw.compiles, f) for fw in frameworks)
         ]
-        read = accessed(snippet.statements, self.values, frameworks)
+        read = accessed(snippet.statements, self.read_values, frameworks)
         self.inputs = placements(read, frameworks)
 
     def in_play(
@@ -47,7 +47,7 @@ class Scene:
     ) -> list[Framework]:
         """The frameworks that own an array or a function here; plain Python where none does."""
         owners = {placement.framework for placement in (*self.inputs, *outputs)}
-        owners |= {found.framework.name for found in _each(self.reached, frameworks)}
+        owners |= {found.framework.name for found in _each(self.captured, frameworks)}
         roots = {package_of(function) for function in self.functions}
         mine = [
             f
@@ -63,7 +63,7 @@ class Scene:
         """Versions of other libraries whose modules, functions or objects the code names."""
         found = {}
         theirs = {framework.module for framework in frameworks} | {"ipyjaxbench"}
-        for value in _named(self.values.values()):
+        for value in _named(self.read_values.values()):
             kind = type(value)
             is_theirs = any(framework.owns(kind) for framework in frameworks)
             if is_theirs or any(value is each for each in self.compiled):

@@ -15,7 +15,7 @@ from ipyjaxbench.jupyter.screen import MutedShell, Screen
 from ipyjaxbench.usercode.snippet import Snippet
 
 if TYPE_CHECKING:
-    from ipyjaxbench.comparison.arm import Entry
+    from ipyjaxbench.comparison.arm import ArmSpec
     from ipyjaxbench.comparison.comparison import Comparison
     from ipyjaxbench.comparison.options import CompareOptions
     from ipyjaxbench.comparison.sweep import Sweep
@@ -43,7 +43,7 @@ def fwcompare(typed: Typed[CompareOptions]) -> Comparison | Sweep | None:
 
 def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:
     """Measurements that ``%fwtime --name`` kept, one against the others."""
-    from ipyjaxbench.comparison.comparison import Comparison, Side
+    from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 
     if chosen.sweep or chosen.align or chosen.budget is not None:
         raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
@@ -53,7 +53,7 @@ def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) ->
             known = ", ".join(kept) or "none yet"
             raise OptionError(f"{label!r} was not kept by %fwtime --name; kept are: {known}")
     chosen.check(labels)
-    sides = tuple(Side(label, kept[label]) for label in labels)
+    sides = tuple(ArmResult(label, kept[label]) for label in labels)
     return Comparison(sides, chosen.baseline or labels[0], interleaved=False)
 
 
@@ -91,9 +91,9 @@ def _in_turns(
         )
 
 
-def _entries(typed: Typed[CompareOptions], cell: str) -> tuple[Snippet | None, list[Entry]]:
+def _entries(typed: Typed[CompareOptions], cell: str) -> tuple[Snippet | None, list[ArmSpec]]:
     """What a comparison's cell holds: what runs before all, and the arms."""
-    from ipyjaxbench.comparison.arm import Entry
+    from ipyjaxbench.comparison.arm import ArmSpec
 
     shell, above = typed.shell, "\n" * typed.above
     text = typed.transformed(arms.transformed(cell, shell.transform_cell))
@@ -105,7 +105,7 @@ def _entries(typed: Typed[CompareOptions], cell: str) -> tuple[Snippet | None, l
 
     read = arms.read(text, parse, filename, shell.compile.flags)
     entries = [
-        Entry(
+        ArmSpec(
             arm.label,
             Snippet(arm.source, typed.names),
             Snippet(arm.setup, typed.names) if arm.setup else None,

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.timing.isolation import Donated, all_alive
 from ipyjaxbench.usercode.snippet import Namespace, Snippet, Source
 
@@ -20,8 +20,8 @@ class Repetition:
     def __init__(self, snippet: Snippet) -> None:
         self._frameworks, _ = loaded()
         self._snippet = snippet
-        scene = Scene(snippet, self._frameworks)
-        self._donated = Donated(snippet, scene.values, scene.functions, self._frameworks)
+        scope = Scope(snippet, self._frameworks)
+        self._donated = Donated(snippet, scope.read_values, scope.functions, self._frameworks)
 
     @classmethod
     def of(cls, source: Source, names: Namespace) -> "Repetition | None":
@@ -39,12 +39,12 @@ class Repetition:
             Whether a second run is possible: nothing is left that was given away without a copy.
         """
         __tracebackhide__ = True
-        lost = self._donated.keep_lost()
+        lost = self._donated.forget_unused()
         try:
             if lost:
-                self._donated.renew()
-            scene = Scene(self._snippet, self._frameworks)
-            used = {**scene.reached, **scene.values}
+                self._donated.refresh()
+            scope = Scope(self._snippet, self._frameworks)
+            used = {**scope.captured, **scope.read_values}
             yield all(all_alive(value, self._frameworks) for value in used.values())
         finally:
             self._donated.restore()

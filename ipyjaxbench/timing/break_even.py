@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from ipyjaxbench.frameworks import Framework, find_arrays
-from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.timing.first_call import Counterpart
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.usercode.objects import asked, is_exactly, looked_up
@@ -43,14 +43,14 @@ class _Known:
 _known: OrderedDict[tuple[int, _Signature], _Known] = OrderedDict()
 
 
-def told(
-    snippet: Snippet, scene: Scene, measured: Measurement, frameworks: Sequence[Framework]
+def with_break_even(
+    snippet: Snippet, scope: Scope, measured: Measurement, frameworks: Sequence[Framework]
 ) -> Measurement:
     """Remember a measurement of one call, and add what was measured of its counterpart before.
 
     Args:
         snippet: the code.
-        scene: what it reached before the first call.
+        scope: what it reached before the first call.
         measured: what was found.
         frameworks: those in play.
 
@@ -60,13 +60,13 @@ def told(
     if measured.verdict in _NO_STEADY_STATE:
         return measured
     call = _only_call(snippet.statements)
-    function = None if call is None else _function(call.func, scene.values)
+    function = None if call is None else _function(call.func, scope.read_values)
     if call is None or function is None:
         return measured
     originals = [f.original(function) for f in frameworks if asked(f.compiles, function)]
     compiled = bool(originals)
     function = next((o for o in originals if o is not None), None) if compiled else function
-    known = _remembered(function, _signature(call, scene.values, frameworks))
+    known = _remembered(function, _signature(call, scope.read_values, frameworks))
     if known is None:
         return measured
     before = known.figures.get(compiled)

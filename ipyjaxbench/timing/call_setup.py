@@ -7,7 +7,7 @@ from ipyjaxbench.frameworks import Framework, Wait
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.isolation import all_alive
-from ipyjaxbench.timing.runner import Calls, Probe
+from ipyjaxbench.timing.runner import Calls, TimedCall
 from ipyjaxbench.timing.synchronize import Drain, each, leaves_work, waiter_of
 from ipyjaxbench.usercode.snippet import Snippet
 
@@ -50,7 +50,7 @@ class Plan:
     def _arrange(self) -> None:
         self._calls.arrange(self.wait, value=self._hands_value, names=self._names, kept=self._kept)
 
-    def learn(self, probes: Sequence[Probe]) -> list[Note]:
+    def learn(self, probes: Sequence[TimedCall]) -> list[Note]:
         """Decide whether each call is waited for to the end of all that it started.
 
         Args:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from ipyjaxbench.frameworks import Framework, Fresh
-from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.timing.first_call import FirstCall
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.usercode.exceptions import one_line
@@ -12,10 +12,10 @@ from ipyjaxbench.usercode.objects import asked
 from ipyjaxbench.usercode.snippet import Namespace, Snippet
 
 
-def cold_call(
+def make_cold_call(
     calls: Calls,
     snippet: Snippet,
-    scene: Scene,
+    scope: Scope,
     frameworks: Sequence[Framework],
     *,
     ended_early: bool,
@@ -25,7 +25,7 @@ def cold_call(
     Args:
         calls: makes it, as those before.
         snippet: the code.
-        scene: what it can reach.
+        scope: what it can reach.
         frameworks: those in play.
         ended_early: whether the calls before were ended by an error or the user.
 
@@ -36,7 +36,7 @@ def cold_call(
     if ended_early:
         return _none("the calls before it ended early")
     try:
-        return _made_cold(calls, snippet, scene, frameworks)
+        return _made_cold(calls, snippet, scope, frameworks)
     except KeyboardInterrupt as interrupt:
         calls.interrupt = interrupt
         return _none("interrupted")
@@ -50,14 +50,14 @@ def _none(reason: str) -> FirstCall:
 
 
 def _made_cold(
-    calls: Calls, snippet: Snippet, scene: Scene, frameworks: Sequence[Framework]
+    calls: Calls, snippet: Snippet, scope: Scope, frameworks: Sequence[Framework]
 ) -> FirstCall:
     __tracebackhide__ = True
     with ExitStack() as stack:
         calls.set_up()
         ways: list[tuple[Framework, Fresh]] = []
         for framework in frameworks:
-            context = framework.fresh(*_compiled_by(framework, snippet, scene))
+            context = framework.fresh(*_compiled_by(framework, snippet, scope))
             if context is not None:
                 ways.append((framework, stack.enter_context(context)))
         if not ways:
@@ -65,7 +65,7 @@ def _made_cold(
             return _none(f"nothing here is compiled ({names}), so no call is a cold one")
         told = [text for _, way in ways for text in way.told]
         stand_ins = {name: f for _, way in ways for name, f in way.stand_ins.items()}
-        functions = [*stand_ins.values(), *scene.compiled]
+        functions = [*stand_ins.values(), *scope.compiled]
         stack.enter_context(_bound(snippet.names, stand_ins))
         watches = [stack.enter_context(framework.watch(functions)) for framework, _ in ways]
         first = calls.first()
@@ -78,18 +78,18 @@ def _made_cold(
 
 
 def _compiled_by(
-    framework: Framework, snippet: Snippet, scene: Scene
+    framework: Framework, snippet: Snippet, scope: Scope
 ) -> tuple[dict[str, object], list[object]]:
     """The functions that the framework compiles: by the names that can be bound, and others."""
     named = {
         name: value
-        for name, value in scene.values.items()
+        for name, value in scope.read_values.items()
         if name not in snippet.binds and asked(framework.compiles, value)
     }
     held = {id(value) for value in named.values()}
     others = [
         function
-        for function in scene.compiled
+        for function in scope.compiled
         if id(function) not in held and asked(framework.compiles, function)
     ]
     return named, others

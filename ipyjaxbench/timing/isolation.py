@@ -349,7 +349,7 @@ class Donated:
         self._before = {name: self._names[name] for name in self._copies}
         self._spared: set[str] = set()
 
-    def keep_lost(self) -> list[str]:
+    def forget_unused(self) -> list[str]:
         """After the first call: forget all copies but those of what was given away."""
         for name in list(self._copies):
             given = self._names[name] if name in self._spared else self._before[name]
@@ -358,12 +358,12 @@ class Donated:
                 del self._copies[name]
         return list(self._copies)
 
-    def spare(self) -> None:
+    def donate_copies(self) -> None:
         """Have the first call, too, give away copies."""
         self._spared = set(self._copies)
-        self.renew()
+        self.refresh()
 
-    def renew(self) -> None:
+    def refresh(self) -> None:
         """Bind a fresh copy to each name, for one call."""
         for name, (copy, value) in self._copies.items():
             self._names[name] = copy(value)

@@ -18,7 +18,7 @@ from ipyjaxbench.timing.session import (
     plan_calls,
     restore,
 )
-from ipyjaxbench.timing.steady_state import Steady, Told
+from ipyjaxbench.timing.steady_state import OnProgress, Steady
 from ipyjaxbench.timing.validity import checks
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet
@@ -51,7 +51,7 @@ def measure_snippet(
     clock: Clock | None = None,
     muted: Muted | None = None,
     compile_time: float = 0.0,
-    on_progress: Told = ignore_progress,
+    on_progress: OnProgress = ignore_progress,
 ) -> Measurement:
     """Time a snippet in its namespace, and leave the namespace as one run would have.
 
@@ -86,13 +86,13 @@ def measure_snippet(
             advanced = restore(later)
         notes = review(later, steady, advanced)
     measured = summarize(later, steady, notes, extra, compile_time)
-    measured = measure_roofline.told(snippet, measured, later.in_play)
+    measured = measure_roofline.with_roofline(snippet, measured, later.in_play)
     if session.calls.interrupt is not None:
         raise Interrupted(measured, session.calls.interrupt) from None
     return measured
 
 
-def make_steady(later: LaterCalls, on_progress: Told = ignore_progress) -> Steady:
+def make_steady(later: LaterCalls, on_progress: OnProgress = ignore_progress) -> Steady:
     """Prepare what makes the calls after the first one."""
     session, in_play = later.session, later.in_play
     on_gpu = any(place.on_gpu for place in (*later.first.scope.inputs, *later.outputs))
@@ -116,14 +116,14 @@ def _make_extra_calls(later: LaterCalls, steady: Steady) -> ExtraCalls:
     calls, options, early = session.calls, session.options, steady.ended_early
     cold, device = None, None
     if options.fresh:
-        cold = cold_call.cold_call(calls, session.snippet, scope, in_play, ended_early=early)
+        cold = cold_call.make_cold_call(calls, session.snippet, scope, in_play, ended_early=early)
     if options.device:
-        device = profiled_pass.look(
+        device = profiled_pass.profile_calls(
             calls, in_play, options, steady.samples, later.typical, ended_early=early
         )
     if options.number is None and steady.samples.batches and not early:
         per_call = steady.samples.per_call
-        later.first.carryover.look_again(calls.again, later.typical, per_call)
+        later.first.carryover.inspect_later_value(calls.again, later.typical, per_call)
     return ExtraCalls(cold, device)
 
 
@@ -137,13 +137,13 @@ def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]
     """
     session, first, typical = later.session, later.first, later.typical
     scope, carryover, made = first.scope, first.carryover, session.calls.made
-    notes = [*session.notes, *later.notes, *steady.said]
+    notes = [*session.notes, *later.notes, *steady.notes]
     if not any(note.code == "lazy" for note in notes):
-        notes += first.background.found(made)
-    notes += later.rewind.said()
-    notes += checks.of_state(later.checkpoint, advanced, carryover, made, session.muted.writes)
-    notes += checks.after_last(scope, later.frameworks, steady, carryover, typical)
-    notes += checks.cautions(session.snippet, scope, later.outputs, later.in_play)
+        notes += first.background.notes(made)
+    notes += later.rewind.notes()
+    notes += checks.check_state(later.checkpoint, advanced, carryover, made, session.muted.writes)
+    notes += checks.check_samples(scope, later.frameworks, steady, carryover, typical)
+    notes += checks.check_settings(session.snippet, scope, later.outputs, later.in_play)
     return notes
 
 
@@ -197,4 +197,4 @@ def summarize(
         device=extra.device,
         conditions=steady.conditions,
     )
-    return break_even.told(session.snippet, scope, measured, later.in_play)
+    return break_even.with_break_even(session.snippet, scope, measured, later.in_play)

@@ -49,7 +49,9 @@ class _Bound(NamedTuple):
     seconds: float
 
 
-def told(snippet: Snippet, measured: Measurement, frameworks: Sequence[Framework]) -> Measurement:
+def with_roofline(
+    snippet: Snippet, measured: Measurement, frameworks: Sequence[Framework]
+) -> Measurement:
     """Add how near the code comes to its device's ceilings, where those were measured before.
 
     Args:

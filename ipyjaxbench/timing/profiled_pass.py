@@ -16,7 +16,7 @@ _INTERRUPTED = "interrupted"
 _SESSIONS = 5  # where each call needs preparing, it gets a session of the profiler of its own
 
 
-def look(
+def profile_calls(
     calls: Calls,
     frameworks: Sequence[Framework],
     options: TimeOptions,

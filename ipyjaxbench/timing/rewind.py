@@ -78,13 +78,13 @@ class Rewind:
             budget: nanoseconds for all calls.
         """
         __tracebackhide__ = True
-        self._calls, self._before = calls, calls.renew
+        self._calls, self._before = calls, calls.before_each
         if not self._found or self._typical > budget:
             return
         try:
             found, left = self._try(calls, budget)
         finally:
-            calls.renew = self._before
+            calls.before_each = self._before
         if found:
             self._times = stats.median(found) * 1e-9, stats.median(left) * 1e-9
             self._matters = _are_slower(found, left)
@@ -96,19 +96,19 @@ class Rewind:
         self.is_on = on and self._calls is not None
         if self._calls is not None:
             renew = self._from(self._found, self._before, self._calls)
-            self._calls.renew = renew if on else self._before
+            self._calls.before_each = renew if on else self._before
 
     def _try(self, calls: Calls, budget: float) -> tuple[list[int], list[int]]:
         """Nanoseconds of calls from the state found, and from that left; none if they compile."""
         __tracebackhide__ = True
-        before, found, left = calls.renew, [], []
+        before, found, left = calls.before_each, [], []
         pairs = min(max(int(_SHARE * budget / (2 * self._typical + 1)), 1), _PAIRS)
         end = calls.clock.wall() + _SHARE * budget
         for _ in range(pairs):
             # Both are written just before, so that caches are as warm for one as the other.
-            calls.renew = self._from(self._left, before, calls)
+            calls.before_each = self._from(self._left, before, calls)
             left.append(calls.sample(1)[0])
-            calls.renew = self._from(self._found, before, calls)
+            calls.before_each = self._from(self._found, before, calls)
             taken, compiled = calls.sample(1)
             if compiled:  # once, as the first call did: that is no part of a call's time
                 return [], []
@@ -117,7 +117,7 @@ class Rewind:
                 break
         return found, left
 
-    def said(self) -> Iterator[Note]:
+    def notes(self) -> Iterator[Note]:
         """What a reader must know of the state that calls started from."""
         if self.is_on:
             yield notes.started_anew(self.names, self._times)

@@ -17,7 +17,7 @@ _TURNS, _READINGS = 1000, 9
 _CONVINCING = 2  # times that work was found running: then it is no mistake, and is waited for
 
 
-class Probe(NamedTuple):
+class TimedCall(NamedTuple):
     """One call, looked at closely; all in nanoseconds.
 
     Attributes:
@@ -69,8 +69,8 @@ class Calls:
         hidden: tells what a call has left running that its value does not show.
         arranged: how often it was set how calls are made: samples of another count do not compare.
         watches: asked whether something was compiled.
-        renew: binds fresh arguments, untimed, before each call that gives its own away.
-        when_left: told of nanoseconds of work that samples turned out to leave running.
+        before_each: binds fresh arguments, untimed, before each call that gives its own away.
+        on_work_left: told of nanoseconds of work that samples turned out to leave running.
         fresh: the code changes in place what the set-up makes, so each call needs it anew.
     """
 
@@ -78,9 +78,9 @@ class Calls:
         self.clock = clock
         self.drain = self.hidden = drain
         self.watches: Sequence[Watch] = ()
-        self.renew: Callable[[], None] | None = None
+        self.before_each: Callable[[], None] | None = None
         self.fresh = False
-        self.when_left: Callable[[int], object] = _no_wait
+        self.on_work_left: Callable[[int], object] = _no_wait
         self.made = 0
         self.interrupt: KeyboardInterrupt | None = None
         self.arranged = 0
@@ -100,7 +100,7 @@ class Calls:
     @property
     def one_by_one(self) -> bool:
         """Whether every call needs preparing, so that a sample holds one."""
-        return self.renew is not None or self.fresh
+        return self.before_each is not None or self.fresh
 
     def first(self) -> First:
         """Make the first call, when all is set up, and wait for all that it started."""
@@ -128,7 +128,7 @@ class Calls:
         self._keeps = kept
         self._reset_ns = _cost_of_binding(tuple(kept), self.clock) if kept else 0.0
 
-    def probe(self, *, begun: bool = False) -> Probe:
+    def time_one(self, *, begun: bool = False) -> TimedCall:
         """Make one call, and look at it closely; ``begun`` as in `sample`."""
         __tracebackhide__ = True
         now, wait = self.clock.now, self._wait
@@ -143,7 +143,7 @@ class Calls:
         taken, spent = self._turn(1, wait_and_see), self.clock.spent()
         left = self.hidden.left()
         self.spent += self.clock.spent() - spent
-        return Probe(returned[0] - start if returned else taken, taken, left)
+        return TimedCall(returned[0] - start if returned else taken, taken, left)
 
     def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> tuple[int, bool]:
         """Time several calls as one.
@@ -176,7 +176,7 @@ class Calls:
         left = leaves_work([(int(per_call), self.hidden.left())], is_certain=self.hidden.is_certain)
         self._found_left += bool(left)
         if self._found_left == _CONVINCING:
-            self.when_left(left)
+            self.on_work_left(left)
 
     def queue(self, calls: int) -> tuple[int, int]:
         """Make several calls without waiting for each.
@@ -210,7 +210,7 @@ class Calls:
 
     def end(self) -> None:
         """No more calls: let go of who hears of them, who holds the user's objects."""
-        self.when_left, self.renew = _no_wait, None
+        self.on_work_left, self.before_each = _no_wait, None
 
     def compilations(self) -> int:
         """Programs compiled since the watches began."""
@@ -228,9 +228,9 @@ class Calls:
             names = self._snippet.names
             for name in self._set_up_names & self._keeps.keys():
                 self._keeps[name] = names.get(name)
-        if self.renew is not None:
-            self.renew()
-        if self._setup is not None or self.renew is not None:
+        if self.before_each is not None:
+            self.before_each()
+        if self._setup is not None or self.before_each is not None:
             self.drain()
 
     def _waited(self, values: Sequence[Any]) -> int:

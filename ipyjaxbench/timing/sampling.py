@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipyjaxbench import stats
 from ipyjaxbench.timing import call_kinds
 from ipyjaxbench.timing.call_kinds import Kinds
-from ipyjaxbench.timing.runner import Calls, Probe
+from ipyjaxbench.timing.runner import Calls, TimedCall
 
 _SAMPLE_NS = 1_000_000  # hides a clock of 100 ns
 _AHEAD = 5  # calls before each sample, untimed: asking devices whether they are idle cools them
@@ -36,9 +36,9 @@ class Samples:
         spent: nanoseconds of CPU time of each sample.
         compiled: for each sample, whether something was compiled in it.
         rounds: number of samples in each round.
-        probes: the calls of the warm-up.
-        probes_compiled: for each of them, whether it compiled something.
-        probes_spent: nanoseconds of CPU time of each of them.
+        warmup: the calls of the warm-up.
+        warmup_compiled: for each of them, whether it compiled something.
+        warmup_spent: nanoseconds of CPU time of each of them.
         known: relative half width of the interval when it was last looked at.
         spins: whether threads that compute may spin while they wait for each other.
     """
@@ -47,9 +47,9 @@ class Samples:
     spent: list[int] = field(default_factory=list)
     compiled: list[bool] = field(default_factory=list)
     rounds: list[int] = field(default_factory=list)
-    probes: list[Probe] = field(default_factory=list)
-    probes_compiled: list[bool] = field(default_factory=list)
-    probes_spent: list[int] = field(default_factory=list)
+    warmup: list[TimedCall] = field(default_factory=list)
+    warmup_compiled: list[bool] = field(default_factory=list)
+    warmup_spent: list[int] = field(default_factory=list)
     known: float = math.inf
     spins: bool = False
 
@@ -80,38 +80,38 @@ class Samples:
         """Nanoseconds of a call in the middle of the samples."""
         return stats.median([taken / number for number, taken in self.batches])
 
-    def settled_probes(self) -> list[Probe]:
+    def settled_warmup(self) -> list[TimedCall]:
         """The calls of the warm-up but the first, which may find cold caches."""
-        return self.probes[1:] or self.probes
+        return self.warmup[1:] or self.warmup
 
     @property
-    def probed(self) -> float:
+    def warmup_median(self) -> float:
         """Nanoseconds of a call in the middle of the warm-up."""
-        return stats.median([probe.waited for probe in self.settled_probes()])
+        return stats.median([call.waited for call in self.settled_warmup()])
 
     def count_what_was_left(self) -> None:
         """From now on calls are waited for to the end of all that they start.
 
         The calls of the warm-up were looked at so closely that they tell it, too. Samples do not.
         """
-        self.probes = [Probe(p.returned, p.waited + p.left, 0) for p in self.probes]
+        self.warmup = [TimedCall(p.returned, p.waited + p.left, 0) for p in self.warmup]
         self.batches, self.spent, self.compiled = [], [], []
         self.rounds = [0] if self.rounds else []
 
-    def adopt_probes(self) -> None:
+    def use_warmup_as_samples(self) -> None:
         """Count the calls of the warm-up as samples, where calls are too slow to waste any."""
-        looks = zip(self.probes, self.probes_compiled, self.probes_spent, strict=True)
-        for probe, compiled, spent in looks:
-            self.batches.append((1, probe.waited))
+        looks = zip(self.warmup, self.warmup_compiled, self.warmup_spent, strict=True)
+        for call, compiled, spent in looks:
+            self.batches.append((1, call.waited))
             self.spent.append(spent)
             self.compiled.append(compiled)
             self.rounds.append(1)
 
-    def adopt_together(self, calls: Calls, more: int) -> None:
+    def use_warmup_as_one_sample(self, calls: Calls, more: int) -> None:
         """Count them, and more calls, as one sample, part by part: an interrupt loses little."""
         __tracebackhide__ = True
-        number, taken = len(self.probes), sum(probe.waited for probe in self.probes)
-        compiled, end = any(self.probes_compiled), len(self.probes) + more
+        number, taken = len(self.warmup), sum(call.waited for call in self.warmup)
+        compiled, end = any(self.warmup_compiled), len(self.warmup) + more
         self._set_only(number, taken, compiled=compiled)
         while number < end:
             part = max(1, int(_PART_NS * number / max(taken, 1))) if number else 1
@@ -129,9 +129,9 @@ class Samples:
         """Make one call, looked at closely, with the work that it left running."""
         __tracebackhide__ = True
         before = calls.compilations()
-        self.probes.append(calls.probe(begun=begun))
-        self.probes_spent.append(calls.spent)
-        self.probes_compiled.append(calls.compilations() > before)
+        self.warmup.append(calls.time_one(begun=begun))
+        self.warmup_spent.append(calls.spent)
+        self.warmup_compiled.append(calls.compilations() > before)
 
     def leave_out_compiled(self) -> None:
         """Drop the samples in which something was compiled."""
@@ -157,10 +157,10 @@ class Samples:
 
     def kinds(self) -> Kinds | None:
         """Whether calls of the warm-up did different work."""
-        if any(self.probes_compiled):
+        if any(self.warmup_compiled):
             return None
-        looks = [(1, probe.waited) for probe in self.probes]
-        return call_kinds.kinds(looks, self.probes_spent, spins=self.spins)
+        looks = [(1, call.waited) for call in self.warmup]
+        return call_kinds.kinds(looks, self.warmup_spent, spins=self.spins)
 
     def merge(self) -> Kinds | None:
         """Where calls do different work, put samples together until each has some of all."""
@@ -178,7 +178,7 @@ def _per_call(batches: Collection[tuple[int, int]]) -> list[float]:
     return [taken / number * 1e-9 for number, taken in batches]
 
 
-def fixed(
+def take_samples(
     calls: Calls, samples: Samples, number: int, repeat: int, after: Callable[[int], object]
 ) -> None:
     """Take ``repeat`` samples of ``number`` calls; ``after`` each, how many are left is told."""
@@ -190,7 +190,7 @@ def fixed(
         after(max(wanted - len(samples.batches), 0))
 
 
-def exactly(
+def take_exact_samples(
     calls: Calls,
     samples: Samples,
     number: int,
@@ -218,14 +218,14 @@ def exactly(
     for _ in range(looks):
         samples.look(calls, begun=not one_each)
         if one_each:
-            after(repeat - 1 - len(samples.probes))
+            after(repeat - 1 - len(samples.warmup))
     learn()
     if one_each:
-        samples.adopt_probes()
-        fixed(calls, samples, 1, repeat - 1 - looks, after)
+        samples.use_warmup_as_samples()
+        take_samples(calls, samples, 1, repeat - 1 - looks, after)
         return
-    samples.adopt_together(calls, number - 1 - looks)
-    fixed(calls, samples, number, repeat - 1, after)
+    samples.use_warmup_as_one_sample(calls, number - 1 - looks)
+    take_samples(calls, samples, number, repeat - 1, after)
 
 
 def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
@@ -234,15 +234,15 @@ def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
     wall = calls.clock.wall
     start = wall()
     enough = start + max(int((deadline - start) * _WARM_SHARE), 0)
-    while len(samples.probes) < _WARM_CALLS:
+    while len(samples.warmup) < _WARM_CALLS:
         samples.look(calls)
         if wall() > enough or (wall() - start > _WARM_NS and _is_warm(samples)):
             return
 
 
 def _is_warm(samples: Samples) -> bool:
-    times = [probe.waited for probe in samples.probes]
-    if len(times) < 10 or any(samples.probes_compiled[-_CLEAN:]):
+    times = [call.waited for call in samples.warmup]
+    if len(times) < 10 or any(samples.warmup_compiled[-_CLEAN:]):
         return False
     return stats.median(times[-5:]) >= 0.9 * stats.median(times[-10:-5])
 
@@ -251,7 +251,7 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
     """As many as the clock needs and no more: large samples catch every disturbance."""
     __tracebackhide__ = True
     # The fastest: after each of these calls devices were asked, which makes the next one slower.
-    fastest = min(probe.waited for probe in samples.probes[-5:])
+    fastest = min(call.waited for call in samples.warmup[-5:])
     if calls.one_by_one or samples.kinds() or fastest >= _SAMPLE_NS:
         return 1
     number = 1
@@ -264,7 +264,7 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
         number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))
 
 
-def enough_of_both(calls: Calls, found: Kinds, deadline: int) -> int:
+def calls_per_mixed_sample(calls: Calls, found: Kinds, deadline: int) -> int:
     """Calls that a sample holds where they do different work, two slow ones at least."""
     if calls.one_by_one:
         return 1
@@ -280,12 +280,12 @@ def _taken(calls: Calls, number: int) -> int:
     return max(taken, calls.elapsed)  # a clock of CPU time stands still in a sleep
 
 
-def ahead_of(number: int) -> int:
+def untimed_calls(number: int) -> int:
     """Calls to make, untimed, before each sample of so many."""
     return min(_AHEAD, int(_CHEAP * number))
 
 
-def until_steady(
+def sample_until_steady(
     calls: Calls,
     samples: Samples,
     number: int,
@@ -307,7 +307,7 @@ def until_steady(
     wall = calls.clock.wall
     budget = max(deadline - wall(), 0)
     round_ns, enough = budget // 20, deadline - int((1 - _SPAN) * budget)
-    check, ahead = _MIN_ROUNDS, ahead_of(number)
+    check, ahead = _MIN_ROUNDS, untimed_calls(number)
     while (wall() < deadline and len(samples.batches) < _ENOUGH) or not samples.batches:
         samples.rounds.append(0)
         end = min(wall() + round_ns, deadline)

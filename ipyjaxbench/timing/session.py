@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.scope import Scene, placements
+from ipyjaxbench.frameworks.scope import Scope, placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
@@ -74,7 +74,7 @@ class FirstRun:
     """
 
     call: First
-    scope: Scene
+    scope: Scope
     bound: tuple[str, ...]
     carryover: Carryover
     donated: Donated
@@ -164,29 +164,29 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
     before = Snapshot(snippet.names, bound, frameworks, later=False)
     try:
         calls.set_up()
-        scope = Scene(snippet, frameworks)
+        scope = Scope(snippet, frameworks)
         bound += rebound(scope.functions, snippet.names)
         carryover = Carryover(scope, frameworks, session.remade)
-        donated = Donated(snippet, scope.values, scope.functions, frameworks)
+        donated = Donated(snippet, scope.read_values, scope.functions, frameworks)
         watches = (framework.watch(scope.compiled) for framework in frameworks)
         calls.watches = [session.watching.enter_context(watch) for watch in watches]
         if donate_copies:
-            donated.spare()
+            donated.donate_copies()
         found = _found_state(session, scope) if not donated.is_possible else None
         background = Background(calls.clock)
         first = calls.first()
-        background.look()
+        background.inspect_first_call()
         return FirstRun(first, scope, tuple(bound), carryover, donated, found, background)
     except BaseException:
         before.restore(frameworks)
         raise
 
 
-def _found_state(session: Session, scope: Scene) -> Checkpoint | None:
+def _found_state(session: Session, scope: Scope) -> Checkpoint | None:
     """Keep what the first call will find, as far as that is cheap."""
     if not session.options.restore:
         return None
-    values = {n: v for n, v in scope.values.items() if n not in session.remade} | scope.called
+    values = {n: v for n, v in scope.read_values.items() if n not in session.remade} | scope.called
     return Checkpoint.of_user(values, session.frameworks, session.snippet.names)
 
 
@@ -208,18 +208,18 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     outputs = placements({"": call.value, **results}, frameworks)
     in_play = scope.in_play(frameworks, outputs)
     _drain_only(in_play, session, frameworks)
-    values = {**scope.reached, **scope.values}
-    changes = Changes(snippet, values, frameworks, scope.reached, scope.functions)
+    values = {**scope.captured, **scope.read_values}
+    changes = Changes(snippet, values, frameworks, scope.captured, scope.functions)
     used_once = {*changes.certain, *converted(scope, frameworks)}
     calls.fresh = not used_once.isdisjoint(remade)
-    lost = donated.keep_lost()
-    calls.renew = donated.renew if lost else None
-    kept = set_back(snippet, scope.values, frameworks)
+    lost = donated.forget_unused()
+    calls.before_each = donated.refresh if lost else None
+    kept = set_back(snippet, scope.read_values, frameworks)
     plan = Plan(calls, call.value, results, kept, frameworks)
-    shown += checks.after_first(scope, outputs, lost, frameworks, remade)
-    shown += checks.of_value(call.value, snippet.text)
-    shown += checks.of_name(snippet.statements, results)
-    first.carryover.after_first(call.value, held=is_held(call))
+    shown += checks.check_first_call(scope, outputs, lost, frameworks, remade)
+    shown += checks.check_value(call.value, snippet.text)
+    shown += checks.check_assigned_value(snippet.statements, results)
+    first.carryover.inspect_first_call(call.value, held=is_held(call))
     return LaterCalls(
         session=session,
         first=dataclasses.replace(first, call=call._replace(value=None)),
@@ -235,7 +235,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
         changes=changes,
         after=after,
         checkpoint=Checkpoint(
-            {**scope.values, **scope.called, **scope.reached, **results},
+            {**scope.read_values, **scope.called, **scope.captured, **results},
             frameworks,
             snippet.names,
             copies=options.restore,
@@ -266,7 +266,7 @@ def restore(later: LaterCalls) -> list[str]:
     """
     first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
     calls.drain()
-    first.carryover.after_last()
+    first.carryover.inspect_containers()
     first.donated.restore()
     checkpoint.restore()
     lost = later.after.restore(later.frameworks, checkpoint.revived)

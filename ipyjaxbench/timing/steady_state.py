@@ -19,9 +19,9 @@ from ipyjaxbench.timing.sampling import Samples
 from ipyjaxbench.timing.throughput import Queued, queued_calls
 from ipyjaxbench.usercode import exceptions
 
-#: Told after each round, or each of so many samples: relative half width of the interval so far
-#: (not a number where nobody looks), and the nanoseconds left.
-Told = Callable[[float, int], object]
+#: Called after each round, or after each sample where their number is known, with the relative half
+#: width of the interval so far (not a number where it is not asked) and the nanoseconds left.
+OnProgress = Callable[[float, int], object]
 _REPEAT = 7  # what %timeit takes when only -n is given
 _SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
 _IN_FLIGHT = 0.1  # of the free memory, for results that were not waited for
@@ -40,14 +40,14 @@ class Steady:
         plan: how they are made; it learns from the warm-up.
         options: how often and how long.
         room: how many more results fit into the free memory.
-        told: hears how far it is.
+        on_progress: called with how far it is.
         on_gpu: whether to ask what the GPUs do.
 
     Attributes:
         number: calls per sample, once `warm_up` has found it.
         samples: what was timed.
         queued: looks at throughput and dispatch; None where nothing is queued.
-        said: what the calls showed.
+        notes: what the calls showed.
         ended_early: whether an error or the user ended them.
         differ: the kinds of calls in the warm-up, where they do different work.
         elapsed: seconds that they took.
@@ -60,12 +60,12 @@ class Steady:
     plan: Plan
     options: TimeOptions
     room: float
-    told: Told
+    on_progress: OnProgress
     on_gpu: bool = False
     number: int = 1
     samples: Samples = field(default_factory=Samples)
     queued: Queued | None = None
-    said: list[Note] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     ended_early: bool = False
     differ: Kinds | None = None
     elapsed: float = 0.0
@@ -75,7 +75,7 @@ class Steady:
 
     def __post_init__(self) -> None:
         """Hear of work that calls leave running."""
-        self.calls.when_left = self._wait_for_all
+        self.calls.on_work_left = self._wait_for_all
 
     def run(self, typical: int) -> None:
         """Make all calls; what ends them early is said.
@@ -96,11 +96,11 @@ class Steady:
         except KeyboardInterrupt as interrupt:
             self.calls.interrupt = interrupt
             self.ended_early = True
-            self.said.append(notes.interrupted())
+            self.notes.append(notes.interrupted())
         self.close()
         if not self.samples.batches:
             self._learn()
-            self.samples.adopt_probes()
+            self.samples.use_warmup_as_samples()
         self._even_out()
 
     def _even_out(self) -> None:
@@ -109,7 +109,7 @@ class Steady:
         found = self.samples.merge() if merge else None
         if found := self.differ or found:
             seconds = (found.fast * 1e-9, found.slow * 1e-9)
-            self.said.append(notes.calls_differ(*seconds, found.share))
+            self.notes.append(notes.calls_differ(*seconds, found.share))
 
     @contextmanager
     def counted(self) -> Iterator[None]:
@@ -121,7 +121,7 @@ class Steady:
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except Exception as error:  # noqa: BLE001
             self.ended_early = True
-            self.said.append(exceptions.ended_by(error, self.calls.made))
+            self.notes.append(exceptions.ended_by(error, self.calls.made))
         finally:
             self.elapsed += (self.calls.clock.wall() - begun) * 1e-9
             self.compiling += self.calls.compile_seconds() - compiled
@@ -136,16 +136,16 @@ class Steady:
         self.number = sampling.calls_per_sample(calls, samples)
         if found := samples.kinds():
             self.differ = found
-            several = sampling.enough_of_both(calls, found, deadline)
+            several = sampling.calls_per_mixed_sample(calls, found, deadline)
             self.number = max(self.number, several)
         asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
-            self.queued = queued_calls(calls, samples.settled_probes(), _IN_FLIGHT * self.room)
+            self.queued = queued_calls(calls, samples.settled_warmup(), _IN_FLIGHT * self.room)
 
     @property
     def ahead(self) -> int:
         """Calls to make, untimed, before each sample."""
-        return sampling.ahead_of(self.number)
+        return sampling.untimed_calls(self.number)
 
     def close(self) -> None:
         """No more calls: what was timed is all there is."""
@@ -159,7 +159,7 @@ class Steady:
             return []
         if self.queued is not None and self.queued.dispatches:
             return self.queued.dispatches
-        return [probe.returned * 1e-9 for probe in self.samples.settled_probes()]
+        return [probe.returned * 1e-9 for probe in self.samples.settled_warmup()]
 
     def _take_samples(self, typical: int) -> None:
         __tracebackhide__ = True
@@ -167,50 +167,50 @@ class Steady:
         begun, budget = calls.clock.wall(), int(options.seconds * 1e9)
         deadline = begun + budget
         if self.room < _FEWEST:
-            self.said.append(notes.over_memory(self.room))
+            self.notes.append(notes.over_memory(self.room))
             return
         if options.number is not None:
-            self.told(math.nan, 0)
-            sampling.exactly(
+            self.on_progress(math.nan, 0)
+            sampling.take_exact_samples(
                 calls, samples, options.number, options.repeat or _REPEAT,
                 self._learn, self._after_sample,
             )  # fmt: skip
             return
         if options.repeat is None and typical > budget:
-            self.said.append(notes.over_budget(typical * 1e-9, again=typical < _PATIENCE_NS))
+            self.notes.append(notes.over_budget(typical * 1e-9, again=typical < _PATIENCE_NS))
             if typical < _PATIENCE_NS:
                 samples.look(calls)
             return
-        self.told(samples.known, budget)
+        self.on_progress(samples.known, budget)
         self.warm_up(deadline)
         if options.repeat is not None:
-            sampling.fixed(calls, samples, self.number, options.repeat, self._after_sample)
+            sampling.take_samples(calls, samples, self.number, options.repeat, self._after_sample)
             return
         # Where work is hidden, a call whose work was over before the question seems to have none.
         if typical > _SLOW * budget and not (self.differ or self.plan.waits_for_all):
-            samples.adopt_probes()
-        sampling.until_steady(
+            samples.use_warmup_as_samples()
+        sampling.sample_until_steady(
             calls, samples, self.number, deadline, options.target,
             self._after_round(deadline, begun),
         )  # fmt: skip
         spent = calls.clock.wall() - begun
         if _MISSED * options.target < samples.half_width() < math.inf:
-            self.said.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
+            self.notes.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
 
     def _learn(self) -> None:
         """Decide what calls are waited for, once, from those of the warm-up."""
-        if self.samples.probes and (learned := self.plan.learn(self.samples.probes)):
-            self.said += learned
+        if self.samples.warmup and (learned := self.plan.learn(self.samples.warmup)):
+            self.notes += learned
             self.samples.count_what_was_left()
 
     def _wait_for_all(self, left: int) -> None:
         """Do so although the warm-up did not show it; what was timed before is another figure."""
-        self.said += self.plan.wait_for_all(left)
+        self.notes += self.plan.wait_for_all(left)
         self.samples.count_what_was_left()
 
     def _after_sample(self, left: int) -> None:
         samples = self.samples
-        self.told(math.nan, left * (samples.batches[-1][1] if samples.batches else 0))
+        self.on_progress(math.nan, left * (samples.batches[-1][1] if samples.batches else 0))
 
     def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:
         calls, queued = self.calls, self.queued
@@ -222,7 +222,7 @@ class Steady:
                 calls.check(self.samples.per_call)
             if queued is not None and queued.spent <= _QUEUED_SHARE * (wall() - begun):
                 queued.look()
-            self.told(self.samples.known, max(deadline - wall(), 0))
+            self.on_progress(self.samples.known, max(deadline - wall(), 0))
 
         return after_round
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
-from ipyjaxbench.timing.runner import Calls, Probe
+from ipyjaxbench.timing.runner import Calls, TimedCall
 
 _LOOK_NS = 8_000_000  # of queued calls in one look
 _FEWEST, _MOST = 4, 64
@@ -54,7 +54,7 @@ class Queued:
         self.spent += self.calls.clock.wall() - start
 
 
-def queued_calls(calls: Calls, probes: Sequence[Probe], most: float) -> Queued | None:
+def queued_calls(calls: Calls, probes: Sequence[TimedCall], most: float) -> Queued | None:
     """What looks at queued calls; None where nothing is queued or calls are too slow for it.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench import ArmFailedError, Comparison, OptionError, compare
-from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.errors import Interrupted
@@ -26,7 +26,7 @@ def run(
     for label, code in arms.items():
         setup, bar, timed = code.rpartition("|")
         before = Snippet(Source.plain(setup.strip()), names) if bar else None
-        entries.append(Entry(label, Snippet(Source.plain(timed.strip()), names), before))
+        entries.append(ArmSpec(label, Snippet(Source.plain(timed.strip()), names), before))
     chosen = CompareOptions(**{"budget": 0.2, "keep_going": True, **options})
     try:
         return compare_snippets(entries, chosen, clock=clock)
@@ -169,12 +169,12 @@ def test_results_of_other_kinds_are_compared_where_they_hold_numbers(
 
 
 def test_a_control_too_wide_leaves_no_winner() -> None:
-    from ipyjaxbench.comparison.comparison import Side
+    from ipyjaxbench.comparison.comparison import ArmResult
     from tests.results import measured
 
     noisy = [1_000_000 * (1 + 9 * (i * 7919 % 5 == 0)) * (1 + i * 104729 % 3) for i in range(60)]
     less = [round(0.8 * t) for t in noisy]
-    found = Comparison((Side("a", measured(noisy)), Side("b", measured(less))), "a")
+    found = Comparison((ArmResult("a", measured(noisy)), ArmResult("b", measured(less))), "a")
     ratio = found.ratio("b")
     assert ratio is not None
     assert ratio.verdict == "FASTER"
@@ -294,12 +294,12 @@ def test_where_nothing_can_be_compared_the_headline_has_no_ratio(made: tuple[str
 
 
 def test_code_that_differs_from_itself_leaves_no_winner() -> None:
-    from ipyjaxbench.comparison.comparison import Side
+    from ipyjaxbench.comparison.comparison import ArmResult
     from tests.results import measured
 
     odd = [1_000_000 + 60_000 * (i % 2) for i in range(80)]
     more = [round(1.02 * t) for t in odd]
-    found = Comparison((Side("a", measured(odd)), Side("b", measured(more))), "a")
+    found = Comparison((ArmResult("a", measured(odd)), ArmResult("b", measured(more))), "a")
     itself = found.against_itself
     assert itself is not None
     assert not itself.covers_one()

@@ -13,17 +13,17 @@ import pytest
 
 from ipyjaxbench import Comparison, MissingLibraryError, Sweep
 from ipyjaxbench.comparison import notes
-from ipyjaxbench.comparison.comparison import Side
+from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point, Skipped
 from ipyjaxbench.reports import html
 from tests.results import measured
 from tests.sanitiser import Page, assert_survives
 
 
-def arm(label: str, nanoseconds: int, *, step: int = 500, **changes: object) -> Side:
+def arm(label: str, nanoseconds: int, *, step: int = 500, **changes: object) -> ArmResult:
     """Samples that scatter a little, the same way in each arm."""
     times = [nanoseconds + step * (i * 7 % 5) * nanoseconds // 1_000_000 for i in range(40)]
-    return Side(label, measured(times, **changes))
+    return ArmResult(label, measured(times, **changes))
 
 
 PAIR = Comparison(
@@ -39,7 +39,7 @@ MIXED = Comparison(
     (
         arm("a", 1_000_000),
         arm("same", 1_001_000, step=400),
-        Side("bad", None, "ValueError: no"),
+        ArmResult("bad", None, "ValueError: no"),
         arm("slow", 9_000_000, step=300, throughputs=(0.004, 0.004), waited=True),
     ),
     "a",

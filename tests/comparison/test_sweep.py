@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench import ArmFailedError, OptionError, Sweep
-from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
 from ipyjaxbench.errors import Interrupted
@@ -18,7 +18,7 @@ ARMS = {"line": "for i in range(n): pass", "square": "for i in range(n * n // 50
 def run(
     names: dict[str, Any], swept: dict[str, list], arms: dict[str, str] = ARMS, **options: Any
 ) -> Sweep:
-    entries = [Entry(n, Snippet(Source.plain(code), names)) for n, code in arms.items()]
+    entries = [ArmSpec(n, Snippet(Source.plain(code), names)) for n, code in arms.items()]
     setup = options.pop("setup", None)
     before = Snippet(Source.plain(setup), names) if setup else None
     chosen = CompareOptions(**{"budget": 0.4, "keep_going": True, **options})

@@ -10,7 +10,7 @@ import pytest
 
 from ipyjaxbench import Comparison, RecordError, Rerun, Sweep, compare_notebooks, read_notebook
 from ipyjaxbench.__main__ import main
-from ipyjaxbench.comparison.comparison import Side
+from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.reports.blocks import Facts
@@ -62,7 +62,7 @@ def test_a_difference_counts_beyond_what_two_runs_differ_by(
 def test_it_is_the_rule_of_fwcompare_for_kept_measurements(a: Path, b: Path) -> None:
     for times in (1.0, 1.03, 1.05, 1.1, 1.5, 0.97, 0.9):
         after = slowed(times)
-        compared = Comparison((Side("a", M), Side("b", after)), "a", interleaved=False)
+        compared = Comparison((ArmResult("a", M), ArmResult("b", after)), "a", interleaved=False)
         change = Change(summarize(M), summarize(after))
         assert change.verdict == compared.verdict("b")
         assert change.ratio == compared.ratio("b")
@@ -121,8 +121,10 @@ def test_code_that_moved_and_was_edited_is_found_by_its_name(a: Path, b: Path) -
 
 def test_turns_of_a_loop_and_arms_and_points_are_paired_in_order(a: Path, b: Path) -> None:
     loop = "for n in y:\n    %fwtime f(x)"
-    compared = Comparison((Side("a", M), Side("b", None, "failed"), Side("c", M)), "a")
-    again = dataclasses.replace(compared, sides=(Side("a", SLOW), *compared.sides[1:]))
+    compared = Comparison(
+        (ArmResult("a", M), ArmResult("b", None, "failed"), ArmResult("c", M)), "a"
+    )
+    again = dataclasses.replace(compared, sides=(ArmResult("a", SLOW), *compared.sides[1:]))
     swept = [Sweep(("n",), ("a", "c"), (Point(("1",), each),)) for each in (compared, again)]
     notebook(a, cell(loop, M, FAST, cell_id="1"), cell("%%fwcompare", compared), cell("", swept[0]))
     notebook(b, cell(loop, M, SLOW, cell_id="1"), cell("%%fwcompare", again), cell("", swept[1]))
@@ -135,7 +137,7 @@ def test_turns_of_a_loop_and_arms_and_points_are_paired_in_order(a: Path, b: Pat
 
 
 def test_what_is_shown_again_counts_once(a: Path, b: Path) -> None:
-    arms = Comparison((Side("a", M), Side("b", SLOW)), "a")
+    arms = Comparison((ArmResult("a", M), ArmResult("b", SLOW)), "a")
     for path in (a, b):
         cells = cell("r = %fwtime --name f f(x)\nr", M, M), cell("c", arms), cell("c\nr", arms, M)
         notebook(path, *cells)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ipyjaxbench import Comparison, RecordError, Sweep, read_notebook
-from ipyjaxbench.comparison.comparison import Side
+from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.records.notebooks import KINDS, NotebookRecords
 from ipyjaxbench.reports import html
@@ -22,7 +22,7 @@ from tests.notebook_files import cell, notebook
 from tests.results import STEADY, measured
 
 M = measured(STEADY)
-C = Comparison((Side("a", M), Side("b", measured([2000] * 100))), "a")
+C = Comparison((ArmResult("a", M), ArmResult("b", measured([2000] * 100))), "a")
 S = Sweep(("n",), ("a", "b"), (Point(("100",), C),))
 
 

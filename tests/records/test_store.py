@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ipyjaxbench.comparison.comparison import Comparison, Side
+from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.sweep import Point, Sweep
 from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import Past, Where, entries
@@ -76,7 +76,11 @@ def test_a_result_without_a_measurement_makes_no_file(journal: Journal, place: P
 
 
 def test_a_comparison_is_kept_arm_by_arm() -> None:
-    sides = (Side("a", measured(STEADY)), Side("b", None, "failed"), Side("c", measured(STEADY)))
+    sides = (
+        ArmResult("a", measured(STEADY)),
+        ArmResult("b", None, "failed"),
+        ArmResult("c", measured(STEADY)),
+    )
     compared = Comparison(sides, "a")
     assert [(e.magic, e.label) for e in past(result=compared)] == [
         ("fwcompare", "a"),
@@ -87,7 +91,7 @@ def test_a_comparison_is_kept_arm_by_arm() -> None:
 
 
 def test_kept_measurements_that_are_compared_again_are_not_kept_twice() -> None:
-    sides = (Side("a", measured(STEADY)), Side("b", measured(STEADY)))
+    sides = (ArmResult("a", measured(STEADY)), ArmResult("b", measured(STEADY)))
     assert past(result=Comparison(sides, "a", interleaved=False)) == []
 
 

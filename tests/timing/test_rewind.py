@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
@@ -109,7 +109,7 @@ def test_arms_start_from_what_the_first_of_them_found() -> None:
 
 
 def compared(bench: Bench, **arms: str) -> Comparison:
-    entries = [Entry(n, Snippet(Source.plain(code), bench.names)) for n, code in arms.items()]
+    entries = [ArmSpec(n, Snippet(Source.plain(code), bench.names)) for n, code in arms.items()]
     return compare_snippets(entries, CompareOptions(budget=3.0), clock=bench.clock)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
-from ipyjaxbench.timing.runner import Calls, First, Probe
+from ipyjaxbench.timing.runner import Calls, First, TimedCall
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
@@ -56,13 +56,13 @@ def test_work_that_the_code_did_not_hand_on_is_in_the_first_call_too() -> None:
 def test_a_probe_tells_when_python_went_on_and_when_the_value_was_there() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(wait, value=True, names=(), kept={})
-    assert bench.calls.probe() == Probe(returned=10, waited=110, left=0)
+    assert bench.calls.time_one() == TimedCall(returned=10, waited=110, left=0)
 
 
 def test_a_probe_tells_how_long_work_went_on_that_was_not_waited_for() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(None, value=False, names=(), kept={})
-    assert bench.calls.probe() == Probe(returned=10, waited=10, left=100)
+    assert bench.calls.time_one() == TimedCall(returned=10, waited=10, left=100)
 
 
 def test_a_sample_is_the_time_of_all_its_calls_each_waited_for() -> None:
@@ -87,7 +87,7 @@ def test_samples_of_calls_that_are_not_waited_for_tell_what_they_left_running() 
     left: list[int] = []
     bench = Bench("device.start(dispatch=10, work=100_000)")
     bench.calls.arrange(None, value=False, names=(), kept={})
-    bench.calls.when_left = left.append
+    bench.calls.on_work_left = left.append
     assert bench.calls.sample(5)[0] == 50
     assert left == []
     assert bench.calls.sample(5)[0] == 50
@@ -98,7 +98,7 @@ def test_samples_of_calls_that_are_waited_for_ask_nothing() -> None:
     left: list[int] = []
     bench = Bench("device.start(dispatch=10, work=100_000); log")
     bench.calls.arrange(lambda value: None, value=True, names=(), kept={})
-    bench.calls.when_left = left.append
+    bench.calls.on_work_left = left.append
     for _ in range(3):
         bench.calls.sample(5)
     assert left == []
@@ -122,7 +122,7 @@ def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:
 def test_set_up_runs_before_each_stretch_and_its_time_is_not_counted() -> None:
     bench = Bench("log.append('call'); clock.advance(1)", "log.append('set'); clock.advance(500)")
     assert bench.calls.sample(2)[0] == 2
-    assert bench.calls.probe().waited == 1
+    assert bench.calls.time_one().waited == 1
     assert bench.log == ["set", "call", "call", "set", "call"]
 
 
@@ -141,9 +141,9 @@ def test_a_stretch_that_goes_on_is_not_set_up_again() -> None:
 def test_arguments_are_renewed_before_each_stretch_untimed() -> None:
     bench = Bench("clock.advance(1)")
     assert not bench.calls.one_by_one
-    bench.calls.renew = lambda: bench.clock.advance(900)
+    bench.calls.before_each = lambda: bench.clock.advance(900)
     assert bench.calls.one_by_one
-    assert [bench.calls.sample(1)[0], bench.calls.probe().waited] == [1, 1]
+    assert [bench.calls.sample(1)[0], bench.calls.time_one().waited] == [1, 1]
     assert bench.calls.sample(1, begun=True)[0] == 1
     assert bench.clock.now() == 3 * 901
 
@@ -176,7 +176,7 @@ def test_a_sample_is_never_negative(step: int) -> None:
 def test_calls_are_counted() -> None:
     bench = Bench("clock.advance(1)")
     bench.calls.first()
-    bench.calls.probe()
+    bench.calls.time_one()
     bench.calls.sample(5)
     assert bench.calls.made == 7
 

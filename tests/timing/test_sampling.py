@@ -41,13 +41,13 @@ class Bench:
     def warm_up(self, seconds: float = 1000.0) -> int:
         """Warm up; give the number of calls."""
         sampling.warm_up(self.calls, self.samples, self.clock.wall() + int(seconds * SECOND))
-        return len(self.samples.probes)
+        return len(self.samples.warmup)
 
     def until_steady(self, seconds: float, number: int = 1) -> float:
         """Take samples; give the seconds that it took."""
         start = self.clock.wall()
         end = start + int(seconds * SECOND)
-        sampling.until_steady(self.calls, self.samples, number, end, 0.02, lambda: None)
+        sampling.sample_until_steady(self.calls, self.samples, number, end, 0.02, lambda: None)
         return (self.clock.wall() - start) / SECOND
 
 
@@ -76,9 +76,9 @@ def test_exactly_as_many_calls_are_made_as_were_asked_for(
     bench, looked, left = Bench(lambda _: 10), [], []
 
     def learn() -> None:
-        looked.extend(bench.samples.probes)
+        looked.extend(bench.samples.warmup)
 
-    sampling.exactly(bench.calls, bench.samples, number, repeat, learn, left.append)
+    sampling.take_exact_samples(bench.calls, bench.samples, number, repeat, learn, left.append)
     assert bench.count == number * repeat - 1
     assert bench.samples.batches == [(calls, 10 * calls) for calls in batches]
     assert bench.samples.rounds == [1] * len(batches)
@@ -88,8 +88,8 @@ def test_exactly_as_many_calls_are_made_as_were_asked_for(
 
 def test_calls_that_need_preparing_are_made_one_by_one_and_counted_as_one_sample() -> None:
     bench = Bench(lambda count: 10 * count)
-    bench.calls.renew = lambda: bench.clock.advance(1_000_000)
-    sampling.fixed(bench.calls, bench.samples, 3, 2, lambda left: None)
+    bench.calls.before_each = lambda: bench.clock.advance(1_000_000)
+    sampling.take_samples(bench.calls, bench.samples, 3, 2, lambda left: None)
     assert bench.samples.batches == [(3, 60), (3, 150)]
 
 
@@ -113,7 +113,7 @@ def test_warming_up_goes_on_while_calls_get_faster() -> None:
 def test_warming_up_goes_on_until_three_calls_in_a_row_compiled_nothing() -> None:
     bench = Bench(lambda _: SECOND, compiles=lambda count: count in (1, 2, 9))
     assert bench.warm_up() == 12
-    late = [index for index, told in enumerate(bench.samples.probes_compiled) if told]
+    late = [index for index, told in enumerate(bench.samples.warmup_compiled) if told]
     assert late == [0, 1, 8]
 
 
@@ -143,7 +143,7 @@ def test_a_sample_of_slow_calls_holds_one_and_costs_no_call_to_find_out(cost: in
 
 def test_calls_that_need_preparing_are_samples_of_one() -> None:
     bench = Bench(lambda _: 10)
-    bench.calls.renew = lambda: None
+    bench.calls.before_each = lambda: None
     bench.warm_up()
     assert sampling.calls_per_sample(bench.calls, bench.samples) == 1
 
@@ -228,14 +228,14 @@ def test_samples_in_which_something_compiled_are_left_out_of_their_rounds() -> N
 
 def test_a_sample_remembers_whether_something_compiled_in_any_of_its_calls() -> None:
     bench = Bench(lambda _: 10, compiles=lambda count: count == 5)
-    sampling.fixed(bench.calls, bench.samples, 2, 4, lambda left: None)
+    sampling.take_samples(bench.calls, bench.samples, 2, 4, lambda left: None)
     assert bench.samples.compiled == [False, False, True, False]
 
 
 def test_calls_of_the_warm_up_can_be_counted_as_samples() -> None:
     bench = Bench(lambda count: count * SECOND, compiles=lambda count: count == 1)
     bench.warm_up(1.0)
-    bench.samples.adopt_probes()
+    bench.samples.use_warmup_as_samples()
     assert bench.samples.batches == [(1, SECOND + 1000)]
     assert (bench.samples.compiled, bench.samples.rounds) == ([True], [1])
 

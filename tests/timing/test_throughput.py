@@ -33,7 +33,7 @@ def queue_of(
     calls.arrange(wait if waits else None, value=waits, names=(), kept={})
     samples = Samples()
     sampling.warm_up(calls, samples, device.clock.wall() + 10**9)
-    return queued_calls(calls, samples.settled_probes(), most), device
+    return queued_calls(calls, samples.settled_warmup(), most), device
 
 
 def test_queued_calls_take_what_the_device_needs_and_no_more() -> None:

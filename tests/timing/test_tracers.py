@@ -86,7 +86,7 @@ def test_kernels_that_are_waited_for_are_told_on_a_gpu(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")
-    (note,) = tracers.environment([on("cpu"), on(device)])
+    (note,) = tracers.environment_settings([on("cpu"), on(device)])
     assert note.text == (
         "CUDA_LAUNCH_BLOCKING is on: Python waits for every kernel, one after another."
     )
@@ -96,6 +96,6 @@ def test_they_are_not_told_on_a_cpu_nor_where_they_are_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")
-    assert list(tracers.environment([on("cpu")])) == []
+    assert list(tracers.environment_settings([on("cpu")])) == []
     monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "0")
-    assert list(tracers.environment([on("cuda:0")])) == []
+    assert list(tracers.environment_settings([on("cuda:0")])) == []

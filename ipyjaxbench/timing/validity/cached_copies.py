@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from ipyjaxbench.frameworks import Framework
-from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.usercode.call import called
@@ -15,12 +15,12 @@ _CONVERTS_SELF = {"tolist", "item"}
 
 
 def kept_copies(
-    scene: Scene, remade: Collection[str], frameworks: Sequence[Framework], per_call: float
+    scope: Scope, remade: Collection[str], frameworks: Sequence[Framework], per_call: float
 ) -> Iterator[Note]:
     """Arrays that are converted in each call, where all but the first find the copy kept.
 
     Args:
-        scene: the code, and what its names stood for before the first call.
+        scope: the code, and what its names stood for before the first call.
         remade: names that are bound anew before each call.
         frameworks: asked about their arrays.
         per_call: seconds of a call.
@@ -28,16 +28,16 @@ def kept_copies(
     Returns:
         A Note for each whose conversion takes more than all of the call.
     """
-    for name, framework in converted(scene, frameworks).items():
-        taken = None if name in remade else framework.conversion(scene.values[name])
+    for name, framework in converted(scope, frameworks).items():
+        taken = None if name in remade else framework.conversion(scope.read_values[name])
         if taken and taken[0] - taken[1] > per_call:
             yield notes.copy_kept(name, taken[0])
 
 
-def converted(scene: Scene, frameworks: Sequence[Framework]) -> dict[str, Framework]:
+def converted(scope: Scope, frameworks: Sequence[Framework]) -> dict[str, Framework]:
     """Names of arrays that keep the copy that the code makes of them, with their frameworks."""
-    names = _converted(scene.snippet.statements) - set(scene.snippet.binds)
-    values = {name: scene.values[name] for name in sorted(names & scene.values.keys())}
+    names = _converted(scope.snippet.statements) - set(scope.snippet.binds)
+    values = {name: scope.read_values[name] for name in sorted(names & scope.read_values.keys())}
     return {n: f for n, v in values.items() for f in frameworks
             if f.keeps_copies and f.owns(type(v))}  # fmt: skip
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, find_arrays, is_the_users
-from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.isolation import handed_on
@@ -45,7 +45,7 @@ class Carryover:
     """Looks before the first call, after it, and after the last; it calls nothing of the user's.
 
     Args:
-        scene: the code and what it can reach.
+        scope: the code and what it can reach.
         frameworks: to find arrays.
         remade: names that the set-up binds before each sample.
 
@@ -55,34 +55,34 @@ class Carryover:
 
     def __init__(
         self,
-        scene: Scene,
+        scope: Scope,
         frameworks: Sequence[Framework],
         remade: Sequence[str],
     ) -> None:
-        snippet = scene.snippet
+        snippet = scope.snippet
         self.remade = frozenset(remade)
         self._snippet = snippet
-        self._scene = scene
+        self._scope = scope
         self._frameworks = frameworks
         anew = {*remade, *(n for n in snippet.binds if n not in snippet.carried)}
-        self._known = {n: v for n, v in scene.values.items() if n not in anew}
-        self._caches = [f for f in scene.functions if type(f) is _CACHE]
+        self._known = {n: v for n, v in scope.read_values.items() if n not in anew}
+        self._caches = [f for f in scope.functions if type(f) is _CACHE]
         self._filled = [f.cache_info() for f in self._caches]
         handed = set(handed_on([*snippet.statements, *snippet.in_magics]))
         self._iterators = {n: v for n, v in self._known.items() if n in handed and _may_end(v)}
         self._ended_before = {n for n, v in self._iterators.items() if _has_ended(v)}
-        others = {n: v for n, v in scene.reached.items() if n not in self._iterators}
+        others = {n: v for n, v in scope.captured.items() if n not in self._iterators}
         self._iterators |= {n: v for n, v in others.items() if _may_end(v) and not _has_ended(v)}
         self._ended: list[str] = []
         self._missed = [0] * len(self._caches)  # by the first call
-        self._containers = dict(_containers({**scene.reached, **self._known}))
+        self._containers = dict(_containers({**scope.captured, **self._known}))
         self._before = {n: len(value) for n, value in self._containers.items()}
         self._grown = self._before
         self._inside = {id(value) for value in self._values_inside()}
         self._held: Callable[[], object] | None = None
         self._same = False
 
-    def after_first(self, value: object, *, held: bool) -> None:
+    def inspect_first_call(self, value: object, *, held: bool) -> None:
         """Look after the first call.
 
         Args:
@@ -99,7 +99,7 @@ class Carryover:
         if held and not issubclass(type(value), _SHARED) and self._was_put_away(value):
             self._held = _remembered(value, self._frameworks)
 
-    def after_last(self) -> None:
+    def inspect_containers(self) -> None:
         """Look after the last call, before what the calls changed is put back."""
         self._grown = {n: len(value) for n, value in self._containers.items()}
 
@@ -109,10 +109,10 @@ class Carryover:
 
     def _values_inside(self) -> Iterator[object]:
         """Items of containers and attributes of plain objects that the code can reach."""
-        values = [*self._scene.reached.values(), *self._known.values()]
+        values = [*self._scope.captured.values(), *self._known.values()]
         return itertools.islice(_inside(values, _DEPTH), _MOST_INSIDE)
 
-    def look_again(self, again: Callable[[], object], first: int, later: float) -> None:
+    def inspect_later_value(self, again: Callable[[], object], first: int, later: float) -> None:
         """Look at the value of a later call, where the first one's is suspected to be kept.
 
         Args:
@@ -126,7 +126,7 @@ class Carryover:
         value = again() if name is None else self._snippet.names.get(name)
         self._same = value is not None and self._held() is value
 
-    def kept(self, calls: int, first: int, later: float) -> Iterator[Note]:
+    def cached_values(self, calls: int, first: int, later: float) -> Iterator[Note]:
         """Values that were computed once.
 
         Args:
@@ -139,7 +139,7 @@ class Carryover:
         for cache, before, missed in zip(self._caches, self._filled, self._missed, strict=True):
             now = cache.cache_info()
             only_hits = now.misses == before.misses and now.hits - before.hits >= calls - 1 > 0
-            outright = shown is not None and looked_up(shown, self._scene.values) is cache
+            outright = shown is not None and looked_up(shown, self._scope.read_values) is cache
             # A look-up inside of other work matters where it was most of the first call, and
             # where the user wrote it: libraries look up small things in passing.
             inside = first > _SLOWER * later and is_the_users(cache.__wrapped__)
@@ -156,10 +156,10 @@ class Carryover:
         """The code, with the cache emptied in each call; "" where it has no name in the code."""
         named = [each.func for each in ast.walk(ast.Module(list(self._snippet.statements), []))
                  if isinstance(each, ast.Call)]  # fmt: skip
-        found = (n for n in named if looked_up(n, self._scene.values) is cache)
+        found = (n for n in named if looked_up(n, self._scope.read_values) is cache)
         name = next((ast.unparse(node) for node in found), "")
         if not name:
-            names = {**self._scene.values, **self._scene.reached, **self._snippet.names}
+            names = {**self._scope.read_values, **self._scope.captured, **self._snippet.names}
             name = next((n for n, value in names.items() if value is cache), "")
         code = self._snippet.text
         below = "" if "\n" in code else f"; {code}"
@@ -170,11 +170,11 @@ class Carryover:
         value = self._held() if self._held else None
         return any(f.owns(type(value)) and f.immutable for f in self._frameworks)
 
-    def used_up(self) -> dict[str, Note]:
+    def exhausted_iterators(self) -> dict[str, Note]:
         """Iterators that had nothing left for later calls, by name."""
         return {n: validity_notes.used_up(n, before=n in self._ended_before) for n in self._ended}
 
-    def growth(self, calls: int, samples: Sequence[float]) -> Iterator[Note]:
+    def growing_containers(self, calls: int, samples: Sequence[float]) -> Iterator[Note]:
         """Containers that grew with every call, where the time grew with them.
 
         Args:

@@ -9,7 +9,7 @@ from types import CoroutineType, FunctionType
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Seen, is_the_users
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes, verdict
@@ -39,8 +39,8 @@ _LOADS = {"RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "RETURN_
 _MUCH = 0.25  # of a call, as far as frameworks tell it: from then on compiling was timed
 
 
-def after_first(
-    scene: Scene,
+def check_first_call(
+    scope: Scope,
     outputs: Sequence[Placement],
     lost: Sequence[str],
     frameworks: Sequence[Framework],
@@ -49,22 +49,22 @@ def after_first(
     """What the code and its first call show.
 
     Args:
-        scene: the code and what it can reach.
+        scope: the code and what it can reach.
         outputs: where the values live that it gave.
         lost: the arguments that it gave away.
         frameworks: to ask.
         remade: names that the set-up binds before each sample.
     """
-    named = compiled_work.uncalled(scene, frameworks)
+    named = compiled_work.find_uncalled(scope, frameworks)
     if named:
         yield named
     if lost:
         yield notes.fresh_copies(lost)
-    kept = [n for n in converted(scene, frameworks) if n not in remade]
-    yield from copies_made(scene.snippet.statements, scene.inputs, outputs, kept)
+    kept = [n for n in converted(scope, frameworks) if n not in remade]
+    yield from copies_made(scope.snippet.statements, scope.inputs, outputs, kept)
 
 
-def of_value(value: object, code: str) -> Iterator[Note]:
+def check_value(value: object, code: str) -> Iterator[Note]:
     """What the value of the first call tells: whether its work was done."""
     if found := deferred(value):
         yield validity_notes.lazy(found.kind, found.instead_of(code))
@@ -72,7 +72,9 @@ def of_value(value: object, code: str) -> Iterator[Note]:
         value.close()  # or Python would warn that it was never awaited
 
 
-def of_name(statements: Sequence[ast.stmt], results: Mapping[str, object]) -> Iterator[Note]:
+def check_assigned_value(
+    statements: Sequence[ast.stmt], results: Mapping[str, object]
+) -> Iterator[Note]:
     """What the value tells that an assignment gives to a name, where it is all of the code."""
     match statements:
         case [ast.Assign([ast.Name(name)], made)] if name in results:
@@ -81,20 +83,20 @@ def of_name(statements: Sequence[ast.stmt], results: Mapping[str, object]) -> It
                 yield validity_notes.lazy(found.kind, binds + found.instead_of(ast.unparse(made)))
 
 
-def cautions(
-    snippet: Snippet, scene: Scene, outputs: Sequence[Placement], playing: Sequence[Framework]
+def check_settings(
+    snippet: Snippet, scope: Scope, outputs: Sequence[Placement], playing: Sequence[Framework]
 ) -> Iterator[Note]:
     """What of the settings and surroundings changes what the figure means."""
-    yield from tracers.watching()
-    yield from tracers.environment((*scene.inputs, *outputs))
+    yield from tracers.active_tracers()
+    yield from tracers.environment_settings((*scope.inputs, *outputs))
     seen = Seen(
-        inputs=scene.inputs,
+        inputs=scope.inputs,
         outputs=tuple(outputs),
         statements=tuple(snippet.statements),
-        packages={name: _package(value) for name, value in scene.values.items()},
-        functions=tuple(scene.functions),
-        written=tuple(f for f in scene.functions if type(f) is FunctionType and is_the_users(f)),
-        compiled=tuple(scene.compiled),
+        packages={name: _package(value) for name, value in scope.read_values.items()},
+        functions=tuple(scope.functions),
+        written=tuple(f for f in scope.functions if type(f) is FunctionType and is_the_users(f)),
+        compiled=tuple(scope.compiled),
     )
     for framework in playing:
         yield from framework.cautions(seen)
@@ -104,7 +106,7 @@ def _package(value: object) -> str:
     return package_of(value) or module_of(type(value)).partition(".")[0]
 
 
-def of_state(
+def check_state(
     checkpoint: Checkpoint,
     advanced: Sequence[str],
     carryover: Carryover,
@@ -117,7 +119,7 @@ def of_state(
         yield notes.put_back(restored, checkpoint.nbytes)
     if checkpoint.cut and checkpoint.restores and calls_made > 1:
         yield notes.not_all_kept(checkpoint.cut)
-    used_up = carryover.used_up() if calls_made > 1 else {}
+    used_up = carryover.exhausted_iterators() if calls_made > 1 else {}
     yield from used_up.values()
     names = [n for n in dict.fromkeys(advanced) if n not in used_up and n not in carryover.remade]
     if names and calls_made > 1:
@@ -126,8 +128,8 @@ def of_state(
         yield notes.output_hidden(writes)
 
 
-def after_last(
-    scene: Scene,
+def check_samples(
+    scope: Scope,
     frameworks: Sequence[Framework],
     steady: Steady,
     carryover: Carryover,
@@ -136,31 +138,33 @@ def after_last(
     """What may mislead in the samples; those with a rare compilation are left out.
 
     Args:
-        scene: the code and what it can reach.
+        scope: the code and what it can reach.
         frameworks: whose compiled programs are looked at.
         steady: all calls after the first.
         carryover: what the calls left to each other.
         typical: nanoseconds of the first call, its compilation left out.
     """
     calls, samples = steady.calls, steady.samples
-    built = compiled_work.built(scene, frameworks)
+    built = compiled_work.find_builder(scope, frameworks)
     recompiles = _compilations(calls, samples, steady.compiling, built)
     yield from recompiles
     if any(note.code == "recompiles" for note in recompiles) or not samples.batches:
         return
     yield from _unsynchronised(steady)
-    if compiled_work.uncalled(scene, frameworks):
+    if compiled_work.find_uncalled(scope, frameworks):
         return
-    yield from carryover.kept(calls.made, typical, samples.per_call)
-    yield from carryover.growth(calls.made, samples.seconds)
+    yield from carryover.cached_values(calls.made, typical, samples.per_call)
+    yield from carryover.growing_containers(calls.made, samples.seconds)
     if not steady.ended_early:
-        yield from _too_short(scene.snippet, calls, samples)
+        yield from _too_short(scope.snippet, calls, samples)
     seconds = samples.per_call * 1e-9
     if built:
-        yield compiled_work.of_built(built, scene.snippet, calls.clock, seconds)
+        yield compiled_work.note_on_builder(built, scope.snippet, calls.clock, seconds)
     with Muted():
-        found = list(compiled_work.of_programs(compiled_work.programs(scene, frameworks), seconds))
-        found += kept_copies(scene, carryover.remade, frameworks, seconds)
+        found = list(
+            compiled_work.check_work(compiled_work.compiled_calls(scope, frameworks), seconds)
+        )
+        found += kept_copies(scope, carryover.remade, frameworks, seconds)
     yield from found
 
 
@@ -184,7 +188,7 @@ def _unsynchronised(steady: Steady) -> Iterator[Note]:
     if steady.plan.wait is not None and dispatches and len(samples.batches) >= _ENOUGH:
         seconds = samples.seconds
         half_width = stats.repeatability(seconds, samples.rounds)
-        statistic = verdict.headline(half_width, codes=[note.code for note in steady.said])
+        statistic = verdict.headline(half_width, codes=[note.code for note in steady.notes])
         returned, waited = statistic(dispatches), statistic(seconds)
         if waited > _TOLD_RATIO * returned > 0:
             yield notes.unsynchronised(returned, waited / returned)

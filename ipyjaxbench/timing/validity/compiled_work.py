@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Work
-from ipyjaxbench.frameworks.scope import Scene
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity import notes
@@ -39,37 +39,37 @@ class Built(NamedTuple):
     wrapper: str
 
 
-def built(scene: Scene, frameworks: Sequence[Framework]) -> Built | None:
+def find_builder(scope: Scope, frameworks: Sequence[Framework]) -> Built | None:
     """The outermost `jax.jit`, `torch.compile` or `tf.function` that is called in the code."""
-    for node in own(scene.snippet.statements):
+    for node in own(scope.snippet.statements):
         if isinstance(node, ast.Call):
-            found = _builder_of(node, scene, frameworks)
+            found = _builder_of(node, scope, frameworks)
             if found:
-                partly = looked_up(node.func, scene.values) is partial
+                partly = looked_up(node.func, scope.read_values) is partial
                 return Built(found[0], None if partly else node, found[1])
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
-                found = _builder_of(decorator, scene, frameworks)
+                found = _builder_of(decorator, scope, frameworks)
                 if found:
                     return Built(found[0], None, found[1])
     return None
 
 
 def _builder_of(
-    node: ast.expr, scene: Scene, frameworks: Sequence[Framework]
+    node: ast.expr, scope: Scope, frameworks: Sequence[Framework]
 ) -> tuple[str, str] | None:
     """What ``jit``, ``jit(f)`` or ``partial(jit, ...)`` builds with."""
     if not isinstance(node, ast.Call):
-        return _builder(node, scene, frameworks)
-    if looked_up(node.func, scene.values) is partial and node.args:
-        return _builder(node.args[0], scene, frameworks)
-    return _builder(node.func, scene, frameworks)
+        return _builder(node, scope, frameworks)
+    if looked_up(node.func, scope.read_values) is partial and node.args:
+        return _builder(node.args[0], scope, frameworks)
+    return _builder(node.func, scope, frameworks)
 
 
 def _builder(
-    node: ast.expr, scene: Scene, frameworks: Sequence[Framework]
+    node: ast.expr, scope: Scope, frameworks: Sequence[Framework]
 ) -> tuple[str, str] | None:
-    value = looked_up(node, scene.values)
+    value = looked_up(node, scope.read_values)
     for framework in frameworks:
         for function, wrapper in framework.builders:
             if value is function:
@@ -77,7 +77,7 @@ def _builder(
     return None
 
 
-def of_built(found: Built, snippet: Snippet, clock: Clock, latency: float) -> Note:
+def note_on_builder(found: Built, snippet: Snippet, clock: Clock, latency: float) -> Note:
     """What building it in every call costs, and what to write instead."""
     made = f"g = {found.wrapper}({ast.unparse(found.node)})" if found.wrapper and found.node else ""
     if found.node and not made:
@@ -111,9 +111,9 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Constant | ast.Lambda) or _literal(node) is not None
 
 
-def uncalled(scene: Scene, frameworks: Sequence[Framework]) -> Note | None:
+def find_uncalled(scope: Scope, frameworks: Sequence[Framework]) -> Note | None:
     """The code is nothing but the name of a function, or makes one and does not call it."""
-    body = scene.snippet.statements
+    body = scope.snippet.statements
     node = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
     if isinstance(node, ast.Lambda):
         call = (
@@ -121,11 +121,11 @@ def uncalled(scene: Scene, frameworks: Sequence[Framework]) -> Note | None:
         )
         return notes.not_called(ast.unparse(node), call=call, made=True)
     if isinstance(node, ast.Call):
-        partly = looked_up(node.func, scene.values) is partial
-        if partly or _builder(node.func, scene, frameworks):
+        partly = looked_up(node.func, scope.read_values) is partial
+        if partly or _builder(node.func, scope, frameworks):
             return notes.not_called(ast.unparse(node), made=True)
     if isinstance(node, ast.Name | ast.Attribute):
-        value = looked_up(node, scene.values)
+        value = looked_up(node, scope.read_values)
         if _can_be_called(value, frameworks):
             return notes.not_called(ast.unparse(node))
     return None
@@ -145,20 +145,20 @@ class Called(NamedTuple):
     work: Work
 
 
-def programs(scene: Scene, frameworks: Sequence[Framework]) -> Iterator[Called]:
+def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Called]:
     """The work of each call of a compiled function that every run of the code makes once.
 
     Only calls whose arguments are names, attributes or constants: nothing is evaluated.
     """
-    found, snippet = 0, scene.snippet
+    found, snippet = 0, scope.snippet
     for node in _always_run(snippet):
-        function = looked_up(node.func, scene.values)
+        function = looked_up(node.func, scope.read_values)
         owner = next((f for f in frameworks if asked(f.compiles, function)), None)
         if owner is None or found >= _MOST_PROGRAMS:
             continue
         found += 1
         try:
-            args, kwargs = _arguments(node, snippet, scene)
+            args, kwargs = _arguments(node, snippet, scope)
             work = owner.work(function, args, kwargs)
         # Whatever a framework raises for a function or a value that is none of its own.
         except Exception:  # noqa: BLE001
@@ -186,16 +186,16 @@ def _unconditional(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def _arguments(
-    node: ast.Call, snippet: Snippet, scene: Scene
+    node: ast.Call, snippet: Snippet, scope: Scope
 ) -> tuple[list[object], dict[str, object]]:
-    args = [_value(argument, snippet, scene) for argument in node.args]
-    kwargs = {str(k.arg): _value(k.value, snippet, scene) for k in node.keywords if k.arg}
+    args = [_value(argument, snippet, scope) for argument in node.args]
+    kwargs = {str(k.arg): _value(k.value, snippet, scope) for k in node.keywords if k.arg}
     if len(kwargs) != len(node.keywords):
         raise LookupError("**")
     return args, kwargs
 
 
-def _value(node: ast.expr, snippet: Snippet, scene: Scene) -> object:
+def _value(node: ast.expr, snippet: Snippet, scope: Scope) -> object:
     """What an argument was in the first call.
 
     Raises:
@@ -211,7 +211,7 @@ def _value(node: ast.expr, snippet: Snippet, scene: Scene) -> object:
         raise LookupError(ast.unparse(node))
     if root.id in snippet.binds and len(snippet.statements) > 1:
         raise LookupError(root.id)  # which of its values it had is not known
-    value: Any = scene.values[root.id]
+    value: Any = scope.read_values[root.id]
     for name in reversed(_names(node)):
         value = attributes(value)[name]
     return value
@@ -228,7 +228,7 @@ def _literal(node: ast.expr) -> tuple[object] | None:
         return None
 
 
-def of_programs(all_called: Iterable[Called], seconds: float) -> Iterator[Note]:
+def check_work(all_called: Iterable[Called], seconds: float) -> Iterator[Note]:
     """What the compiled programs leave out of what was written.
 
     Args:

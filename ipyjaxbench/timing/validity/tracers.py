@@ -12,7 +12,7 @@ from ipyjaxbench.timing.validity import setting_notes as notes
 _TOOLS = range(6)  # the identifiers that `sys.monitoring` gives to tools
 
 
-def watching() -> Iterator[Note]:
+def active_tracers() -> Iterator[Note]:
     """Tracers, debuggers and profilers that are active in this thread."""
     tracer, profiler = sys.gettrace(), sys.getprofile()
     if tracer is not None:
@@ -27,7 +27,7 @@ def watching() -> Iterator[Note]:
                 yield notes.watched(f"A tool ({name})")
 
 
-def environment(placements: Sequence[Placement]) -> Iterator[Note]:
+def environment_settings(placements: Sequence[Placement]) -> Iterator[Note]:
     """Variables that all frameworks obey."""
     if any(place.on_gpu for place in placements) and os.environ.get("CUDA_LAUNCH_BLOCKING") == "1":
         yield notes.setting_on(

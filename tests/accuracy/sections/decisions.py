@@ -68,7 +68,7 @@ def _decisions(code: str, names: Names, number: int) -> Iterator[tuple[bool, flo
     calls = Calls(Snippet(Source.plain(code), names), None, clock, Drain(playing, clock))
     Plan(calls, calls.first().value, {}, {}, playing)
     while True:
-        probes = [calls.probe() for _ in range(number)]
+        probes = [calls.time_one() for _ in range(number)]
         seen = [(probe.waited, probe.left) for probe in probes]
         said = leaves_work(seen, is_certain=calls.hidden.is_certain) > 0
         yield said, stats.median([probe.waited for probe in probes])

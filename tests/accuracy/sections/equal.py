@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
@@ -38,7 +38,7 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
         words = []
         with _busy(load):
             for _ in range(_TRIALS * rounds):
-                arms = [Entry(n, Snippet(Source.plain(c), names)) for n, c in ARMS.items()]
+                arms = [ArmSpec(n, Snippet(Source.plain(c), names)) for n, c in ARMS.items()]
                 found = compare_snippets(arms, CompareOptions(budget=_SECONDS))
                 words.append((found.verdict("again"), found.verdict("more")))
         yield {

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 
 from ipyjaxbench import ratios
-from ipyjaxbench.comparison.arm import Entry
+from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
@@ -61,7 +61,9 @@ def _trials(group: str, wanted: int) -> Iterator[dict[str, list[float]]]:
     names: dict[str, object] = {"__name__": "case"}
     exec(SETUP[group], names)
     while wanted > 0:
-        entries = [Entry(label, Snippet(Source.plain(code), names)) for label, code in ARMS.items()]
+        entries = [
+            ArmSpec(label, Snippet(Source.plain(code), names)) for label, code in ARMS.items()
+        ]
         options = CompareOptions(budget=_SECONDS, target=0.0)
         found = compare_snippets(entries, options)
         samples = {label: found[label].samples for label in ARMS}
