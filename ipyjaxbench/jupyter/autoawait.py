@@ -1,15 +1,30 @@
 """Puts ``await`` before magics whose code awaits: IPython then awaits them as any other code."""
 
+from __future__ import annotations
+
+import ast
 import re
 import sys
+from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import MagicAlias
+
+from ipyjaxbench.errors import IpyJaxBenchError
+
+if TYPE_CHECKING:
+    from ipyjaxbench.command import Command
 
 #: No whole words: a line of a cell magic's code begins behind the letter of an escaped line end.
-WORD = re.compile(r"await|async")
+_KEYWORD = re.compile(r"await|async")
 #: What IPython calls for a magic.
 ENTRY = ("run_line_magic", "run_cell_magic")
+_FUNCTIONS = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
+    ast.GeneratorExp,  # one that awaits is another kind of object
+)
 
 
 class Awaiter:
@@ -17,10 +32,11 @@ class Awaiter:
 
     Args:
         shell: whose input it changes.
+        is_ours: whether a registered magic is one of this package.
     """
 
-    def __init__(self, shell: InteractiveShell) -> None:
-        self._shell = shell
+    def __init__(self, shell: InteractiveShell, is_ours: Callable[[object], bool]) -> None:
+        self._shell, self._is_ours = shell, is_ours
 
     def enter(self) -> None:
         """Change it from now on."""
@@ -31,16 +47,103 @@ class Awaiter:
         self._shell.input_transformers_post.remove(self)
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """The lines of a cell, with our magics awaited where that is needed."""
-        if not self._shell.autoawait or not any(map(WORD.search, lines)) or not _may_await():
-            return lines
-        from ipyjaxbench.jupyter.awaited_code import awaited
+        """Return the lines of a cell, with our magics awaited where that is needed.
 
-        return awaited(self._shell, lines)
+        Args:
+            lines: as IPython's other steps have changed them.
+        """
+        if not self._shell.autoawait or not any(map(_KEYWORD.search, lines)) or not _may_await():
+            return lines
+        text = "".join(lines)
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            return lines
+        # Positions count bytes.
+        changed = [line.encode() for line in text.splitlines(keepends=True)]
+        for call in sorted(self._to_await(tree.body), key=lambda c: -c.col_offset):
+            line, start, end = call.lineno - 1, call.col_offset, call.end_col_offset
+            if call.end_lineno == call.lineno:  # as IPython writes them
+                old = changed[line]
+                changed[line] = old[:start] + b"(await " + old[start:end] + b")" + old[end:]
+        return [line.decode() for line in changed]
+
+    def _to_await(self, nodes: list[Any], *, here: bool = True) -> Iterator[ast.Call]:
+        """Find calls of our magics with code that awaits, where Python lets one await."""
+        for node in nodes:
+            if isinstance(node, ast.Await):
+                inner: list[Any] = [*ast.iter_child_nodes(node.value)]
+                yield from self._to_await(inner, here=here)
+                continue
+            if here and isinstance(node, ast.Call) and self._awaits(node):
+                yield node
+            inside = isinstance(node, ast.AsyncFunctionDef) or not isinstance(node, _FUNCTIONS)
+            may = isinstance(node, ast.AsyncFunctionDef) or (here and inside)
+            yield from self._to_await([*ast.iter_child_nodes(node)], here=may)
+
+    def _awaits(self, call: ast.Call) -> bool:
+        if not isinstance(call.func, ast.Attribute) or call.func.attr not in ENTRY:
+            return False
+        constants = [each.value for each in call.args if isinstance(each, ast.Constant)]
+        typed = [value for value in constants if isinstance(value, str)]
+        if len(typed) != len(call.args) or len(typed) not in (2, 3):
+            return False
+        name, line, *cell = typed
+        registered = self._shell.magics_manager.magics["cell" if cell else "line"]
+        alias = registered.get(name)
+        if isinstance(alias, MagicAlias):
+            name, line = alias.magic_name, f"{alias.magic_params or ''} {line}"
+        if not self._is_ours(registered.get(name)):
+            return False  # another extension's, which may have the same name
+        from ipyjaxbench.jupyter.commands import COMMANDS
+
+        command = COMMANDS[name]
+        try:
+            return code_awaits(self._shell, command, command.split(line)[-1], *cell)
+        except IpyJaxBenchError:
+            return False  # the magic raises it when it runs
+
+
+def code_awaits(
+    shell: InteractiveShell, command: Command[Any], code: str, cell: str | None = None
+) -> bool:
+    """Return whether the code that a magic is given awaits at its top level.
+
+    Args:
+        shell: into which it was typed.
+        command: what the magic takes.
+        code: what stands behind the options.
+        cell: what stands below; None where the magic is a line.
+    """
+    from ipyjaxbench.usercode.snippet import awaits
+
+    has_code = command.takes_code or cell is not None
+    if not has_code or not _KEYWORD.search(f"{code}\n{cell}"):
+        return False
+    try:
+        return any(awaits(body) for body in _bodies(shell, command, code, cell))
+    except (SyntaxError, IpyJaxBenchError):
+        return False  # the magic raises it when it runs
+
+
+def _bodies(
+    shell: InteractiveShell, command: Command[Any], code: str, cell: str | None
+) -> Iterator[list[ast.stmt]]:
+    from ipyjaxbench.comparison import cell as arms
+
+    if command.name == "fwcompare" and cell is not None:
+        text = shell.transform_cell(arms.transformed(cell, shell.transform_cell))
+        read = arms.read(text, ast.parse, "")
+        sources = [read.setup, *(each for arm in read.arms for each in (arm.source, arm.setup))]
+        yield from (source.tree.body for source in sources if source is not None)
+        return
+    for text in (code, cell):
+        if text:
+            yield ast.parse(shell.transform_cell(text)).body
 
 
 def _may_await() -> bool:
-    """Whether what is being changed may await: not where a magic of others runs it, as %%time does.
+    """Return whether the input may await: not where a magic of others runs it, as %%time does.
 
     They compile it as plain code, or give it to a shell whose event loop is at work already.
     """

@@ -1,18 +1,20 @@
-"""How errors that a user can mend are shown: one line, and the notebook stops."""
+"""Errors that a user can mend are shown in one line; what was measured before one is not lost."""
 
 import linecache
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar, cast
 
 from IPython.core.error import UsageError
 
-from ipyjaxbench.errors import IpyJaxBenchError
-from ipyjaxbench.jupyter.screen import Screen
+from ipyjaxbench.errors import ArmFailedError, Interrupted, IpyJaxBenchError
+
+T = TypeVar("T")
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """IPython shows a UsageError as one line, and still stops the notebook."""
+    """Raise errors as a UsageError, which IPython shows as one line; the notebook still stops."""
     __tracebackhide__ = True
     try:
         yield
@@ -25,18 +27,15 @@ def one_line_errors() -> Iterator[None]:
         raise UsageError(f"SyntaxError in line {error.lineno}, {shown!r}: {error.msg}") from None
 
 
-@contextmanager
-def diagnosis_shown(screen: Screen, *, whole: bool) -> Iterator[None]:
-    """Where a call does not trace, why; the notebook still stops, with one line or all of them."""
+def measure_until_stopped(
+    work: Callable[..., T], *args: Any, **named: Any
+) -> tuple[T, BaseException | None]:
+    """Return what was measured, and what ended or failed before all was."""
     __tracebackhide__ = True
-    from ipyjaxbench.graphs.diagnosis import UntraceableError
-
     try:
-        yield
-    except UntraceableError as failed:
-        screen.replace(failed.diagnosis)
-        if whole:
-            raise failed.error from None
-        stop = UsageError("it does not trace: see above (--tb shows the whole traceback)")
-        stop.diagnosis = failed.diagnosis  # for %explain
-        raise stop from None
+        return work(*args, **named), None
+    except Interrupted as stopped:
+        interrupt = KeyboardInterrupt(*stopped.args).with_traceback(stopped.__traceback__)
+        return cast("T", stopped.result), interrupt
+    except ArmFailedError as failed:
+        return cast("T", failed.result), failed.error

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from ipyjaxbench.comparison import cell as arms
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.jupyter.errors import one_line_errors
-from ipyjaxbench.jupyter.invocation import Typed
-from ipyjaxbench.jupyter.present import as_far_as_it_went, hand_over, screen_for
-from ipyjaxbench.jupyter.screen import MutedShell, Screen
+from ipyjaxbench.jupyter.errors import measure_until_stopped
+from ipyjaxbench.jupyter.invocation import Invocation
+from ipyjaxbench.jupyter.muted_shell import MutedShell
 from ipyjaxbench.usercode.snippet import Snippet
 
 if TYPE_CHECKING:
@@ -19,97 +18,87 @@ if TYPE_CHECKING:
     from ipyjaxbench.comparison.comparison import Comparison
     from ipyjaxbench.comparison.options import CompareOptions
     from ipyjaxbench.comparison.sweep import Sweep
-    from ipyjaxbench.timing.measurement import Measurement
 
 
-def fwcompare(typed: Typed[CompareOptions]) -> Comparison | Sweep | None:
+def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
     """Compare arms of a cell, or measurements that were kept."""
     __tracebackhide__ = True
-    result: Comparison | Sweep
-    raised: BaseException | None = None
-    with one_line_errors():
-        chosen, shown, rest = typed.split()
-        screen = screen_for(typed, shown)
-        if typed.cell is None:
-            result = _of_kept(rest, chosen, typed.session.kept)
-        else:
-            typed.body(rest)
-    if typed.cell is not None:
-        result, raised = _in_turns(typed, typed.cell, chosen, screen)
-        typed.session.keep(result)
-    with one_line_errors():
-        return hand_over(typed, shown, result, screen, raised=raised)  # type: ignore[no-any-return]
+    if magic.cell is None:
+        return magic.present(_compare_kept(magic))
+    result, raised = _compare_arms(magic, magic.body)
+    magic.session.keep(result)
+    return magic.present(result, raised)
 
 
-def _of_kept(text: str, chosen: CompareOptions, kept: dict[str, Measurement]) -> Comparison:
-    """Measurements that ``%fwtime --name`` kept, one against the others."""
+def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
+    """Compare measurements that ``%fwtime --name`` kept, one with the others."""
     from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 
-    if chosen.sweep or chosen.align or chosen.budget is not None:
+    options, kept = magic.options, magic.session.kept
+    if options.sweep or options.align or options.budget is not None:
         raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
-    labels = shlex.split(text)
+    labels = shlex.split(magic.code)
     for label in labels:
         if label not in kept:
             known = ", ".join(kept) or "none yet"
             raise OptionError(f"{label!r} was not kept by %fwtime --name; kept are: {known}")
-    chosen.check(labels)
+    options.check(labels)
     sides = tuple(ArmResult(label, kept[label]) for label in labels)
-    return Comparison(sides, chosen.baseline or labels[0], interleaved=False)
+    return Comparison(sides, options.baseline or labels[0], interleaved=False)
 
 
-def _in_turns(
-    typed: Typed[CompareOptions], cell: str, chosen: CompareOptions, screen: Screen
+def _compare_arms(
+    magic: Invocation[CompareOptions], cell: str
 ) -> tuple[Comparison | Sweep, BaseException | None]:
-    """The arms of a cell, at each value of what is swept, and what ended or failed."""
+    """Compare the arms of a cell, at each value of what is swept; and what ended or failed."""
     __tracebackhide__ = True
     from ipyjaxbench.comparison.interleave import compare_snippets
     from ipyjaxbench.comparison.name_bindings import restored
     from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
 
-    shell, names = typed.shell, typed.names
-    with one_line_errors():
-        setup, entries = _entries(typed, cell)
-        chosen.check([entry.label for entry in entries])
-        swept = {n: values_of(n, text, names) for n, text in chosen.sweep}
+    shell, names, options = magic.shell, magic.names, magic.options
+    setup, specs = _arm_specs(magic, cell)
+    options.check([spec.label for spec in specs])
+    swept = {n: values_of(n, text, names) for n, text in options.sweep}
     with (
-        screen,
-        one_line_errors(),
-        restored([setup] if setup else [entries[0].snippet]),
-        screen.progress("first calls") as on_progress,
+        restored([setup] if setup else [specs[0].snippet]),
+        magic.screen.progress("first calls") as on_progress,
     ):
         if swept:
-            return as_far_as_it_went(
+            return measure_until_stopped(
                 sweep_snippets,
-                *(setup, entries, swept, chosen),
+                *(setup, specs, swept, options),
                 muted=lambda: MutedShell(shell),
                 on_progress=on_progress,
             )
         if setup is not None:
             setup.run()
-        return as_far_as_it_went(
-            compare_snippets, entries, chosen, muted=MutedShell(shell), on_progress=on_progress
+        return measure_until_stopped(
+            compare_snippets, specs, options, muted=MutedShell(shell), on_progress=on_progress
         )
 
 
-def _entries(typed: Typed[CompareOptions], cell: str) -> tuple[Snippet | None, list[ArmSpec]]:
-    """What a comparison's cell holds: what runs before all, and the arms."""
+def _arm_specs(
+    magic: Invocation[CompareOptions], cell: str
+) -> tuple[Snippet | None, list[ArmSpec]]:
+    """Return what a comparison's cell holds: what runs before all, and the arms."""
     from ipyjaxbench.comparison.arm import ArmSpec
 
-    shell, above = typed.shell, "\n" * typed.above
-    text = typed.transformed(arms.transformed(cell, shell.transform_cell))
-    filename = typed.filename(above + text)
+    shell, above = magic.shell, "\n" * magic.above
+    text = magic.transformed(arms.transformed(cell, shell.transform_cell))
+    filename = magic.filename(above + text)
 
     def parse(code: str) -> ast.Module:
         tree: ast.Module = shell.transform_ast(ast.parse(above + code, filename))
         return tree
 
     read = arms.read(text, parse, filename, shell.compile.flags)
-    entries = [
+    specs = [
         ArmSpec(
             arm.label,
-            Snippet(arm.source, typed.names),
-            Snippet(arm.setup, typed.names) if arm.setup else None,
+            Snippet(arm.source, magic.names),
+            Snippet(arm.setup, magic.names) if arm.setup else None,
         )
         for arm in read.arms
     ]
-    return Snippet(read.setup, typed.names) if read.setup else None, entries
+    return Snippet(read.setup, magic.names) if read.setup else None, specs

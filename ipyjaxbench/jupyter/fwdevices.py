@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.jupyter.errors import one_line_errors
-from ipyjaxbench.jupyter.invocation import Typed
-from ipyjaxbench.jupyter.present import hand_over, screen_for
+from ipyjaxbench.jupyter.invocation import Invocation
 
 if TYPE_CHECKING:
     from ipyjaxbench.device.ceilings import Ceilings
@@ -18,45 +16,43 @@ if TYPE_CHECKING:
 
 
 def fwdevices(
-    typed: Typed[DeviceOptions],
+    magic: Invocation[DeviceOptions],
 ) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
     """Say where everything lives, and what a cell copies."""
     __tracebackhide__ = True
-    with one_line_errors():
-        chosen, shown, rest = typed.split()
-        chosen.check(rest, typed.cell)
-        screen = screen_for(typed, shown)
-        doing = "measuring" if chosen.peak else "running" if typed.cell else "looking"
-        with screen, screen.progress(doing):
-            result, raised = _found(typed, rest, chosen)
-        return hand_over(typed, shown, result, screen, raised=raised)  # type: ignore[no-any-return]
+    magic.options.check(magic.code, magic.cell)
+    doing = "measuring" if magic.options.peak else "running" if magic.cell else "looking"
+    with magic.screen.progress(doing):
+        result, raised = _inspect(magic)
+    return magic.present(result, raised)
 
 
-def _found(
-    typed: Typed[DeviceOptions], rest: str, chosen: DeviceOptions
+def _inspect(
+    magic: Invocation[DeviceOptions],
 ) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
-    """What was asked for, and what the code raised."""
+    """Return what was asked for, and what the code raised."""
     __tracebackhide__ = True
     from ipyjaxbench.device.locate import evaluated, locate, survey
     from ipyjaxbench.device.measure_ceilings import ceilings
     from ipyjaxbench.device.watch_transfers import transfer_code
 
-    if chosen.sets:
-        return _set(chosen, typed.body(rest).strip()), None
-    if chosen.peak:
-        return ceilings(start=chosen.start, fresh=chosen.fresh), None
-    if typed.cell is not None:
-        return transfer_code(typed.source(typed.body(rest)), typed.names)
-    hidden = typed.shell.user_ns_hidden
-    mine = {name: value for name, value in typed.names.items() if name not in hidden}
-    if rest:
-        values = evaluated(typed.names, rest, typed.source, like=mine)
-        return locate(values, start=chosen.start), None
-    return survey(mine, start=chosen.start), None
+    options = magic.options
+    if options.sets:
+        return _set_memory(options, magic.body.strip()), None
+    if options.peak:
+        return ceilings(start=options.start, fresh=options.fresh), None
+    if magic.cell is not None:
+        return transfer_code(magic.source(magic.body), magic.names)
+    hidden = magic.shell.user_ns_hidden
+    visible = {name: value for name, value in magic.names.items() if name not in hidden}
+    if magic.code:
+        values = evaluated(magic.names, magic.code, magic.source, like=visible)
+        return locate(values, start=options.start), None
+    return survey(visible, start=options.start), None
 
 
-def _set(chosen: DeviceOptions, code: str) -> MemorySettings:
-    """What is asked of frameworks alone, best before any of them has looked for devices."""
+def _set_memory(options: DeviceOptions, code: str) -> MemorySettings:
+    """Set what frameworks alone decide, best before any of them has looked for devices."""
     from ipyjaxbench.device.set_memory import set_memory
 
     if code:
@@ -64,4 +60,4 @@ def _set(chosen: DeviceOptions, code: str) -> MemorySettings:
             f"{code.splitlines()[0]!r}: --no-prealloc and --mem-fraction stand alone: type"
             " %fwdevices with them first, and this after that"
         )
-    return set_memory(prealloc=chosen.prealloc, fraction=chosen.fraction)
+    return set_memory(prealloc=options.prealloc, fraction=options.fraction)

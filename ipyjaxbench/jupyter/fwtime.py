@@ -7,67 +7,75 @@ import sys
 from typing import TYPE_CHECKING
 
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.jupyter.errors import one_line_errors
-from ipyjaxbench.jupyter.invocation import Typed
+from ipyjaxbench.jupyter.errors import measure_until_stopped, one_line_errors
+from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.location import where
-from ipyjaxbench.jupyter.present import as_far_as_it_went, hand_over, screen_for
-from ipyjaxbench.jupyter.screen import MutedShell
-from ipyjaxbench.usercode.snippet import Namespace, Snippet
+from ipyjaxbench.jupyter.muted_shell import MutedShell
+from ipyjaxbench.usercode.snippet import Snippet
 
 if TYPE_CHECKING:
     from ipyjaxbench.timing.measurement import Measurement
     from ipyjaxbench.timing.options import TimeOptions
 
 
-def fwtime(typed: Typed[TimeOptions]) -> Measurement | None:
+def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:
     """Time one statement or one cell."""
     __tracebackhide__ = True
     from ipyjaxbench.host.git import revision
     from ipyjaxbench.records import find_baseline
+
+    options, kept = magic.options, magic.session.kept
+    with one_line_errors():
+        snippet, setup, compile_time = _compile(magic)
+        base = find_baseline.base(options, snippet.text, kept)
+    result, raised = _measure(magic, snippet, setup, compile_time)
+    result = _bind_in_function(magic, snippet, result)
+    if options.against is not None:
+        git = revision(where(magic.shell).directory)
+        against = find_baseline.told(result, options.against, base, git)
+        result = dataclasses.replace(result, against=against)
+    magic.session.keep(result, options.name or "")
+    return magic.present(result, raised)
+
+
+def _compile(magic: Invocation[TimeOptions]) -> tuple[Snippet, Snippet | None, float]:
+    """Return the code to time, what a cell's first line sets up for it, and the seconds taken."""
+    start = Clock.elapsed().now()
+    setup = None
+    if magic.cell is not None and magic.code:
+        setup = Snippet(magic.source(magic.code, max(magic.above - 1, 0)), magic.names)
+    code = magic.code if magic.cell is None else magic.cell
+    snippet = Snippet(magic.source(code), magic.names)
+    return snippet, setup, (Clock.elapsed().now() - start) * 1e-9
+
+
+def _measure(
+    magic: Invocation[TimeOptions], snippet: Snippet, setup: Snippet | None, compile_time: float
+) -> tuple[Measurement, BaseException | None]:
+    """Return what was measured, and what ended it early."""
+    __tracebackhide__ = True
     from ipyjaxbench.timing.measure import measure_snippet
 
-    shell, session = typed.shell, typed.session
-    with one_line_errors():
-        chosen, shown, code = typed.split()
-        start = Clock.elapsed().now()
-        snippet, setup = _snippets(typed, code)
-        compile_time = (Clock.elapsed().now() - start) * 1e-9
-        before = find_baseline.base(chosen, snippet.text, session.kept)
-    screen = screen_for(typed, shown)
-    with screen, screen.progress("first call") as on_progress:
-        result, raised = as_far_as_it_went(
+    with magic.screen.progress("first call") as on_progress:
+        return measure_until_stopped(
             measure_snippet,
-            snippet,
-            chosen,
+            *(snippet, magic.options),
             setup=setup,
-            muted=MutedShell(shell),
+            muted=MutedShell(magic.shell),
             compile_time=compile_time,
             on_progress=on_progress,
         )
-    if typed.names is not shell.user_ns and typed.local_ns is not None:
-        result = _kept_in_function(result, snippet, typed.names, typed.local_ns)
-    if chosen.against is not None:
-        git = revision(where(shell).directory)
-        against = find_baseline.told(result, chosen.against, before, git)
-        result = dataclasses.replace(result, against=against)
-    session.keep(result, chosen.name or "")
-    return hand_over(typed, shown, result, screen, raised=raised)  # type: ignore[no-any-return]
 
 
-def _snippets(typed: Typed[TimeOptions], line: str) -> tuple[Snippet, Snippet | None]:
-    """The code to time, and what a cell's first line sets up for it."""
-    if typed.cell is None:
-        return Snippet(typed.source(line), typed.names), None
-    setup = Snippet(typed.source(line, max(typed.above - 1, 0)), typed.names) if line else None
-    return Snippet(typed.source(typed.cell), typed.names), setup
-
-
-def _kept_in_function(
-    result: Measurement, snippet: Snippet, names: Namespace, local_ns: Namespace
+def _bind_in_function(
+    magic: Invocation[TimeOptions], snippet: Snippet, result: Measurement
 ) -> Measurement:
     """Bind the names in the calling function, where Python gives a way to, or say so."""
     from ipyjaxbench.timing import notes
 
+    names, local_ns = magic.names, magic.local_ns
+    if names is magic.shell.user_ns or local_ns is None:
+        return result
     local_ns.update({name: names[name] for name in snippet.binds if name in names})
     if sys.version_info >= (3, 13) or not snippet.binds:
         return result

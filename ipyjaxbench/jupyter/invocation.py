@@ -2,9 +2,12 @@
 
 import ast
 import dis
+import json
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
@@ -12,15 +15,17 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.jupyter.autoawait import ENTRY
-from ipyjaxbench.jupyter.awaited_code import code_awaits
+from ipyjaxbench.jupyter.autoawait import ENTRY, code_awaits
 from ipyjaxbench.jupyter.errors import one_line_errors
+from ipyjaxbench.jupyter.progress import Screen
 from ipyjaxbench.jupyter.session import Session
+from ipyjaxbench.reports.result import Result
 from ipyjaxbench.usercode.awaiting import complete, spawned
 from ipyjaxbench.usercode.snippet import Namespace, Source
 
 Options = TypeVar("Options")
 T = TypeVar("T")
+R = TypeVar("R", bound=Result)
 
 #: What becomes of a call's value, by the instruction that follows it.
 _USES = {
@@ -33,13 +38,15 @@ _NOTHING = ("CACHE", "EXTENDED_ARG", "NOP")
 
 
 @dataclass(frozen=True)
-class Typed(Generic[Options]):
+class Invocation(Generic[Options]):
     """One use of a magic.
 
     Attributes:
         session: of the shell into which it was typed.
         command: what the magic takes.
-        line: all that follows its name.
+        options: its own, with what the user configured.
+        shown: options of all magics.
+        code: what stands behind the options.
         cell: what stands below; None where the magic is a line.
         names: that code sees where the magic stands: a function's own come first.
         local_ns: those of the function alone.
@@ -50,7 +57,9 @@ class Typed(Generic[Options]):
 
     session: Session
     command: Command[Options]
-    line: str
+    options: Options
+    shown: ShownOptions
+    code: str
     cell: str | None
     names: Namespace
     local_ns: Namespace | None
@@ -66,14 +75,27 @@ class Typed(Generic[Options]):
         line: str,
         cell: str | None,
         local_ns: Namespace | None,
-    ) -> "Typed[Options]":
-        """The use of a magic that is being called now."""
+    ) -> "Invocation[Options]":
+        """Return the use of a magic that is being called now.
+
+        Args:
+            session: of the shell into which it was typed.
+            command: what the magic takes.
+            line: all that follows its name.
+            cell: what stands below; None where the magic is a line.
+            local_ns: the names of the function in which it stands, if it stands in one.
+
+        Raises:
+            UsageError: an option breaks a rule.
+        """
+        __tracebackhide__ = True
+        with one_line_errors():
+            split = command.split(line, session.settings.chosen())
         shared: Namespace = session.shell.user_ns
         inside = local_ns is not None and local_ns is not shared
         names = {**shared, **local_ns} if inside else shared  # type: ignore[dict-item]
         caller = _calling_frame()
-        use = _use_of_result(caller)
-        return cls(session, command, line, cell, names, local_ns, caller, *use)
+        return cls(session, command, *split, cell, names, local_ns, caller, *_use_of_result(caller))
 
     @property
     def shell(self) -> InteractiveShell:
@@ -87,23 +109,25 @@ class Typed(Generic[Options]):
             return 0
         return self.caller.f_lineno - (self.cell is None)
 
-    def body(self, rest: str) -> str:
+    @property
+    def body(self) -> str:
         """The code: what stands below the options, or behind them.
 
         Raises:
             SnippetError: it stands in both places.
         """
         if self.cell is None:
-            return rest
-        if rest:
-            raise SnippetError(f"{rest!r} stands where options stand: write code below")
+            return self.code
+        if self.code:
+            raise SnippetError(f"{self.code!r} stands where options stand: write code below")
         return self.cell
 
-    def split(self) -> tuple[Options, ShownOptions, str]:
-        """The options in front of the line, its own and those of all magics, and the rest."""
-        return self.command.split(self.line, self.session.settings.chosen())
+    @cached_property
+    def screen(self) -> Screen:
+        """Where it shows how far it is, if that is wanted, and its result."""
+        return Screen(self.shell, active=self.session.settings.progress and self.is_shown())
 
-    def done(self, work: Callable[["Typed[Options]"], T]) -> Any:
+    def run(self, work: Callable[["Invocation[Options]"], T]) -> Any:
         """Do what the magic is there for, with code that may await.
 
         Args:
@@ -114,21 +138,63 @@ class Typed(Generic[Options]):
         """
         __tracebackhide__ = True
         if self.is_awaited:
-            return spawned(work, self)
-        if not code_awaits(self.shell, self.command, self.line, self.cell):
-            return work(self)
+            return spawned(self._run, work)
+        if not code_awaits(self.shell, self.command, self.code, self.cell):
+            return self._run(work)
         with one_line_errors():
-            return complete(work, self)
+            return complete(self._run, work)
+
+    def _run(self, work: Callable[["Invocation[Options]"], T]) -> T:
+        __tracebackhide__ = True
+        # What %fwtime runs fails as it fails without it: with its traceback.
+        is_plain = self.command.name == "fwtime"
+        with nullcontext() if is_plain else one_line_errors(), self.screen:
+            return work(self)
+
+    def is_shown(self, raised: BaseException | None = None) -> bool:
+        """Return whether the magic shows its result, rather than IPython or nobody."""
+        by_ipython = self._is_returned and self.use == "shown" and raised is None
+        return not (self.shown.quiet or by_ipython)
+
+    @property
+    def _is_returned(self) -> bool:
+        return self.shown.returned or self.use == "used"
+
+    def present(
+        self, result: R, raised: BaseException | None = None, *, as_json: bool = False
+    ) -> R | None:
+        """Show a result, keep it under the name that was asked for, and return it where it is used.
+
+        What ended the work early is raised after that, so that a notebook stops there.
+
+        Args:
+            result: of the magic.
+            raised: what ended the work: an error of the user's code, or the user.
+            as_json: show the record in place of the report.
+        """
+        __tracebackhide__ = True
+        if self.is_shown(raised):
+            form: object = result
+            if as_json:
+                record = result.to_dict()
+                form = {"application/json": record, "text/plain": json.dumps(record, indent=1)}
+            self.screen.replace(form, raw=as_json)
+            self.session.say_where_kept(result)
+        if self.shown.variable:
+            self.shell.user_ns[self.shown.variable] = result
+        if raised is not None:
+            raise raised
+        return result if self._is_returned else None
 
     def source(self, code: str, above: int | None = None) -> Source:
-        """User code by IPython's own transforms, with the line numbers that the editor shows."""
+        """Return user code by IPython's transforms, with the line numbers that the editor shows."""
         text = "\n" * (self.above if above is None else above) + self.transformed(code)
         filename = self.filename(text)
         tree = self.shell.transform_ast(ast.parse(text, filename))
         return Source(tree, code, filename, self.shell.compile.flags)
 
     def transformed(self, code: str) -> str:
-        """Code by IPython's own transforms, line by line as it was: they drop blank ones on top."""
+        """Return code by IPython's own transforms, with the blank lines on top, which they drop."""
         lines = code.splitlines()
         blank = next((number for number, line in enumerate(lines) if line.strip()), 0)
         try:
@@ -140,7 +206,7 @@ class Typed(Generic[Options]):
         return "\n" * blank + transformed  # type: ignore[no-any-return]
 
     def filename(self, text: str) -> str:
-        """The name under which tracebacks find these lines."""
+        """Return the name under which tracebacks find these lines."""
         number = self.shell.execution_count
         if self.caller is not None:
             # Cell numbers, from IPython 8 on.
@@ -151,7 +217,7 @@ class Typed(Generic[Options]):
 
 
 def _calling_frame() -> FrameType | None:
-    """The frame of the user's code that holds the magic."""
+    """Return the frame of the user's code that holds the magic."""
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_name not in ENTRY:
         frame = frame.f_back
@@ -159,7 +225,7 @@ def _calling_frame() -> FrameType | None:
 
 
 def _use_of_result(frame: FrameType | None) -> tuple[str, bool]:
-    """What becomes of the value, and whether it is awaited first."""
+    """Return what becomes of the value, and whether it is awaited first."""
     if frame is None:
         return "used", False
     following = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti)

@@ -30,12 +30,25 @@ def _magic(name: str, kind: Callable[..., Any]) -> Any:
         local_ns: Namespace | None = None,
     ) -> Any:
         __tracebackhide__ = True
-        from ipyjaxbench.jupyter.uses import use
+        from ipyjaxbench.jupyter.commands import COMMANDS
+        from ipyjaxbench.jupyter.invocation import Invocation
 
-        return use(self.session, name, line, cell, local_ns)
+        invocation = Invocation.of(self.session, COMMANDS[name], line, cell, local_ns)
+        return invocation.run(_work(name))
 
     magic.__name__, magic.__doc__ = name, PURPOSES[name]
     return no_var_expand(needs_local_scope(kind(magic)))
+
+
+def _work(name: str) -> Callable[[Any], Any]:
+    """Return what a magic does."""
+    from ipyjaxbench.jupyter import fwcompare, fwdevices, fwhistory, fwtime, jaxpr, trace_cached
+    from ipyjaxbench.jupyter.about import ipyjaxbench
+
+    of_graphs = (jaxpr.jaxpr, jaxpr.fxgraph, jaxpr.tfgraph, jaxpr.explain)
+    of_runs = (fwtime.fwtime, fwcompare.fwcompare, fwhistory.fwhistory, trace_cached.trace_cached)
+    every: tuple[Callable[..., Any], ...] = (fwdevices.fwdevices, *of_graphs, *of_runs, ipyjaxbench)
+    return next(work for work in every if work.__name__ == name)
 
 
 @magics_class

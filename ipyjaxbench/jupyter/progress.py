@@ -1,12 +1,19 @@
-"""Says how far a measurement is, when it takes long enough for anybody to wonder."""
+"""What a magic shows while it works, a line that says how far it is, and then: the result."""
 
 import math
+import os
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import copy_context
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench import units
 from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.jupyter.display import show
 
 _SILENT_NS = 1_000_000_000
 _EVERY_NS = 250_000_000
@@ -87,3 +94,80 @@ class Progress:
         if thread is not None:
             self._over.set()
             thread.join()
+
+
+class Screen:
+    """One line of progress that the result replaces; none where output goes into a file.
+
+    Args:
+        shell: where to show it.
+        active: whether a line of progress is to be shown.
+    """
+
+    def __init__(self, shell: InteractiveShell, *, active: bool) -> None:
+        self._publisher = shell.display_pub  # the real one: while calls are made it is muted
+        self._stream = sys.stdout
+        in_kernel = getattr(shell, "kernel", None) is not None
+        self._by_display = active and in_kernel and not _is_console(shell)
+        self._by_line = active and not in_kernel and self._stream.isatty()
+        self._handle: str | None = None
+        self._written = self._replaced = False
+
+    def __enter__(self) -> "Screen":
+        return self
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        self._clear()
+        if failed and self._handle is not None and not self._replaced:
+            self._publish("")
+
+    def show(self, line: str) -> None:
+        """Show the line in the place of the one before."""
+        if self._by_display:
+            self._publish(line)
+        elif self._by_line:
+            self._written = True
+            self._stream.write(f"\r{units.plain(line)}\x1b[K")
+            self._stream.flush()
+
+    def progress(self, doing: str) -> AbstractContextManager[Progress]:
+        """Return what shows how far it is: what is going on, until there is more to say."""
+        progress = Progress(self.show, Clock.elapsed(), doing)
+        return progress if self._by_display or self._by_line else nullcontext(progress)
+
+    def replace(self, result: object, **how: Any) -> None:
+        """Show the result in the place of the line.
+
+        Args:
+            result: what to show.
+            how: for IPython's `display`.
+        """
+        self._clear()
+        self._replaced = True
+        if self._handle is not None:
+            how |= {"display_id": self._handle, "update": True}
+        show(result, **how)
+
+    def _clear(self) -> None:
+        if self._written:
+            self._written = False
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _publish(self, line: str) -> None:
+        update = self._handle is not None
+        self._handle = self._handle or os.urandom(16).hex()
+        with suppress(Exception):  # a display that fails must not stop a measurement
+            self._publisher.publish(
+                {"text/plain": line}, transient={"display_id": self._handle}, update=update
+            )
+
+
+def _is_console(shell: InteractiveShell) -> bool:
+    """Whether a console asks the kernel, such as ``jupyter console``: it shows no updates.
+
+    A result in the place of a line of progress would not be seen there. Consoles can be asked for
+    input, which those that run notebooks cannot, and name no cell, which pages do.
+    """
+    request = shell.get_parent()
+    return bool(request.get("content", {}).get("allow_stdin")) and not request.get("metadata")

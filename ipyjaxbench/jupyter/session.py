@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipyjaxbench.jupyter.autoawait import Awaiter
 from ipyjaxbench.jupyter.last_error import LastError
 from ipyjaxbench.jupyter.settings import IpyJaxBench
-from ipyjaxbench.jupyter.trace_watcher import Watcher
+from ipyjaxbench.jupyter.trace_watcher import TraceWatcher
 
 if TYPE_CHECKING:
     from ipyjaxbench.graphs.graph import Graph
@@ -28,8 +27,7 @@ class Session:
 
     Attributes:
         settings: what the user configured.
-        watcher: tells of traces below cells.
-        awaiter: puts ``await`` before magics.
+        watcher: says below cells what they traced.
         last_error: knows what stopped a cell last.
         kept: measurements by the name under which they were kept.
         looked_at: programs by what was looked at, and in which form.
@@ -41,7 +39,7 @@ class Session:
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
         self.settings = IpyJaxBench(config=shell.config)
-        self.watcher, self.awaiter = Watcher(shell), Awaiter(shell)
+        self.watcher = TraceWatcher(shell)
         self.last_error = LastError(shell)
         self.kept: dict[str, Measurement] = {}
         self.looked_at: dict[tuple[str, str], Graph] = {}

@@ -18,7 +18,7 @@ _LEARNED_FROM = ("jax", "torch", "tensorflow", "ipyjaxbench.retracing.observe")
 _MOST = 3  # functions that are named
 
 
-class Watcher:
+class TraceWatcher:
     """Learns from the frameworks what they trace, and tells it where that is wanted.
 
     Args:

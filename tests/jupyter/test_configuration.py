@@ -12,7 +12,7 @@ from IPython.core.oinspect import getdoc
 from traitlets.config import Config
 
 from ipyjaxbench import jupyter
-from ipyjaxbench.jupyter import Session, present
+from ipyjaxbench.jupyter import Session, invocation
 from ipyjaxbench.jupyter.commands import COMPARE
 from ipyjaxbench.jupyter.settings import IpyJaxBench
 from ipyjaxbench.timing.options import TimeOptions
@@ -84,12 +84,12 @@ def digits(shell: Shell) -> int:
 def test_progress_can_be_left_out(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
 
-    class Screen(present.Screen):
+    class Screen(invocation.Screen):
         def __init__(self, shell: object, *, active: bool) -> None:
             asked.append(active)
             super().__init__(shell, active=active)
 
-    monkeypatch.setattr(present, "Screen", Screen)
+    monkeypatch.setattr(invocation, "Screen", Screen)
     shell.run("%fwtime -n1 -r1 1\n%config IpyJaxBench.progress = False\n%fwtime -n1 -r1 1")
     assert asked == [True, False]
     assert len(shell.shown) == 2
