@@ -1,15 +1,16 @@
 """Whether arms do the same work on the same data under the same conditions."""
 
 import itertools
-import math
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ipyjaxbench import units
 from ipyjaxbench.comparison import notes
-from ipyjaxbench.frameworks import Found, Framework, find_arrays, loaded
+from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, numbers_of
+from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
@@ -17,9 +18,7 @@ from ipyjaxbench.usercode.objects import asked, is_of, package_of
 
 _PLAIN = (numbers.Number, str, bytes)
 _EQUAL = "outputs equal"
-_NO_NUMBERS = "there are no numbers in it that can be read"
 _TINY = 1e-5  # a tolerance that need not be told
-_LARGE = 2**30  # bytes of an arm's results from which on they are not moved and compared
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
     for label, seen in arms.items():
         found[label] = found[label] or _numbers(seen.value)
     (base, first), *others = found.items()
-    differences = {label: _difference(first, theirs) for label, theirs in others}
+    differences = {label: difference(first, theirs) for label, theirs in others}
     for label, found_off in differences.items():
         if found_off.matters:
             yield notes.other_result(label, base, found_off.how)
@@ -106,13 +105,11 @@ def _and(labels: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _numbers(value: Any) -> list[Found]:
+def _numbers(value: Any) -> list[Numbers]:
     """A number, or a list of them, of one arm where others give arrays."""
-    from ipyjaxbench.adapters.numpy.framework import NumPy, array_of
-
     listed = value if is_of(value, list, tuple) else [value]
     plain = bool(listed) and all(asked(_is_number, each) for each in listed)
-    return [Found(NumPy(), array_of(value))] if plain else []
+    return [numbers_of(value)] if plain else []
 
 
 def _is_number(value: object) -> bool:
@@ -125,7 +122,7 @@ def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
     if all(seen.value is None for seen in arms.values()):
         return
     if not all(asked(_is_plain, seen.value) for seen in arms.values()):
-        yield notes.not_compared(_and(tuple(arms)), _NO_NUMBERS)
+        yield notes.not_compared(_and(tuple(arms)), NO_NUMBERS)
         return
     wrong = [label for label, value in others if not _same(value, first)]
     yield from (notes.other_result(label, base, "") for label in wrong)
@@ -139,68 +136,18 @@ def _is_plain(value: object) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, numbers.Real) and isinstance(other, numbers.Real):
-        return not _difference(_numbers(one), _numbers(other)).matters
+        return not difference(_numbers(one), _numbers(other)).matters
     return bool(one == other)
 
 
-def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Found]:
-    return [found for found in find_arrays(value, frameworks) if found.framework.alive(found.array)]
-
-
-@dataclass(frozen=True)
-class _Difference:
-    """How far arrays are from others.
-
-    Attributes:
-        off: the largest difference, relative to the largest number.
-        allowed: what rounding explains.
-        why: another reason why they differ, in words; empty where there is none.
-        unseen: why numbers of some of them were not looked at, in words; empty where all were.
-    """
-
-    off: float = 0.0
-    allowed: float = 0.0
-    why: str = ""
-    unseen: str = ""
-
-    @property
-    def matters(self) -> bool:
-        return bool(self.why) or self.off > self.allowed
-
-    @property
-    def how(self) -> str:
-        return self.why or (f" by {units.percent(self.off)}" if math.isfinite(self.off) else "")
-
-
-def _difference(one: Sequence[Found], other: Sequence[Found]) -> _Difference:
-    from ipyjaxbench.adapters.numpy.framework import difference, tolerance
-
-    if not one or not other:
-        return _Difference(unseen="not all of them give arrays or numbers")
-    if len(one) != len(other):
-        return _Difference(why=f": {units.count(len(other), 'array')} and not {len(one)}")
-    worst, allowed, unseen = 0.0, 0.0, ""
-    for mine, theirs in zip(one, other, strict=True):
-        places = [each.framework.placement(each.array) for each in (mine, theirs)]
-        if places[0].shape != places[1].shape:
-            shapes = [str(list(place.shape or ())) for place in places]
-            return _Difference(why=f": its shape is {shapes[1]} and not {shapes[0]}")
-        small = max(place.nbytes for place in places) <= _LARGE
-        hosts = [_host(each) if small else None for each in (mine, theirs)]
-        if any(host is None for host in hosts):
-            unseen = _NO_NUMBERS if small else f"it is over {units.size(_LARGE)}"
-            continue
-        allowed = max(allowed, tolerance(*(place.dtype for place in places)))
-        worst = max(worst, difference(*hosts))
-    return _Difference(worst, allowed, unseen=unseen)
-
-
-def _host(found: Found) -> Any | None:
-    try:
-        return found.framework.host(found.array)
-    # Quantised, sparse, of several processes: what has no numbers to show is said to have none.
-    except Exception:  # noqa: BLE001
-        return None
+def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Numbers]:
+    """The arrays in a value that were not given away."""
+    return [
+        Numbers(place.shape, place.dtype, place.nbytes, partial(framework.host, array))
+        for framework, array in find_arrays(value, frameworks)
+        if framework.alive(array)
+        for place in (framework.placement(array),)
+    ]
 
 
 def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
@@ -213,7 +160,7 @@ def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found
         for (mine, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
             if a is b:
                 continue
-            found = _difference(_arrays(a, frameworks), _arrays(b, frameworks))
+            found = difference(_arrays(a, frameworks), _arrays(b, frameworks))
             if found.matters and not found.why:
                 yield notes.other_data(label, name, base, mine)
 

@@ -121,7 +121,7 @@ class Steady:
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except Exception as error:  # noqa: BLE001
             self.ended_early = True
-            self.notes.append(exceptions.ended_by(error, self.calls.made))
+            self.notes.append(_ended_by(error, self.calls.made))
         finally:
             self.elapsed += (self.calls.clock.wall() - begun) * 1e-9
             self.compiling += self.calls.compile_seconds() - compiled
@@ -225,6 +225,13 @@ class Steady:
             self.on_progress(self.samples.known, max(deadline - wall(), 0))
 
         return after_round
+
+
+def _ended_by(error: Exception, calls_made: int) -> Note:
+    """Return the Note on a call after the first one that raised."""
+    shown = exceptions.one_line(error)
+    once = calls_made == 2
+    return notes.runs_once(shown) if once else notes.stopped_by_error(calls_made, shown)
 
 
 @contextmanager

@@ -2,16 +2,7 @@
 
 from textwrap import shorten
 
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.timing import notes
 from ipyjaxbench.usercode import objects
-
-
-def ended_by(error: Exception, calls_made: int) -> Note:
-    """A call after the first raised."""
-    shown = one_line(error)
-    once = calls_made == 2
-    return notes.runs_once(shown) if once else notes.stopped_by_error(calls_made, shown)
 
 
 def one_line(error: BaseException) -> str:
