@@ -38,7 +38,7 @@ def test_importing_the_package_does_not_import_ipython() -> None:
 
 def test_timing_plain_python_imports_no_framework() -> None:
     code = "import ipyjaxbench; str(ipyjaxbench.measure_code('1 + 1', {}, number=2, repeat=2))"
-    assert loaded_by(code) == "['rich']"
+    assert loaded_by(code) == "['rich', 'msgspec']"
 
 
 def test_the_engine_is_loaded_when_it_is_first_used() -> None:

@@ -11,6 +11,7 @@ from typing import ClassVar
 from ipyjaxbench import units
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import conditions
+from ipyjaxbench.record_types import Lines
 from ipyjaxbench.reports.result import Result
 
 _TOOLS = ("ipyjaxbench", "IPython", "ipykernel", "jupyter_client", "jupyterlab", "notebook",
@@ -43,17 +44,13 @@ class About(Result):
 
     kind: ClassVar[str] = "about"
 
-    facts: tuple[tuple[str, str], ...]
+    facts: Lines
 
     @property
     def text(self) -> str:
         """The facts as plain text, to be pasted into a report."""
         widest = max(len(label) for label, _ in self.facts)
         return "\n".join(f"{label:{widest}}  {told}".rstrip() for label, told in self.facts)
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        return None if self.facts else "it holds no facts"
 
     def __repr__(self) -> str:
         """One line."""

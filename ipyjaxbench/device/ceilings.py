@@ -1,10 +1,10 @@
 """What devices can do at most, as it was measured: products, memory, copies, starting work."""
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from ipyjaxbench.record_types import Moment, NonNegativeFloat, PositiveFloat
 from ipyjaxbench.reports.result import Result
 
 #: Share of the CPUs from which on other programs may have kept a device from its best.
@@ -40,16 +40,16 @@ class Ceiling:
     kind: str
     threads: int | None
     settings: str
-    products: dict[str, float]
-    bandwidth: float | None
+    products: dict[str, PositiveFloat]
+    bandwidth: PositiveFloat | None
     beyond: int
-    upload: float | None
-    download: float | None
-    latency: float | None
-    spread: float
-    others: float
+    upload: PositiveFloat | None
+    download: PositiveFloat | None
+    latency: PositiveFloat | None
+    spread: NonNegativeFloat
+    others: NonNegativeFloat
     seconds: float
-    taken: float
+    taken: Moment
 
     @property
     def is_disturbed(self) -> bool:
@@ -98,15 +98,6 @@ class Ceilings(Result):
     now: float
     seconds: float = 0.0
     words: tuple[str, ...] = ()
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        for each in self.found:
-            if any(not 0 < figure < math.inf for figure in each.figures()):
-                return "a rate or a time is not above nothing"
-            if any(not 0 <= n < math.inf for n in (each.spread, each.others, each.taken)):
-                return "a spread, a share or a moment is negative or not a number"
-        return None
 
     def __repr__(self) -> str:
         """One line."""

@@ -37,10 +37,6 @@ class MemorySettings(Result):
     settings: tuple[MemorySetting, ...]
     note: str = ""
 
-    def check(self) -> str | None:
-        """Nothing that was set is impossible."""
-        return None
-
     def __repr__(self) -> str:
         """One line."""
         return f"<MemorySettings {self.asked}>"

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from ipyjaxbench.device.inventory import Home
 from ipyjaxbench.device.sharding import Sharding
+from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
 from ipyjaxbench.reports.result import Result
 
 
@@ -37,7 +38,7 @@ class Located:
     framework: str
     dtype: str
     shape: tuple[int, ...]
-    nbytes: int
+    nbytes: NonNegativeInt
     devices: tuple[str, ...]
     memory: str = ""
     weak: bool = False
@@ -48,7 +49,7 @@ class Located:
     layout: str = ""
     sharding: Sharding | None = None
     parts: tuple[int, ...] = ()
-    arrays: int = 1
+    arrays: PositiveInt = 1
 
     def on_devices(self) -> dict[str, int]:
         """Bytes on each device; one that has a copy of all has all of them.
@@ -114,12 +115,6 @@ class Whereabouts(Result):
             count.update(dict.fromkeys(each.devices, each.arrays))
             nbytes.update(each.on_devices())
         return {device: (count[device], nbytes[device]) for device in count}
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        if any(each.nbytes < 0 or each.arrays < 1 for each in self.arrays):
-            return "an array takes less than nothing"
-        return None
 
     def __repr__(self) -> str:
         """One line."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports.result import Result
 
 
@@ -37,12 +38,12 @@ class Transfer:
     target: str
     dtype: str
     shape: tuple[int, ...]
-    nbytes: int
+    nbytes: NonNegativeInt
     asked: bool
     free: str = ""
     seconds: float | None = None
     waited: float = 0.0
-    times: int = 1
+    times: PositiveInt = 1
 
     @property
     def direction(self) -> str:
@@ -100,7 +101,7 @@ class Transfers(Result):
     kind: ClassVar[str] = "transfers"
 
     code: str
-    seconds: float
+    seconds: NonNegativeFloat
     frameworks: Mapping[str, str] = field(default_factory=dict)
     transfers: tuple[Transfer, ...] = ()
     created: tuple[Kept, ...] = ()
@@ -127,14 +128,6 @@ class Transfers(Result):
     def waiting(self) -> float:
         """Seconds until data was computed that was then copied or read."""
         return math.fsum(each.waited for each in self.transfers)
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        if not 0 <= self.seconds < math.inf:
-            return "it took a time that cannot be"
-        if any(each.times < 1 or each.nbytes < 0 for each in self.transfers):
-            return "data went less than once, or was less than nothing"
-        return None
 
     def __repr__(self) -> str:
         """One line."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
 from ipyjaxbench.reports.result import Result
 
 
@@ -83,21 +84,17 @@ class Diagnosis(Result):
     code: str
     error: str
     message: str
-    line: int
+    line: NonNegativeInt
     source: str
     because: str
     blamed: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     advice: str = ""
-    tries: int = 1
+    tries: PositiveInt = 1
     inside: str = ""
     static: tuple[str, ...] = ()
     eager: str = ""
     stopped: bool = False
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        return "a count is too small" if self.tries < 1 or self.line < 0 else None
 
     def __repr__(self) -> str:
         """One line."""

@@ -2,12 +2,12 @@
 
 import dataclasses
 import difflib
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs.components import Break, Compiled, Count, Estimate, Live, Value
+from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import Result
 
@@ -71,15 +71,15 @@ class Graph(Result):
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
     constants: tuple[Value, ...]
-    operations: int
-    flops: float
+    operations: NonNegativeInt
+    flops: NonNegativeFloat
     uncounted: tuple[str, ...]
     stats: tuple[Count, ...]
     lines: tuple[Count, ...]
     static_argnames: tuple[str, ...]
     fixed: tuple[str, ...]
-    tries: int
-    seconds: float
+    tries: PositiveInt
+    seconds: NonNegativeFloat
     printed: str = ""
     estimates: tuple[Estimate, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -150,14 +150,6 @@ class Graph(Result):
     def checks(self) -> tuple[Note, ...]:
         """What it holds that may not be expected, whether ``--check`` was given or not."""
         return self.live.checks() if self.live is not None else self.notes
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        if not (0 <= self.seconds < math.inf and 0 <= self.flops < math.inf):
-            return "a number is negative or not a number"
-        if self.operations < 0 or self.tries < 1:
-            return "a count is too small"
-        return None
 
     def __repr__(self) -> str:
         """One line."""

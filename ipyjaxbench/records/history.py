@@ -1,10 +1,10 @@
 """Measurements that were kept, as they were found in the store."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, overload
 
+from ipyjaxbench.record_types import Moment, NonNegativeInt
 from ipyjaxbench.records.entry import Past
 from ipyjaxbench.reports.result import Result
 
@@ -30,13 +30,13 @@ class History(Result, Sequence[Past]):
     kind: ClassVar[str] = "history"
 
     entries: tuple[Past, ...]
-    found: int
-    kept: int
-    now: float
-    unread: dict[str, int] = field(default_factory=dict)
+    found: NonNegativeInt
+    kept: NonNegativeInt
+    now: Moment
+    unread: dict[str, NonNegativeInt] = field(default_factory=dict)
     trouble: str = ""
     plotted: bool = False
-    removed: tuple[int, int] | None = None
+    removed: tuple[NonNegativeInt, NonNegativeInt] | None = None
 
     def __len__(self) -> int:
         """How many were asked for."""
@@ -61,9 +61,7 @@ class History(Result, Sequence[Past]):
         return f"<History of {len(self.entries)} of {self.kept} measurements>"
 
     def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        counts = [self.kept - self.found, self.found - len(self.entries), *self.unread.values()]
-        counts += self.removed or ()
-        if any(count < 0 for count in counts) or not 0 <= self.now < math.inf:
-            return "a count or a time is negative"
+        """Return why these facts cannot be true, in words; None where they can."""
+        if not len(self.entries) <= self.found <= self.kept:
+            return "it holds more than was found, or more was found than is kept"
         return next((wrong for entry in self.entries if (wrong := entry.check())), None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from ipyjaxbench.record_types import NonNegativeInt
 from ipyjaxbench.reports.result import Result
 from ipyjaxbench.timing.baseline import Change, Figure
 
@@ -53,7 +54,7 @@ class Rerun(Result):
     differs: tuple[str, ...] = ()
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
-    refused: int = 0
+    refused: NonNegativeInt = 0
 
     @cached_property
     def changes(self) -> Sequence[Change]:
@@ -73,13 +74,6 @@ class Rerun(Result):
     def _told(self, verdict: str) -> tuple[Pair, ...]:
         both = zip(self.pairs, self.changes, strict=True)
         return tuple(pair for pair, change in both if change.verdict == verdict)
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        if self.refused < 0:
-            return "a count is negative"
-        figures = (figure for p in self.pairs for figure in (p.before, p.after))
-        return next((wrong for figure in figures if (wrong := figure.check())), None)
 
     def __repr__(self) -> str:
         """One line."""

@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self, final
 
 from ipyjaxbench.errors import RecordError
@@ -52,7 +51,7 @@ class Reported:
         }
 
 
-class Result(Reported, ABC):
+class Result(Reported):
     """Facts that were measured. What follows from them is computed, never stored.
 
     Attributes:
@@ -61,9 +60,12 @@ class Result(Reported, ABC):
 
     kind: ClassVar[str]
 
-    @abstractmethod
     def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
+        """Return why these facts contradict each other, in words; None where they do not.
+
+        A number that cannot be is refused by its type: see `ipyjaxbench.record_types`.
+        """
+        return None
 
     @final
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

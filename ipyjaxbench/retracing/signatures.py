@@ -52,10 +52,6 @@ class Signatures(Result):
             raise OptionError(f"{name!r} was not traced since loading; traced were: {known}")
         return cls(tuple(one for fw, n in names for one in _traced(fw, n, ledger.of(fw, n))))
 
-    def check(self) -> str | None:
-        """Nothing in it can be wrong."""
-        return None
-
     def __repr__(self) -> str:
         """One line."""
         return f"<Signatures {len(self.traced)}>"

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from ipyjaxbench import ratios, units
 from ipyjaxbench.ratios import Ratio
+from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt
 from ipyjaxbench.timing.verdict import NO_FIGURE
 
 
@@ -20,9 +21,9 @@ class Figure:
         verdict: on the measurement.
     """
 
-    median: float
-    half_width: float | None
-    samples: int
+    median: NonNegativeFloat
+    half_width: NonNegativeFloat | None
+    samples: NonNegativeInt
     verdict: str
 
     @property
@@ -32,13 +33,6 @@ class Figure:
             return (0.0, math.inf)
         reach = self.median * self.half_width
         return (max(self.median - reach, 0.0), self.median + reach)
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        known = (self.median, self.half_width or 0.0)
-        if any(not 0 <= value < math.inf for value in known) or self.samples < 0:
-            return "a figure is negative or not a number"
-        return None
 
     def words(self) -> str:
         """The median with its interval."""
@@ -98,7 +92,3 @@ class Against:
     base: Figure | None = None
     age: float | None = None
     differs: tuple[str, ...] = ()
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        return self.base.check() if self.base else None

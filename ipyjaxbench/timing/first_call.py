@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipyjaxbench import units
+from ipyjaxbench.record_types import NonNegativeFloat
 
 UNNAMED = "?"
 _PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
@@ -30,7 +31,7 @@ class Program:
     """
 
     name: str
-    seconds: float | None
+    seconds: NonNegativeFloat | None
     origin: Literal["compiled", "disk cache", "traced"]
     framework: str
 
@@ -46,8 +47,8 @@ class FirstCall:
         cleared: what had to be emptied for it, what could not be made fresh, or why there is none.
     """
 
-    seconds: float | None
-    phases: dict[str, float | None]
+    seconds: NonNegativeFloat | None
+    phases: dict[str, NonNegativeFloat | None]
     programs: tuple[Program, ...] = ()
     cleared: tuple[str, ...] = ()
 
@@ -80,9 +81,9 @@ class Counterpart:
     """
 
     compiled: bool
-    per_call: float
-    half_width: float | None
-    compilation: float
+    per_call: NonNegativeFloat
+    half_width: NonNegativeFloat | None
+    compilation: NonNegativeFloat
 
     def words(self, per_call: float, half_width: float) -> str:
         """After how many calls the compilation is paid back.

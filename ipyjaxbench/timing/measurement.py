@@ -1,7 +1,7 @@
 """The result of timing one piece of code."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -10,6 +10,7 @@ from ipyjaxbench import stats, units
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.causes import causes
 from ipyjaxbench.host.conditions import Conditions
+from ipyjaxbench.record_types import Digits, NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import Result
 from ipyjaxbench.timing import verdict
@@ -18,9 +19,6 @@ from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.first_call import Counterpart, FirstCall, Program
 from ipyjaxbench.timing.roofline import Roof
 from ipyjaxbench.usercode.snippet import first_line
-
-_MANY = 2**63
-_MAX_PRECISION = 15  # significant digits; a floating-point number has no more
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,23 +64,23 @@ class Measurement(Result):
 
     code: str
     frameworks: dict[str, str]
-    first_call: float
-    phases: dict[str, float | None]
+    first_call: NonNegativeFloat
+    phases: dict[str, NonNegativeFloat | None]
     compilations: int | None
-    loops: int
-    batches: tuple[tuple[int, int], ...]
-    rounds: tuple[int, ...]
+    loops: PositiveInt
+    batches: tuple[tuple[PositiveInt, NonNegativeInt], ...]
+    rounds: tuple[NonNegativeInt, ...]
     exact: bool = False
     waited: bool = False
     inputs: tuple[Placement, ...] = ()
     outputs: tuple[Placement, ...] = ()
     notes: tuple[Note, ...] = ()
-    compile_time: float = 0.0
-    elapsed: float = 0.0
-    precision: int = 3
+    compile_time: NonNegativeFloat = 0.0
+    elapsed: NonNegativeFloat = 0.0
+    precision: Digits = 3
     clock: Literal["elapsed", "calendar", "cpu"] = "elapsed"
-    throughputs: tuple[float, ...] = ()
-    dispatches: tuple[float, ...] = ()
+    throughputs: tuple[NonNegativeFloat, ...] = ()
+    dispatches: tuple[NonNegativeFloat, ...] = ()
     programs: tuple[Program, ...] = ()
     fresh: FirstCall | None = None
     counterpart: Counterpart | None = None
@@ -217,33 +215,11 @@ class Measurement(Result):
         return f"<Measurement {first_line(self.code)}: {shown}, {self.verdict}>"
 
     def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        times = [self.first_call, self.compile_time, self.elapsed]
-        times += [seconds for seconds in self._compile_times() if seconds is not None]
-        times += [*self.throughputs, *self.dispatches]
-        if any(not (0 <= seconds < math.inf) for seconds in times):
-            return "a time is negative or not a number"
-        if any(calls < 1 or ns < 0 for calls, ns in self.batches):
-            return "a sample has no calls or a negative time"
-        if any(calls >= _MANY or ns >= _MANY for calls, ns in self.batches):
-            return "a sample has more calls or time than any clock shows"
-        if any(r < 0 for r in self.rounds) or sum(self.rounds) != len(self.batches):
+        """Return why these facts cannot be true, in words; None where they can."""
+        if sum(self.rounds) != len(self.batches):
             return "the rounds do not add up to the samples"
-        if not (1 <= self.loops < _MANY and 1 <= self.precision <= _MAX_PRECISION):
-            return "loops or precision is out of range"
-        all_parts = (self.device, self.roof, self.conditions, self.against)
-        parts = [part for part in all_parts if part is not None]
+        parts = (part for part in (self.device, self.conditions) if part is not None)
         return next((wrong for part in parts if (wrong := part.check())), None)
-
-    def _compile_times(self) -> Iterator[float | None]:
-        yield from self.phases.values()
-        yield from (program.seconds for program in self.programs)
-        if self.fresh is not None:
-            yield from (self.fresh.seconds, *self.fresh.phases.values())
-            yield from (program.seconds for program in self.fresh.programs)
-        if self.counterpart is not None:
-            yield from (self.counterpart.per_call, self.counterpart.compilation)
-            yield self.counterpart.half_width
 
 
 def summarize(m: Measurement) -> Figure:

@@ -1,9 +1,9 @@
 """How near a call comes to what its device can do at most."""
 
-import math
 from dataclasses import dataclass
 
 from ipyjaxbench import units
+from ipyjaxbench.record_types import PositiveFloat
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Roof:
     """
 
     of: str
-    speed: float
-    ceiling: float
+    speed: PositiveFloat
+    ceiling: PositiveFloat
 
     def words(self) -> str:
         """The row of a report.
@@ -41,9 +41,3 @@ class Roof:
     def share(self) -> float:
         """Of the ceiling."""
         return self.speed / self.ceiling
-
-    def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
-        if not (0 < self.speed < math.inf and 0 < self.ceiling < math.inf):
-            return "a speed or a ceiling is not above nothing"
-        return None

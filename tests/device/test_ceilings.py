@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from IPython.core.error import UsageError
 
@@ -549,4 +550,6 @@ def test_without_kept_ceilings_nothing_is_traced(
 
 @pytest.mark.parametrize(("speed", "ceiling"), [(0.0, 1.0), (1.0, 0.0), (float("inf"), 1.0)])
 def test_a_roof_that_makes_no_sense_is_refused(speed: float, ceiling: float) -> None:
-    assert Roof("matmul peak", speed, ceiling).check() is not None
+    facts = {"of": "matmul peak", "speed": speed, "ceiling": ceiling}
+    with pytest.raises(msgspec.ValidationError, match="Expected `float` "):
+        msgspec.convert(facts, Roof)

@@ -1,5 +1,6 @@
 """How copies are told, from Python's own view: frameworks have files of their own."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import ipyjaxbench
 from ipyjaxbench import Transfers
 from ipyjaxbench.device.transfers import Kept, Transfer
 from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.errors import RecordError
 from ipyjaxbench.usercode import instrument
 from ipyjaxbench.usercode.frames import called_in
 from ipyjaxbench.usercode.snippet import Source
@@ -83,7 +85,8 @@ def test_very_many_copies_are_cut_to_the_largest() -> None:
 
 def test_facts_that_cannot_be_are_refused() -> None:
     assert Transfers.from_dict(FOUND.to_dict()) == FOUND
-    assert Transfers("x", -1.0).check() is not None
+    with pytest.raises(RecordError, match=re.escape("Expected `float` >= 0.0 - at `$.seconds`")):
+        Transfers.from_dict(Transfers("x", -1.0).to_dict())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.errors import RecordError
 from ipyjaxbench.timing.first_call import Counterpart, FirstCall, Program, rows
+from ipyjaxbench.timing.measurement import Measurement
 from tests import results
 from tests.results import STEADY, measured
 
@@ -172,4 +174,5 @@ def test_the_rows_of_a_report_come_in_this_order() -> None:
     ],
 )
 def test_negative_times_are_refused(wrong: dict[str, Any]) -> None:
-    assert measured(STEADY, **wrong).check() == "a time is negative or not a number"
+    with pytest.raises(RecordError, match=r"Expected `float` >= 0\.0"):
+        Measurement.from_dict(measured(STEADY, **wrong).to_dict())
