@@ -19,7 +19,7 @@ from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.inspect_code import inspect_call
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.records.entry import Where
+from ipyjaxbench.records.entry import Location
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions
 from ipyjaxbench.records.query import look
@@ -256,7 +256,7 @@ def history(
     checked("last", str(1 if last is None else last), newest)
     oldest = None if since is None else float(str(checked("since", since, age)))
     asked = HistoryOptions(text=text, last=last, since=oldest, framework=framework, here=here)
-    return look(asked, Where(directory=os.getcwd()))
+    return look(asked, Location(directory=os.getcwd()))
 
 
 def ceilings(*, start: bool = False, fresh: bool = False) -> Ceilings:

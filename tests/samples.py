@@ -13,7 +13,7 @@ from ipyjaxbench.device.about import About
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
 from ipyjaxbench.device.transfers import Transfer, Transfers
-from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
 from ipyjaxbench.reports.blocks import (
@@ -64,7 +64,9 @@ _CEILING = Ceiling(
     latency=1e-6, spread=0.01, others=0.0, seconds=1.5, taken=1000.0,
 )  # fmt: skip
 _SOUND = Figure(1e-3, 0.02, 40, "QUIET")
-_PAST = tuple(Past(1, day * 86400.0, "fwtime", "f", "f(x)", _SOUND, 1e-3) for day in (3, 2, 1))
+_PAST = tuple(
+    HistoryEntry(1, day * 86400.0, "fwtime", "f", "f(x)", _SOUND, 1e-3) for day in (3, 2, 1)
+)
 _PAIR = Pair("f(x)", 3, _SOUND, Figure(2e-3, 0.03, 40, "QUIET"))
 #: Results of kinds that no example has.
 _OTHERS: tuple[Result, ...] = (

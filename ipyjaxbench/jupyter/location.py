@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from IPython.core.interactiveshell import InteractiveShell
 
 if TYPE_CHECKING:
-    from ipyjaxbench.records.entry import Where
+    from ipyjaxbench.records.entry import Location
 
 
-def where(shell: InteractiveShell) -> Where:
+def where(shell: InteractiveShell) -> Location:
     """Where the code that runs now was typed.
 
     Jupyter's server tells a kernel the notebook's path in its environment, VS Code in a name, and
     JupyterLab the cell's identifier in what it sends; others tell neither.
     """
-    from ipyjaxbench.records.entry import Where
+    from ipyjaxbench.records.entry import Location
 
     try:
         directory = os.getcwd()
@@ -26,7 +26,7 @@ def where(shell: InteractiveShell) -> Where:
         directory = ""
     named = shell.user_ns.get("__vsc_ipynb_file__")
     notebook = named if isinstance(named, str) else os.environ.get("JPY_SESSION_NAME", "")
-    return Where(directory, notebook, _cell(shell))
+    return Location(directory, notebook, _cell(shell))
 
 
 def _cell(shell: InteractiveShell) -> str:

@@ -22,7 +22,7 @@ _MOST_CODE = 4000  # characters
 
 
 @dataclass(frozen=True)
-class Where:
+class Location:
     """Where a measurement was typed.
 
     Attributes:
@@ -37,7 +37,7 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Past:
+class HistoryEntry:
     """One measurement as it is kept.
 
     Attributes:
@@ -68,7 +68,7 @@ class Past:
     picoseconds: tuple[NonNegativeInt, ...] = ()
     rounds: tuple[NonNegativeInt, ...] = ()
     environment: Environment = field(default_factory=Environment)
-    where: Where = field(default_factory=Where)
+    where: Location = field(default_factory=Location)
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
@@ -106,8 +106,8 @@ class Past:
 
 
 def entries(
-    result: Result, label: str, *, when: float, where: Where, revision: str
-) -> Iterator[Past]:
+    result: Result, label: str, *, when: float, where: Location, revision: str
+) -> Iterator[HistoryEntry]:
     """What is kept of a result: one entry for each measurement in it.
 
     Args:
@@ -119,7 +119,7 @@ def entries(
     """
     for magic, name, at, m in _measurements(result, label):
         picoseconds, rounds = _thinned(m.batches, m.rounds)
-        yield Past(
+        yield HistoryEntry(
             schema=SCHEMA,
             when=when,
             magic=magic,

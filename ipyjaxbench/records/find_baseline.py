@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.records import store
-from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.query import candidates, chosen_of
 from ipyjaxbench.timing.baseline import Against
@@ -20,7 +20,7 @@ _CLOCKS = {
     "calendar": "calendar time (-t)",
     "cpu": "CPU time (-c)",
 }
-Base = Measurement | tuple[Past, ...]
+Base = Measurement | tuple[HistoryEntry, ...]
 
 
 def base(chosen: TimeOptions, code: str, kept: dict[str, Measurement]) -> Base:

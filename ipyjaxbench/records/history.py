@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar, overload
 
 from ipyjaxbench.record_types import Moment, NonNegativeInt
-from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.reports.result import Result
 
 
 @dataclass(frozen=True, repr=False)
-class History(Result, Sequence[Past]):
+class History(Result, Sequence[HistoryEntry]):
     """Measurements that were kept, the newest first.
 
     Attributes:
@@ -29,7 +29,7 @@ class History(Result, Sequence[Past]):
 
     kind: ClassVar[str] = "history"
 
-    entries: tuple[Past, ...]
+    entries: tuple[HistoryEntry, ...]
     found: NonNegativeInt
     kept: NonNegativeInt
     now: Moment
@@ -42,17 +42,17 @@ class History(Result, Sequence[Past]):
         """How many were asked for."""
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[Past]:
+    def __iter__(self) -> Iterator[HistoryEntry]:
         """The newest first."""
         return iter(self.entries)
 
     @overload
-    def __getitem__(self, index: int) -> Past: ...
+    def __getitem__(self, index: int) -> HistoryEntry: ...
 
     @overload
-    def __getitem__(self, index: slice) -> tuple[Past, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[HistoryEntry, ...]: ...
 
-    def __getitem__(self, index: int | slice) -> Past | tuple[Past, ...]:
+    def __getitem__(self, index: int | slice) -> HistoryEntry | tuple[HistoryEntry, ...]:
         """One of them, or some; 0 is the newest."""
         return self.entries[index]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ipyjaxbench import units
-from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
 from ipyjaxbench.reports.blocks import Block, Chart, Facts, Headline, Report, Series, Table
 from ipyjaxbench.reports.result import report
@@ -38,7 +38,7 @@ def _table(h: History) -> Table:
     return Table("", head, tuple(_row(entry, h.now) for entry in h.entries), folded=False)
 
 
-def _row(entry: Past, now: float) -> tuple[str, ...]:
+def _row(entry: HistoryEntry, now: float) -> tuple[str, ...]:
     around = entry.environment
     others = [n for n in around.frameworks if n not in ("python", "numpy")]
     name = next(iter(others or around.frameworks), "")
@@ -67,7 +67,7 @@ def moment(when: float, now: float) -> str:
 
 def _pictures(h: History) -> Iterator[Chart]:
     """The median over time of the names that have two of them at least."""
-    by_name: dict[str, list[Past]] = {}
+    by_name: dict[str, list[HistoryEntry]] = {}
     for entry in reversed(h.entries):
         if entry.median > 0:
             by_name.setdefault(entry.name, []).append(entry)
@@ -87,7 +87,7 @@ def _pictures(h: History) -> Iterator[Chart]:
     )
 
 
-def _point(entry: Past) -> tuple[float, float, float, float]:
+def _point(entry: HistoryEntry) -> tuple[float, float, float, float]:
     low, high = entry.interval
     median = entry.median
     # Where it is not known how sure a figure is, it stands for itself.

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.records import store
-from ipyjaxbench.records.entry import Past, Where
+from ipyjaxbench.records.entry import HistoryEntry, Location
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions
-from ipyjaxbench.records.store import Kept
+from ipyjaxbench.records.store import StoreContents
 
 #: Verdicts on figures that another one can be held against.
 _SOUND = ("QUIET", "OK", "NOISY", "FEW")
 
 
-def look(asked: HistoryOptions, here: Where, trouble: str = "") -> History:
+def look(asked: HistoryOptions, here: Location, trouble: str = "") -> History:
     """Remove what is older than was asked for, read the store, and take what was asked for.
 
     Args:
@@ -37,7 +37,9 @@ def look(asked: HistoryOptions, here: Where, trouble: str = "") -> History:
     )
 
 
-def _rules(asked: HistoryOptions, here: Where, now: float) -> Iterator[Callable[[Past], bool]]:
+def _rules(
+    asked: HistoryOptions, here: Location, now: float
+) -> Iterator[Callable[[HistoryEntry], bool]]:
     """What an entry has to be."""
     if asked.text:
         wanted = asked.text.casefold()
@@ -53,7 +55,9 @@ def _rules(asked: HistoryOptions, here: Where, now: float) -> Iterator[Callable[
         yield lambda e: e.where.directory == here.directory
 
 
-def candidates(kept: Kept, name: str, *, label: str, code: str, clock: str) -> tuple[Past, ...]:
+def candidates(
+    kept: StoreContents, name: str, *, label: str, code: str, clock: str
+) -> tuple[HistoryEntry, ...]:
     """The measurements that a name, "last" or "best" may mean.
 
     Args:
@@ -73,7 +77,9 @@ def candidates(kept: Kept, name: str, *, label: str, code: str, clock: str) -> t
     return tuple(e for e in same if e.figure.verdict in _SOUND)
 
 
-def chosen_of(found: Sequence[Past], name: str, data: Mapping[str, str]) -> Past | None:
+def chosen_of(
+    found: Sequence[HistoryEntry], name: str, data: Mapping[str, str]
+) -> HistoryEntry | None:
     """The one that is meant.
 
     Args:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipyjaxbench.host import data_dir
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.entry import HistoryEntry
 
 if TYPE_CHECKING:
     import msgspec
@@ -40,7 +40,7 @@ class Journal:
         self._owner = 0
         self._torn = False
 
-    def append(self, entries: Iterable[Past]) -> None:
+    def append(self, entries: Iterable[HistoryEntry]) -> None:
         """Keep entries, each in a line of its own; what fails is said in `trouble`."""
         encode = _encoder().encode
         lines = b"".join(encode(entry) + b"\n" for entry in entries)
@@ -82,7 +82,7 @@ class Journal:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoreContents:
     """What is in the store.
 
     Attributes:
@@ -90,7 +90,7 @@ class Kept:
         unread: for each file with lines that could not be read, its name and how many.
     """
 
-    entries: tuple[Past, ...]
+    entries: tuple[HistoryEntry, ...]
     unread: dict[str, int]
 
 
@@ -118,9 +118,9 @@ def _opened(path: str, flags: int) -> int:
     return os.open(path, flags, data_dir.FILE)
 
 
-def read() -> Kept:
+def read() -> StoreContents:
     """All that is in the store; a line that cannot be read is left out, and counted."""
-    entries: list[Past] = []
+    entries: list[HistoryEntry] = []
     unread: dict[str, int] = {}
     for path, _ in _files(data_dir.folder("history")):
         found, bad = _read(path)
@@ -128,7 +128,7 @@ def read() -> Kept:
         if bad:
             unread[path.name] = bad
     entries.sort(key=lambda entry: entry.when, reverse=True)
-    return Kept(tuple(entries), unread)
+    return StoreContents(tuple(entries), unread)
 
 
 def prune(age: float) -> tuple[int, int]:
@@ -151,7 +151,7 @@ def prune(age: float) -> tuple[int, int]:
     return files, lines
 
 
-def _read(path: Path) -> tuple[list[Past], int]:
+def _read(path: Path) -> tuple[list[HistoryEntry], int]:
     """The entries of one file, and how many lines could not be read."""
     try:
         with path.open("rb") as file:
@@ -217,7 +217,7 @@ def _encoder() -> Any:
 
 
 @cache
-def _decoder() -> "msgspec.json.Decoder[Past]":
+def _decoder() -> "msgspec.json.Decoder[HistoryEntry]":
     import msgspec
 
-    return msgspec.json.Decoder(Past)
+    return msgspec.json.Decoder(HistoryEntry)

@@ -15,7 +15,7 @@ from IPython.core.error import UsageError
 import ipyjaxbench
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.records import store
-from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
 from ipyjaxbench.reports.blocks import Chart, Facts, Headline, Table
 from ipyjaxbench.reports.result import MIME
@@ -45,7 +45,7 @@ def place(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     session.journal.trouble = ""
 
 
-def kept() -> tuple[Past, ...]:
+def kept() -> tuple[HistoryEntry, ...]:
     return store.read().entries
 
 

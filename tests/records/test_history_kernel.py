@@ -9,7 +9,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
 from ipyjaxbench.records import store
-from ipyjaxbench.records.entry import Past
+from ipyjaxbench.records.entry import HistoryEntry
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Blocking
     manager.shutdown_kernel(now=True)
 
 
-def kept_of(kernel: BlockingKernelClient, cell: str) -> Past:
+def kept_of(kernel: BlockingKernelClient, cell: str) -> HistoryEntry:
     """What is kept of a cell that JupyterLab runs."""
     content = {"code": cell, "silent": False, "store_history": True, "allow_stdin": False}
     request = kernel.session.msg("execute_request", content, metadata={"cellId": "cell-7"})

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.sweep import Point, Sweep
 from ipyjaxbench.records import store
-from ipyjaxbench.records.entry import Past, Where, entries
+from ipyjaxbench.records.entry import HistoryEntry, Location, entries
 from ipyjaxbench.records.store import Journal
 from ipyjaxbench.reports.result import Result
 from tests.results import STEADY, measured
@@ -37,9 +37,11 @@ def journal() -> Iterator[Journal]:
     made.close()
 
 
-def past(label: str = "base", *, when: float = 1e9, result: Result | None = None) -> list[Past]:
+def past(
+    label: str = "base", *, when: float = 1e9, result: Result | None = None
+) -> list[HistoryEntry]:
     found = result or measured(STEADY)
-    where = Where("/project", "a.ipynb", "cell-1")
+    where = Location("/project", "a.ipynb", "cell-1")
     return list(entries(found, label, when=when, where=where, revision="c0ffee"))
 
 
@@ -153,7 +155,7 @@ def test_an_entry_whose_figure_makes_no_sense_is_left_out(
     facts = msgspec.to_builtins(past()[0])
     facts["figure"] |= change
     (place / "a.jsonl").write_bytes(msgspec.json.encode(facts))
-    assert store.read() == store.Kept((), {"a.jsonl": 1})
+    assert store.read() == store.StoreContents((), {"a.jsonl": 1})
 
 
 @pytest.mark.parametrize(
@@ -170,7 +172,7 @@ def test_an_entry_whose_figure_makes_no_sense_is_left_out(
 def test_an_entry_that_makes_no_sense_is_left_out(place: Path, change: dict[str, object]) -> None:
     place.mkdir(parents=True)
     (place / "a.jsonl").write_bytes(msgspec.json.encode(msgspec.to_builtins(past()[0]) | change))
-    assert store.read() == store.Kept((), {"a.jsonl": 1})
+    assert store.read() == store.StoreContents((), {"a.jsonl": 1})
 
 
 def test_lines_nested_without_end_are_left_out(place: Path) -> None:
@@ -223,7 +225,7 @@ def test_a_home_that_cannot_be_written_to_fails_nothing(
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "file"))
     journal.append(past())
     assert journal.trouble == "Jupyter's data directory cannot be written to"
-    assert store.read() == store.Kept((), {})
+    assert store.read() == store.StoreContents((), {})
     assert store.prune(0) == (0, 0)
 
 

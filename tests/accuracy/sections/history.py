@@ -10,7 +10,7 @@ from unittest import mock
 
 from ipyjaxbench.host.git import revision
 from ipyjaxbench.records import store
-from ipyjaxbench.records.entry import Where, entries
+from ipyjaxbench.records.entry import Location, entries
 from ipyjaxbench.records.store import Journal
 from ipyjaxbench.timing.measurement import Measurement
 from tests.accuracy.section import Column, Row, Section
@@ -36,7 +36,7 @@ def _seconds(work: Callable[[], object]) -> float:
 def _keep(journal: Journal, m: Measurement, when: float) -> None:
     """All that a magic does for it."""
     here = os.getcwd()
-    where = Where(here, "work/a.ipynb", "cell-1")
+    where = Location(here, "work/a.ipynb", "cell-1")
     journal.append(entries(m, "step", when=when, where=where, revision=revision(here)))
 
 
@@ -46,7 +46,7 @@ def _round(m: Measurement, place: str) -> Row:
     first = _seconds(lambda: _keep(journal, m, 0.0))
     half = _ENTRIES // 2
     wholes = [_seconds(lambda: _keep(journal, m, 1.0)) for _ in range(half)]
-    ready = list(entries(m, "step", when=2.0, where=Where(), revision=""))
+    ready = list(entries(m, "step", when=2.0, where=Location(), revision=""))
     appends = [_seconds(lambda: journal.append(ready)) for _ in range(_ENTRIES - 1 - half)]
     read = _seconds(store.read)
     journal.close()
