@@ -20,7 +20,7 @@ from ipyjaxbench.jupyter.errors import one_line_errors
 from ipyjaxbench.jupyter.progress import Screen
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports.result import Result
-from ipyjaxbench.usercode.awaiting import complete, spawned
+from ipyjaxbench.usercode.awaiting import run_in_loop, run_in_new_loop
 from ipyjaxbench.usercode.snippet import Namespace, Source
 
 Options = TypeVar("Options")
@@ -138,11 +138,11 @@ class Invocation(Generic[Options]):
         """
         __tracebackhide__ = True
         if self.is_awaited:
-            return spawned(self._run, work)
+            return run_in_loop(self._run, work)
         if not code_awaits(self.shell, self.command, self.code, self.cell):
             return self._run(work)
         with one_line_errors():
-            return complete(self._run, work)
+            return run_in_new_loop(self._run, work)
 
     def _run(self, work: Callable[["Invocation[Options]"], T]) -> T:
         __tracebackhide__ = True

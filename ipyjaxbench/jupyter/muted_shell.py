@@ -41,8 +41,8 @@ class _Unseen(DisplayPublisher):
 
     @property
     def is_needed(self) -> bool:
-        """Whether the muting goes on, wherever code runs now."""
-        return self._muted.goes_on
+        """Whether the muting is on, wherever code runs now."""
+        return self._muted.is_on
 
     def __getattr__(self, name: str) -> Any:
         """What a front end's own publisher has beside; the kernel asks for it."""

@@ -19,7 +19,7 @@ from ipyjaxbench.timing.first_call import Program
 from ipyjaxbench.usercode.exceptions import one_line
 from ipyjaxbench.usercode.instrument import Site
 from ipyjaxbench.usercode.objects import asked
-from ipyjaxbench.usercode.standard_output import Printed, Written
+from ipyjaxbench.usercode.output import OutputRecorder, Written
 
 _UNSEEN = Change("first", new="? traced before, when nobody looked")
 
@@ -42,7 +42,7 @@ class Observer:
         self,
         watches: Mapping[str, CallWatch],
         ledger: Ledger,
-        printed: Printed,
+        printed: OutputRecorder,
         explain: Mapping[str, Callable[[BaseException], Diagnosis | None]],
         most: int | None = None,
     ) -> None:

@@ -20,8 +20,8 @@ from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.exceptions import one_line
 from ipyjaxbench.usercode.instrument_copies import Copies
 from ipyjaxbench.usercode.objects import asked, attribute, unwrapped
+from ipyjaxbench.usercode.output import OutputRecorder
 from ipyjaxbench.usercode.snippet import Namespace, Source
-from ipyjaxbench.usercode.standard_output import Printed
 
 
 class Observed:
@@ -39,7 +39,7 @@ class Observed:
         found = ((each, each.call_watch()) for each in self._frameworks)
         self._watches = {each.name: watch for each, watch in found if watch is not None}
         explain = {each.name: each.explain for each in self._frameworks}
-        self._printed = Printed()
+        self._printed = OutputRecorder()
         self.observer = Observer(self._watches, ledger, self._printed, explain, options.most)
 
     def __enter__(self) -> "Observed":

@@ -1,12 +1,17 @@
-"""Keeps what repeated calls print from flooding the notebook, and counts it."""
+"""What code prints: kept from the notebook and counted, or recorded."""
 
 import os
 import sys
 import threading
+from collections.abc import Callable
 from io import TextIOBase
 from typing import Any, BinaryIO, TextIO, cast
 
-from ipyjaxbench.usercode.exclusive_section import Turn
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
+
+#: When something was written, in seconds, and what.
+Written = tuple[float, str]
 
 
 class Muted:
@@ -28,11 +33,11 @@ class Muted:
     def __init__(self) -> None:
         self.writes = 0
         self._active = self._is_beside = False
-        self._turn: Turn | None = None
+        self._section: ExclusiveSection | None = None
         self._nowhere: BinaryIO | None = None
 
     @property
-    def goes_on(self) -> bool:
+    def is_on(self) -> bool:
         """Whether it was entered and not left."""
         return self._active
 
@@ -41,13 +46,13 @@ class Muted:
         """Whether what the code that runs now writes goes nowhere."""
         if not self._active or (self._is_beside and _is_main()):
             return False
-        return self._turn is None or not self._turn.is_elsewhere()
+        return self._section is None or not self._section.is_elsewhere()
 
     def __enter__(self) -> "Muted":
         self._nowhere = open(os.devnull, "wb")
         sys.stdout = cast(TextIO, _Quiet(sys.stdout, self._nowhere, self))
         sys.stderr = cast(TextIO, _Quiet(sys.stderr, self._nowhere, self))
-        self._active, self._turn = True, Turn.current()
+        self._active, self._section = True, ExclusiveSection.current()
         self._is_beside = not _is_main()  # code that runs there never starts the main thread
         return self
 
@@ -81,8 +86,8 @@ class _Quiet(TextIOBase):
 
     @property
     def is_needed(self) -> bool:
-        """Whether the muting goes on, wherever code runs now."""
-        return self._muted.goes_on
+        """Whether the muting is on, wherever code runs now."""
+        return self._muted.is_on
 
     def __getattr__(self, name: str) -> Any:
         """What the real one has beside; a kernel tells it for which cell it writes."""
@@ -122,3 +127,48 @@ class _Quiet(TextIOBase):
     def writable(self) -> bool:
         """Whatever prints may ask."""
         return True
+
+
+class OutputRecorder:
+    """Records what is written to standard output while the context is open, thread by thread.
+
+    The stream stays the one that it is: others may look at its other methods, or replace it.
+    """
+
+    def __init__(self) -> None:
+        self._clock = Clock.elapsed()
+        self._here = threading.local()
+        self._stream: Any = None
+
+    def __enter__(self) -> "OutputRecorder":
+        stream = sys.stdout
+        write: Callable[[str], int] = stream.write
+
+        def record(text: str) -> int:
+            written: list[Written] | None = getattr(self._here, "written", None)
+            if written is not None:
+                written.append((self._clock.now() * 1e-9, text))
+            return write(text)
+
+        try:
+            stream.write = record  # type: ignore[method-assign]
+        except AttributeError:  # it takes no new attributes: nothing is recorded
+            return self
+        self._stream = stream
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None and "write" in vars(self._stream):
+            del self._stream.write
+
+    def begin(self) -> list[Written] | None:
+        """Record what this thread writes; return what it recorded before, for `end`."""
+        before: list[Written] | None = getattr(self._here, "written", None)
+        self._here.written = []
+        return before
+
+    def end(self, before: list[Written] | None) -> list[Written]:
+        """Return what was written since."""
+        written: list[Written] = self._here.written
+        self._here.written = before
+        return written

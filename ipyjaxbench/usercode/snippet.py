@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.usercode.awaiting import finished, run
+from ipyjaxbench.usercode.awaiting import finish, run
 from ipyjaxbench.usercode.nested_magics import statements_in_magics
 
 Namespace = dict[str, Any]
@@ -236,7 +236,7 @@ def _to_its_end(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
 
     def plain(*given: Any) -> int:
         __tracebackhide__ = True
-        return finished(loop(*given))
+        return finish(loop(*given))
 
     return plain
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.usercode.awaiting import complete, finished, spawned
+from ipyjaxbench.usercode.awaiting import finish, run_in_loop, run_in_new_loop
 
 COLOUR = contextvars.ContextVar("colour", default="none")
 
@@ -24,16 +24,16 @@ async def failing() -> None:
 
 
 def twice(first: int) -> list[int]:
-    return [finished(later(first)), finished(later(first + 1))]
+    return [finish(later(first)), finish(later(first + 1))]
 
 
 def test_plain_code_gets_the_values_of_coroutines() -> None:
-    assert asyncio.run(spawned(twice, 3)) == [3, 4]
+    assert asyncio.run(run_in_loop(twice, 3)) == [3, 4]
 
 
 def test_other_tasks_go_on_meanwhile() -> None:
     async def all_of_it() -> list[list[int]]:
-        return await asyncio.gather(spawned(twice, 1), spawned(twice, 5))
+        return await asyncio.gather(run_in_loop(twice, 1), run_in_loop(twice, 5))
 
     assert asyncio.run(all_of_it()) == [[1, 2], [5, 6]]
 
@@ -41,26 +41,26 @@ def test_other_tasks_go_on_meanwhile() -> None:
 def test_plain_code_sees_what_a_coroutine_raises_and_may_go_on() -> None:
     def careful() -> str:
         with pytest.raises(KeyError):
-            finished(failing())
+            finish(failing())
         return "went on"
 
-    assert asyncio.run(spawned(careful)) == "went on"
+    assert asyncio.run(run_in_loop(careful)) == "went on"
 
 
 def test_an_error_comes_out_with_the_line_that_raised_it() -> None:
     with pytest.raises(KeyError) as raised:
-        asyncio.run(spawned(lambda: finished(failing())))
+        asyncio.run(run_in_loop(lambda: finish(failing())))
     assert raised.traceback[-1].name == "failing"
 
 
 def test_plain_code_that_awaits_nothing_is_just_run() -> None:
-    assert asyncio.run(spawned(max, 3, 4)) == 4
+    assert asyncio.run(run_in_loop(max, 3, 4)) == 4
 
 
 def test_it_sees_and_sets_the_context_of_its_task() -> None:
     async def task() -> tuple[str, str]:
         COLOUR.set("red")
-        seen = await spawned(change)
+        seen = await run_in_loop(change)
         return seen, COLOUR.get()
 
     def change() -> str:
@@ -71,18 +71,18 @@ def test_it_sees_and_sets_the_context_of_its_task() -> None:
     assert asyncio.run(task()) == ("red", "green")
 
 
-def test_it_may_be_spawned_within_a_coroutine_that_it_awaits() -> None:
+def test_it_may_run_within_a_coroutine_that_it_awaits() -> None:
     async def inner() -> list[int]:
-        return await spawned(twice, 7)
+        return await run_in_loop(twice, 7)
 
-    assert asyncio.run(spawned(lambda: finished(inner()))) == [7, 8]
+    assert asyncio.run(run_in_loop(lambda: finish(inner()))) == [7, 8]
 
 
 def test_without_a_loop_it_gets_one_for_all_that_it_awaits() -> None:
     async def loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
-    first, second = complete(lambda: (finished(loop()), finished(loop())))
+    first, second = run_in_new_loop(lambda: (finish(loop()), finish(loop())))
     assert first is second
 
 
@@ -91,7 +91,7 @@ def test_without_a_loop_an_error_comes_out_as_the_only_one() -> None:
         raise ValueError("mine")
 
     with pytest.raises(ValueError, match="mine") as caught:
-        complete(work)
+        run_in_new_loop(work)
     assert caught.value.__context__ is None
 
 
@@ -99,7 +99,7 @@ def test_where_nobody_can_await_it_is_said_before_anything_runs() -> None:
     ran: list[int] = []
 
     async def task() -> None:
-        complete(ran.append, 1)
+        run_in_new_loop(ran.append, 1)
 
     with pytest.raises(SnippetError, match="await works where the magic stands in a cell"):
         asyncio.run(task())
@@ -108,7 +108,7 @@ def test_where_nobody_can_await_it_is_said_before_anything_runs() -> None:
 
 def test_a_coroutine_that_nobody_can_finish_is_refused_and_closed() -> None:
     with pytest.raises(SnippetError, match="nobody can await"):
-        finished(later(1))  # a coroutine left open would warn, and warnings are errors
+        finish(later(1))  # a coroutine left open would warn, and warnings are errors
 
 
 def interrupt() -> None:
@@ -130,11 +130,11 @@ async def interrupted_while_it_computes() -> None:
 def test_an_interrupt_reaches_the_plain_code_which_may_keep_what_it_has(work) -> None:
     def careful() -> str:
         with pytest.raises(KeyboardInterrupt):
-            finished(work())
-        return f"kept {finished(later(1))}"
+            finish(work())
+        return f"kept {finish(later(1))}"
 
     async def task() -> tuple[str, int]:
-        kept = await spawned(careful)
+        kept = await run_in_loop(careful)
         return kept, asyncio.current_task().cancelling()
 
     before = signal.getsignal(signal.SIGINT)
@@ -145,7 +145,7 @@ def test_an_interrupt_reaches_the_plain_code_which_may_keep_what_it_has(work) ->
 def test_a_task_that_is_cancelled_is_cancelled() -> None:
     async def task() -> None:
         async with asyncio.timeout(0.01):
-            await spawned(lambda: finished(asyncio.sleep(60)))
+            await run_in_loop(lambda: finish(asyncio.sleep(60)))
 
     with pytest.raises(TimeoutError):
         asyncio.run(task())
@@ -159,7 +159,7 @@ def test_an_interrupt_that_comes_too_late_is_for_the_code_behind_it() -> None:
         return await done
 
     async def task() -> None:
-        seen.append(await spawned(lambda: finished(soon())))
+        seen.append(await run_in_loop(lambda: finish(soon())))
         await asyncio.sleep(60)
 
     seen: list[int] = []
@@ -179,13 +179,13 @@ def test_a_task_that_outlives_what_made_it_waits_for_its_turn_like_any_other() -
             order.append(f"{name} ends")
             return value
 
-        return await spawned(work)
+        return await run_in_loop(work)
 
     async def begins_one() -> None:
         begun.append(asyncio.create_task(measured("late")))
 
     async def task() -> None:
-        await spawned(lambda: finished(begins_one()))
+        await run_in_loop(lambda: finish(begins_one()))
         await asyncio.gather(measured("a"), measured("b"), *begun)
 
     asyncio.run(task())
