@@ -171,14 +171,13 @@ class Arm:
         wall = steady.calls.clock.wall
         end = wall() + _SETTLE_NS
         while wall() < end:
-            taken, _ = steady.calls.sample(self._few)
-            if taken <= _SETTLED * self.alone * self._few:
+            if steady.calls.sample(self._few).ns <= _SETTLED * self.alone * self._few:
                 return
 
     @property
     def slowed(self) -> float:
         """How many times as long a call takes in turns with others as without them."""
-        if not self.alone or not self.steady.samples.batches:
+        if not self.alone or not self.steady.samples.taken:
             return 1.0
         return self.steady.samples.per_call / self.alone
 
@@ -212,16 +211,16 @@ class Arm:
 
 def _fastest(steady: Steady) -> float:
     """Nanoseconds of a call when nothing disturbs it; a busy machine makes others far longer."""
-    fastest = float(min(probe.waited for probe in steady.samples.settled_warmup()))
+    fastest = float(min(call.waited for call in steady.samples.settled_warmup))
     if fastest > _SAMPLE_NS:
         return fastest
-    taken = [steady.calls.sample(steady.number)[0] for _ in range(_SAMPLES)]
+    taken = [steady.calls.sample(steady.number).ns for _ in range(_SAMPLES)]
     return min(fastest, min(taken) / steady.number)
 
 
 def _per_call(steady: Steady) -> float:
     """Nanoseconds of a call after the warm-up; of several at once where they are short."""
     if steady.number == 1:
-        return steady.samples.warmup_median
-    taken = [steady.calls.sample(steady.number)[0] for _ in range(_SAMPLES)]
+        return stats.median([call.waited for call in steady.samples.settled_warmup])
+    taken = [steady.calls.sample(steady.number).ns for _ in range(_SAMPLES)]
     return stats.median(taken) / steady.number

@@ -121,7 +121,7 @@ def _make_extra_calls(later: LaterCalls, steady: Steady) -> ExtraCalls:
         device = profiled_pass.profile_calls(
             calls, in_play, options, steady.samples, later.typical, ended_early=early
         )
-    if options.number is None and steady.samples.batches and not early:
+    if options.number is None and steady.samples.taken and not early:
         per_call = steady.samples.per_call
         later.first.carryover.inspect_later_value(calls.again, later.typical, per_call)
     return ExtraCalls(cold, device)
@@ -165,7 +165,7 @@ def summarize(
     """
     session, call, scope = later.session, later.first.call, later.first.scope
     options, samples, queued = session.options, steady.samples, steady.queued
-    most = max((number for number, _ in samples.batches), default=0)
+    most = max((sample.calls for sample in samples.taken), default=0)
     # With -n the first call belongs to the first sample, which an interrupt may cut short.
     loops = max(most, 1) if options.number is None else min(most + 1, options.number)
     waits = later.plan.wait is not None

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from ipyjaxbench import stats, units
+from ipyjaxbench import units
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.timing.device_time import DeviceTime, ProfiledPass, profiled_pass
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.usercode.exceptions import one_line
 
 _ENOUGH_NS = 20_000_000
@@ -40,8 +40,7 @@ def profile_calls(
     """
     passes: list[ProfiledPass] = []
     reasons: dict[str, str] = {}
-    taken = [ns / number for number, ns in samples.batches]
-    typical = stats.median(taken) if taken else first
+    typical = samples.per_call if samples.taken else first
     refused = ""
     if ended_early:
         refused = "the calls before ended early"

@@ -107,12 +107,12 @@ class Rewind:
         for _ in range(pairs):
             # Both are written just before, so that caches are as warm for one as the other.
             calls.before_each = self._from(self._left, before, calls)
-            left.append(calls.sample(1)[0])
+            left.append(calls.sample(1).ns)
             calls.before_each = self._from(self._found, before, calls)
-            taken, compiled = calls.sample(1)
-            if compiled:  # once, as the first call did: that is no part of a call's time
+            sample = calls.sample(1)
+            if sample.compiled:  # once, as the first call did: that is no part of a call's time
                 return [], []
-            found.append(taken)
+            found.append(sample.ns)
             if calls.clock.wall() > end:  # a clock of CPU time stands still in a sleep
                 break
         return found, left

@@ -24,11 +24,43 @@ class TimedCall(NamedTuple):
         returned: until Python went on.
         waited: until what it gave was computed.
         left: for how long something was running after that; 0 where nothing was.
+        spent: CPU time, over all threads.
+        compiled: whether something was compiled in it.
     """
 
     returned: int
     waited: int
     left: int
+    spent: int = 0
+    compiled: bool = False
+
+
+class Sample(NamedTuple):
+    """Several calls, timed as one.
+
+    Attributes:
+        calls: how many.
+        ns: nanoseconds of all of them.
+        spent: nanoseconds of CPU time, over all threads.
+        compiled: whether something was compiled in them.
+    """
+
+    calls: int
+    ns: int
+    spent: int = 0
+    compiled: bool = False
+
+
+class QueuedTime(NamedTuple):
+    """Calls that were not waited for one by one; in nanoseconds.
+
+    Attributes:
+        returned: until Python went on after the last.
+        waited: until all devices were idle.
+    """
+
+    returned: int
+    waited: int
 
 
 class First(NamedTuple):
@@ -64,7 +96,6 @@ class Calls:
         made: how many calls were begun.
         interrupt: what the user ended them with; None where they came to their end.
         elapsed: nanoseconds on the wall that the last stretch of calls took.
-        spent: nanoseconds of CPU time that they took, over all threads.
         drain: as given; set anew when the first call has shown which frameworks are in play.
         hidden: tells what a call has left running that its value does not show.
         arranged: how often it was set how calls are made: samples of another count do not compare.
@@ -84,7 +115,7 @@ class Calls:
         self.made = 0
         self.interrupt: KeyboardInterrupt | None = None
         self.arranged = 0
-        self.elapsed = self.spent = 0
+        self.elapsed = self._spent = 0
         self._snippet = snippet
         self._found_left = 0
         self._setup = setup.loop() if setup else None
@@ -138,23 +169,22 @@ class Calls:
             returned.append(now())
             wait(value)
 
+        compilations = self.compilations()
         self.set_up(begun=begun)
         start = now()
-        taken, spent = self._turn(1, wait_and_see), self.clock.spent()
+        taken, before = self._turn(1, wait_and_see), self.clock.spent()
         left = self.hidden.left()
-        self.spent += self.clock.spent() - spent
-        return TimedCall(returned[0] - start if returned else taken, taken, left)
+        spent = self._spent + self.clock.spent() - before
+        compiled = self.compilations() > compilations
+        return TimedCall(returned[0] - start if returned else taken, taken, left, spent, compiled)
 
-    def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> tuple[int, bool]:
+    def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> Sample:
         """Time several calls as one.
 
         Args:
             calls: how many.
             begun: they go on with a stretch that was set up before.
             ahead: how many to make before them, untimed, where nothing has to be set up.
-
-        Returns:
-            Nanoseconds for all of them, and whether something was compiled in them.
         """
         __tracebackhide__ = True
         self.set_up(begun=begun)
@@ -162,10 +192,12 @@ class Calls:
             self._turn(ahead, self._wait)
         before = self.compilations()
         taken = self._turn(calls, self._wait)
+        spent = self._spent
         # Asking a framework that is not in play would slow down the next sample of another one.
         if self._wait is _no_wait and self.drain.may_wait:
             self.check(taken / calls)
-        return max(round(taken - calls * self._reset_ns), 0), self.compilations() > before
+        ns = max(round(taken - calls * self._reset_ns), 0)
+        return Sample(calls, ns, spent, self.compilations() > before)
 
     def check(self, per_call: float) -> None:
         """Ask whether the last call left work running, though none did while that was decided.
@@ -178,19 +210,15 @@ class Calls:
         if self._found_left == _CONVINCING:
             self.on_work_left(left)
 
-    def queue(self, calls: int) -> tuple[int, int]:
-        """Make several calls without waiting for each.
-
-        Returns:
-            Nanoseconds until Python went on after the last, and until all devices were idle.
-        """
+    def queue(self, calls: int) -> QueuedTime:
+        """Make several calls without waiting for each."""
         __tracebackhide__ = True
         self.set_up()
         values: list[Any] = []
         returned = self._turn(calls, values.append)
         # Devices finish in order what one thread gives them; the code may use several.
         waited = self._waited(values) - self._waited(values)
-        return returned, returned + max(waited + self.drain.left(), 0)
+        return QueuedTime(returned, returned + max(waited + self.drain.left(), 0))
 
     def stretch(self, calls: int) -> None:
         """Make calls, each waited for, of which none is a sample, and wait for what they leave."""
@@ -252,7 +280,7 @@ class Calls:
             return call_at(self._depth, self._loop, times, self.clock.now, wait, kept)
         finally:
             self.elapsed = self.clock.wall() - start
-            self.spent = self.clock.spent() - spent
+            self._spent = self.clock.spent() - spent
             self.made += calls - operator.length_hint(times)
 
 

@@ -15,7 +15,7 @@ from ipyjaxbench.timing.call_kinds import Kinds
 from ipyjaxbench.timing.call_setup import Plan
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.throughput import Queued, queued_calls
 from ipyjaxbench.usercode import exceptions
 
@@ -98,7 +98,7 @@ class Steady:
             self.ended_early = True
             self.notes.append(notes.interrupted())
         self.close()
-        if not self.samples.batches:
+        if not self.samples.taken:
             self._learn()
             self.samples.use_warmup_as_samples()
         self._even_out()
@@ -134,13 +134,13 @@ class Steady:
         sampling.warm_up(calls, samples, deadline)
         self._learn()
         self.number = sampling.calls_per_sample(calls, samples)
-        if found := samples.kinds():
+        if found := samples.kinds_in_warmup():
             self.differ = found
             several = sampling.calls_per_mixed_sample(calls, found, deadline)
             self.number = max(self.number, several)
         asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
-            self.queued = queued_calls(calls, samples.settled_warmup(), _IN_FLIGHT * self.room)
+            self.queued = queued_calls(calls, samples.settled_warmup, _IN_FLIGHT * self.room)
 
     @property
     def ahead(self) -> int:
@@ -159,7 +159,7 @@ class Steady:
             return []
         if self.queued is not None and self.queued.dispatches:
             return self.queued.dispatches
-        return [probe.returned * 1e-9 for probe in self.samples.settled_warmup()]
+        return [call.returned * 1e-9 for call in self.samples.settled_warmup]
 
     def _take_samples(self, typical: int) -> None:
         __tracebackhide__ = True
@@ -179,7 +179,7 @@ class Steady:
         if options.repeat is None and typical > budget:
             self.notes.append(notes.over_budget(typical * 1e-9, again=typical < _PATIENCE_NS))
             if typical < _PATIENCE_NS:
-                samples.look(calls)
+                samples.warm_up(calls)
             return
         self.on_progress(samples.known, budget)
         self.warm_up(deadline)
@@ -210,7 +210,7 @@ class Steady:
 
     def _after_sample(self, left: int) -> None:
         samples = self.samples
-        self.on_progress(math.nan, left * (samples.batches[-1][1] if samples.batches else 0))
+        self.on_progress(math.nan, left * (samples.taken[-1].ns if samples.taken else 0))
 
     def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:
         calls, queued = self.calls, self.queued
@@ -218,7 +218,7 @@ class Steady:
 
         def after_round() -> None:
             __tracebackhide__ = True
-            if not self.plan.waits_for_all and self.samples.batches:
+            if not self.plan.waits_for_all and self.samples.taken:
                 calls.check(self.samples.per_call)
             if queued is not None and queued.spent <= _QUEUED_SHARE * (wall() - begun):
                 queued.look()

@@ -44,9 +44,9 @@ class Queued:
         __tracebackhide__ = True
         start, compiled = self.calls.clock.wall(), self.calls.compilations()
         few = max(self.number // 4, 1)
-        many_ns = self.calls.queue(self.number)[1]
-        few_ns = self.calls.queue(few)[1]
-        returned = self.calls.queue(self.dispatched)[0]
+        many_ns = self.calls.queue(self.number).waited
+        few_ns = self.calls.queue(few).waited
+        returned = self.calls.queue(self.dispatched).returned
         if self.calls.compilations() == compiled:
             slope, quotient = (many_ns - few_ns) / (self.number - few), many_ns / self.number
             self.throughputs.append((slope if 0 < slope < quotient else quotient) * 1e-9)
@@ -69,5 +69,5 @@ def queued_calls(calls: Calls, probes: Sequence[TimedCall], most: float) -> Queu
         return None
     number = int(min(max(_LOOK_NS / waited, _FEWEST), _MOST, most))
     # Code of many operations fills the queue with few calls.
-    blocks = calls.queue(_DISPATCHED)[0] > 2 * _DISPATCHED * returned
+    blocks = calls.queue(_DISPATCHED).returned > 2 * _DISPATCHED * returned
     return Queued(calls, number, 1 if blocks else min(_DISPATCHED, number))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
-from ipyjaxbench.timing.runner import Calls, First, TimedCall
+from ipyjaxbench.timing.runner import Calls, First
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
@@ -56,31 +56,31 @@ def test_work_that_the_code_did_not_hand_on_is_in_the_first_call_too() -> None:
 def test_a_probe_tells_when_python_went_on_and_when_the_value_was_there() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(wait, value=True, names=(), kept={})
-    assert bench.calls.time_one() == TimedCall(returned=10, waited=110, left=0)
+    assert bench.calls.time_one()[:3] == (10, 110, 0)
 
 
 def test_a_probe_tells_how_long_work_went_on_that_was_not_waited_for() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(None, value=False, names=(), kept={})
-    assert bench.calls.time_one() == TimedCall(returned=10, waited=10, left=100)
+    assert bench.calls.time_one()[:3] == (10, 10, 100)
 
 
 def test_a_sample_is_the_time_of_all_its_calls_each_waited_for() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(wait, value=True, names=(), kept={})
-    assert bench.calls.sample(7) == (7 * 110, False)
+    assert bench.calls.sample(7)[1::2] == (7 * 110, False)
 
 
 def test_names_are_waited_for_where_the_code_binds_them() -> None:
     bench = Bench(f"y = {WORK}")
     bench.calls.arrange(wait, value=False, names=("y",), kept={})
-    assert bench.calls.sample(3) == (330, False)
+    assert bench.calls.sample(3)[1::2] == (330, False)
 
 
 def test_without_waiting_work_overlaps_and_only_dispatch_is_read() -> None:
     bench = Bench(WORK)
     bench.calls.arrange(None, value=False, names=(), kept={})
-    assert bench.calls.sample(5) == (50, False)
+    assert bench.calls.sample(5)[1::2] == (50, False)
 
 
 def test_samples_of_calls_that_are_not_waited_for_tell_what_they_left_running() -> None:
@@ -88,9 +88,9 @@ def test_samples_of_calls_that_are_not_waited_for_tell_what_they_left_running() 
     bench = Bench("device.start(dispatch=10, work=100_000)")
     bench.calls.arrange(None, value=False, names=(), kept={})
     bench.calls.on_work_left = left.append
-    assert bench.calls.sample(5)[0] == 50
+    assert bench.calls.sample(5).ns == 50
     assert left == []
-    assert bench.calls.sample(5)[0] == 50
+    assert bench.calls.sample(5).ns == 50
     assert left == [499_960]
 
 
@@ -113,22 +113,22 @@ def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:
     bench = Bench("if log: device.compile(1000)\nclock.advance(1)")
     with bench.framework.watch(()) as watch:
         bench.calls.watches = [watch]
-        assert bench.calls.sample(2) == (2, False)
+        assert bench.calls.sample(2)[1::2] == (2, False)
         bench.log.append("from now on")
-        assert bench.calls.sample(2) == (2002, True)
+        assert bench.calls.sample(2)[1::2] == (2002, True)
         assert bench.calls.compilations() == 2
 
 
 def test_set_up_runs_before_each_stretch_and_its_time_is_not_counted() -> None:
     bench = Bench("log.append('call'); clock.advance(1)", "log.append('set'); clock.advance(500)")
-    assert bench.calls.sample(2)[0] == 2
+    assert bench.calls.sample(2).ns == 2
     assert bench.calls.time_one().waited == 1
     assert bench.log == ["set", "call", "call", "set", "call"]
 
 
 def test_work_that_the_set_up_starts_is_done_before_the_clock_is_read() -> None:
     bench = Bench("a.wait()", "a = device.start(dispatch=3, work=5000)")
-    assert bench.calls.sample(1)[0] == 0
+    assert bench.calls.sample(1).ns == 0
 
 
 def test_a_stretch_that_goes_on_is_not_set_up_again() -> None:
@@ -143,8 +143,8 @@ def test_arguments_are_renewed_before_each_stretch_untimed() -> None:
     assert not bench.calls.one_by_one
     bench.calls.before_each = lambda: bench.clock.advance(900)
     assert bench.calls.one_by_one
-    assert [bench.calls.sample(1)[0], bench.calls.time_one().waited] == [1, 1]
-    assert bench.calls.sample(1, begun=True)[0] == 1
+    assert [bench.calls.sample(1).ns, bench.calls.time_one().waited] == [1, 1]
+    assert bench.calls.sample(1, begun=True).ns == 1
     assert bench.clock.now() == 3 * 901
 
 
@@ -161,7 +161,7 @@ def test_the_cost_of_setting_names_back_is_taken_off() -> None:
     bench = Bench("x = x + 1; clock.advance(50)", x=0)
     bench.calls.arrange(None, value=False, names=(), kept={"x": 0})
     # On a clock that stands still setting back costs nothing, so nothing may be taken off.
-    assert bench.calls.sample(4)[0] == 200
+    assert bench.calls.sample(4).ns == 200
 
 
 @pytest.mark.parametrize("step", [0, 7, 1000])
@@ -170,7 +170,7 @@ def test_a_sample_is_never_negative(step: int) -> None:
     drain = Drain([], device.clock)
     calls = Calls(Snippet(Source.plain("x = x"), {"x": 1}), None, device.clock, drain)
     calls.arrange(None, value=False, names=(), kept={"x": 1})
-    assert calls.sample(3)[0] >= 0
+    assert calls.sample(3).ns >= 0
 
 
 def test_calls_are_counted() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
 from ipyjaxbench.timing import sampling
-from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.runner import Calls, Sample
+from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
@@ -113,7 +113,7 @@ def test_warming_up_goes_on_while_calls_get_faster() -> None:
 def test_warming_up_goes_on_until_three_calls_in_a_row_compiled_nothing() -> None:
     bench = Bench(lambda _: SECOND, compiles=lambda count: count in (1, 2, 9))
     assert bench.warm_up() == 12
-    late = [index for index, told in enumerate(bench.samples.warmup_compiled) if told]
+    late = [index for index, told in enumerate(bench.samples.warmup) if told.compiled]
     assert late == [0, 1, 8]
 
 
@@ -214,13 +214,13 @@ def test_half_of_the_samples_may_be_lost_to_an_interrupt_and_the_rest_stay() -> 
 
 def noted(*compiled: bool, rounds: list[int]) -> Samples:
     """Samples that take 1, 2, 3 … nanoseconds."""
-    batches: list[Any] = [(1, 1 + index) for index in range(len(compiled))]
-    return Samples(batches=batches, compiled=list(compiled), rounds=rounds)
+    taken = [Sample(1, 1 + index, 0, each) for index, each in enumerate(compiled)]
+    return Samples(taken, rounds)
 
 
 def test_samples_in_which_something_compiled_are_left_out_of_their_rounds() -> None:
     samples = noted(True, False, False, True, False, rounds=[2, 1, 1, 1])
-    samples.leave_out_compiled()
+    samples.leave_out({0, 3})
     assert samples.batches == [(1, 2), (1, 3), (1, 5)]
     assert samples.rounds == [1, 1, 0, 1]
     assert samples.compiled == [False] * 3

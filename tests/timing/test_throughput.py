@@ -7,7 +7,7 @@ import pytest
 from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
 from ipyjaxbench.timing import sampling
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.throughput import Queued, queued_calls
 from ipyjaxbench.usercode.snippet import Snippet, Source
@@ -33,7 +33,7 @@ def queue_of(
     calls.arrange(wait if waits else None, value=waits, names=(), kept={})
     samples = Samples()
     sampling.warm_up(calls, samples, device.clock.wall() + 10**9)
-    return queued_calls(calls, samples.settled_warmup(), most), device
+    return queued_calls(calls, samples.settled_warmup, most), device
 
 
 def test_queued_calls_take_what_the_device_needs_and_no_more() -> None:

@@ -14,7 +14,7 @@ from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes, verdict
 from ipyjaxbench.timing.runner import Calls, cost_per_turn
-from ipyjaxbench.timing.sampling import Samples
+from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.steady_state import Steady
 from ipyjaxbench.timing.validity import compiled_work, tracers
 from ipyjaxbench.timing.validity import notes as validity_notes
@@ -148,7 +148,7 @@ def check_samples(
     built = compiled_work.find_builder(scope, frameworks)
     recompiles = _compilations(calls, samples, steady.compiling, built)
     yield from recompiles
-    if any(note.code == "recompiles" for note in recompiles) or not samples.batches:
+    if any(note.code == "recompiles" for note in recompiles) or not samples.taken:
         return
     yield from _unsynchronised(steady)
     if compiled_work.find_uncalled(scope, frameworks):
@@ -170,14 +170,14 @@ def check_samples(
 
 def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | None) -> list[Note]:
     late = sum(samples.compiled)
-    if 2 * late > len(samples.compiled):
+    if 2 * late > len(samples.taken):
         per_call = spent / max(calls.made - 1, 1)
         if built is None and 0 < per_call * 1e9 < _MUCH * samples.per_call:
             return [validity_notes.compiles_too(per_call, samples.per_call * 1e-9)]
         cause = built.name if built else ""
-        return [validity_notes.recompiles(late, len(samples.compiled), per_call, cause)]
+        return [validity_notes.recompiles(late, len(samples.taken), per_call, cause)]
     if late:
-        samples.leave_out_compiled()
+        samples.leave_out({i for i, compiled in enumerate(samples.compiled) if compiled})
         return [notes.compiled_late(late)]
     return []
 
@@ -185,7 +185,7 @@ def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | N
 def _unsynchronised(steady: Steady) -> Iterator[Note]:
     """By the statistic of the headline, so that the two agree."""
     dispatches, samples = steady.dispatches(), steady.samples
-    if steady.plan.wait is not None and dispatches and len(samples.batches) >= _ENOUGH:
+    if steady.plan.wait is not None and dispatches and len(samples.taken) >= _ENOUGH:
         seconds = samples.seconds
         half_width = stats.repeatability(seconds, samples.rounds)
         statistic = verdict.headline(half_width, codes=[note.code for note in steady.notes])
@@ -196,7 +196,7 @@ def _unsynchronised(steady: Steady) -> Iterator[Note]:
 
 def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Note]:
     per_call = samples.per_call
-    sample = stats.median([taken for _, taken in samples.batches])
+    sample = stats.median([each.ns for each in samples.taken])
     resolution = calls.clock.resolution
     if sample < _CLOCK_READINGS * resolution:
         enough = 10 ** math.ceil(math.log10(500_000 / max(per_call, 1)))

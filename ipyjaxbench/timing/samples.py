@@ -1,0 +1,152 @@
+"""What was timed so far: the calls of the warm-up, and samples in rounds."""
+
+import itertools
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from ipyjaxbench import stats
+from ipyjaxbench.timing import call_kinds
+from ipyjaxbench.timing.call_kinds import Kinds
+from ipyjaxbench.timing.runner import Calls, Sample, TimedCall
+
+_PART_NS = 20_000_000  # of a sample that is so long that a user may end it
+
+
+@dataclass
+class Samples:
+    """What was timed so far; it survives an interrupt.
+
+    Attributes:
+        taken: the samples.
+        rounds: number of samples in each round.
+        warmup: the calls of the warm-up.
+        known: relative half width of the interval when it was last looked at.
+        spins: whether threads that compute may spin while they wait for each other.
+    """
+
+    taken: list[Sample] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
+    warmup: list[TimedCall] = field(default_factory=list)
+    known: float = math.inf
+    spins: bool = False
+
+    @property
+    def batches(self) -> list[tuple[int, int]]:
+        """(calls, nanoseconds) of each sample."""
+        return [(sample.calls, sample.ns) for sample in self.taken]
+
+    @property
+    def compiled(self) -> list[bool]:
+        """For each sample, whether something was compiled in it."""
+        return [sample.compiled for sample in self.taken]
+
+    @property
+    def seconds(self) -> list[float]:
+        """Seconds per call of each sample."""
+        return _per_call(self.batches)
+
+    @property
+    def per_call(self) -> float:
+        """Nanoseconds of a call in the middle of the samples."""
+        return stats.median([sample.ns / sample.calls for sample in self.taken])
+
+    @property
+    def settled_warmup(self) -> list[TimedCall]:
+        """The calls of the warm-up but the first, which may find cold caches."""
+        return self.warmup[1:] or self.warmup
+
+    def take(self, calls: Calls, number: int, *, ahead: int = 0) -> None:
+        """Add one sample, call by call where each has to be prepared."""
+        __tracebackhide__ = True
+        arranged = -1
+        parts: list[Sample] = []
+        while arranged != calls.arranged:  # what was timed in another way is no part of it
+            arranged, parts = calls.arranged, []
+            for index in range(number if calls.one_by_one else 1):
+                each = 1 if calls.one_by_one else number
+                parts.append(calls.sample(each, begun=index > 0, ahead=ahead))
+        self.taken.append(_joined(parts))
+        self.rounds[-1] += 1
+
+    def warm_up(self, calls: Calls, *, begun: bool = False) -> None:
+        """Make one call, looked at closely, with the work that it left running."""
+        __tracebackhide__ = True
+        self.warmup.append(calls.time_one(begun=begun))
+
+    def count_what_was_left(self) -> None:
+        """Forget all samples: from now on calls are waited for to the end of all that they start.
+
+        The calls of the warm-up were looked at so closely that they tell it, too. Samples do not.
+        """
+        self.warmup = [call._replace(waited=call.waited + call.left, left=0)
+                       for call in self.warmup]  # fmt: skip
+        self.taken, self.rounds = [], [0] if self.rounds else []
+
+    def use_warmup_as_samples(self) -> None:
+        """Count the calls of the warm-up as samples, where calls are too slow to waste any."""
+        self.taken += map(_as_sample, self.warmup)
+        self.rounds += [1] * len(self.warmup)
+
+    def use_warmup_as_one_sample(self, calls: Calls, more: int) -> None:
+        """Count them, and more calls, as one sample, part by part: an interrupt loses little."""
+        __tracebackhide__ = True
+        whole, end = _joined([*map(_as_sample, self.warmup)]), len(self.warmup) + more
+        while True:
+            if whole.calls:
+                self.taken, self.rounds = [whole], [1]
+            if whole.calls >= end:
+                return
+            part = int(_PART_NS * whole.calls / max(whole.ns, 1))
+            part = min(max(1, part), end - whole.calls)
+            whole = _joined([whole, calls.sample(part, begun=True)])
+
+    def leave_out(self, wrong: Collection[int]) -> None:
+        """Drop samples by their indices."""
+        kept = [i not in wrong for i in range(len(self.taken))]
+        starts = itertools.accumulate(self.rounds, initial=0)
+        self.rounds = [sum(kept[a : a + n]) for a, n in zip(starts, self.rounds, strict=False)]
+        self.taken = list(itertools.compress(self.taken, kept))
+
+    def half_width(self) -> float:
+        """Relative half width of the interval of the median, where calls differ of merged ones."""
+        batches, rounds = self.batches, self.rounds
+        if found := self._kinds(self.taken):
+            batches = call_kinds.merged(batches, found)
+            rounds = [1] * len(batches)
+        self.known = stats.half_width(_per_call(batches), rounds)
+        return self.known
+
+    def kinds_in_warmup(self) -> Kinds | None:
+        """Whether calls of the warm-up did different work; None where something compiled."""
+        if any(call.compiled for call in self.warmup):
+            return None
+        return self._kinds([*map(_as_sample, self.warmup)])
+
+    def merge(self) -> Kinds | None:
+        """Where calls do different work, put samples together until each has some of all."""
+        found = self._kinds(self.taken)
+        if found and not any(self.compiled):
+            self.taken = [Sample(n, ns) for n, ns in call_kinds.merged(self.batches, found)]
+            self.rounds = [1] * len(self.taken)
+            return found
+        return None
+
+    def _kinds(self, samples: Sequence[Sample]) -> Kinds | None:
+        batches = [(sample.calls, sample.ns) for sample in samples]
+        return call_kinds.kinds(batches, [sample.spent for sample in samples], spins=self.spins)
+
+
+def _per_call(batches: Collection[tuple[int, int]]) -> list[float]:
+    """Seconds per call."""
+    return [ns / calls * 1e-9 for calls, ns in batches]
+
+
+def _as_sample(call: TimedCall) -> Sample:
+    return Sample(1, call.waited, call.spent, compiled=call.compiled)
+
+
+def _joined(parts: Sequence[Sample]) -> Sample:
+    """Several samples as one."""
+    calls, ns, spent, compiled = zip(*parts, strict=True) if parts else ((), (), (), ())
+    return Sample(sum(calls), sum(ns), sum(spent), compiled=any(compiled))
