@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ipyjaxbench.retracing.trace_log import LEDGER
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import Traces
 from tests.shell import Shell
 
@@ -46,7 +46,7 @@ def score(shell: Shell, sessions: Mapping[str, Sequence[str]], start: str = "") 
     """
     found = Score()
     for name, cells in sessions.items():
-        LEDGER.forget()
+        TRACE_LOG.clear()
         shell.run(start)
         for cell in cells:
             code, is_call, right = cell.partition(_RIGHT)

@@ -33,10 +33,10 @@ def _observe(
     from ipyjaxbench.retracing.observe import observe_code
     from ipyjaxbench.retracing.predict import predict_code
     from ipyjaxbench.retracing.signatures import Signatures
-    from ipyjaxbench.retracing.trace_log import LEDGER
+    from ipyjaxbench.retracing.trace_log import TRACE_LOG
 
     if magic.options.history:
-        return Signatures.of(LEDGER, magic.code), None
+        return Signatures.of(TRACE_LOG, magic.code), None
     source = magic.source(magic.body)
     if magic.options.predict:
         return predict_code(source, magic.names), None

@@ -11,7 +11,7 @@ from ipyjaxbench import units
 from ipyjaxbench.jupyter.display import show
 
 if TYPE_CHECKING:
-    from ipyjaxbench.retracing.trace_log import News
+    from ipyjaxbench.retracing.trace_log import TraceEvent
 
 #: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
 _LEARNED_FROM = ("jax", "torch", "tensorflow", "ipyjaxbench.retracing.observe")
@@ -41,10 +41,10 @@ class TraceWatcher:
 
     def switch(self, *, on: bool) -> None:
         """Tell of traces from now on, or no longer."""
-        from ipyjaxbench.retracing.trace_log import LEDGER
+        from ipyjaxbench.retracing.trace_log import TRACE_LOG
 
         self.is_on = on
-        self._told = LEDGER.learned
+        self._told = TRACE_LOG.event_count
 
     def leave(self) -> None:
         """Watch no longer."""
@@ -54,20 +54,20 @@ class TraceWatcher:
         if sys.modules.keys().isdisjoint(_LEARNED_FROM):
             return
         from ipyjaxbench.retracing.observe import keep_learning
-        from ipyjaxbench.retracing.trace_log import LEDGER
+        from ipyjaxbench.retracing.trace_log import TRACE_LOG
 
         keep_learning()  # the cell may have imported a framework
-        news = LEDGER.since(self._told)
-        self._told = LEDGER.learned
-        if self.is_on and news:
-            show({"text/plain": _line(news)}, raw=True)
+        events = TRACE_LOG.events_since(self._told)
+        self._told = TRACE_LOG.event_count
+        if self.is_on and events:
+            show({"text/plain": _line(events)}, raw=True)
 
 
-def _line(news: list[News]) -> str:
+def _line(events: list[TraceEvent]) -> str:
     shown = [
         f"{each.name} ({'; '.join(change.words() for change in each.why) or '?'})"
-        for each in news[:_MOST]
+        for each in events[:_MOST]
     ]
-    more = f" and {len(news) - _MOST} more" if len(news) > _MOST else ""
-    seconds = sum(s for each in news for s in each.miss.phases.values())
+    more = f" and {len(events) - _MOST} more" if len(events) > _MOST else ""
+    seconds = sum(s for each in events for s in each.miss.phases.values())
     return f"traced: {', '.join(shown)}{more}, in {units.duration(seconds, 2)}"

@@ -1,1 +1,7 @@
-"""Measurements of before: history, baselines, saved notebooks, two runs of one."""
+"""What was measured before: the history of this machine, and the records in saved notebooks.
+
+`store` keeps a `HistoryEntry` for each measurement, `query` looks them up as a `History`, and
+`find_baseline` finds the one that ``--against`` means. `read_notebook` reads all results that a
+notebook holds; `compare_notebooks` says what takes longer in the second of two. Nothing that was
+read is trusted or run. The magics, the Python API and the command line call this room.
+"""

@@ -4,12 +4,9 @@ import dataclasses
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ipyjaxbench.host import conditions
-
-if TYPE_CHECKING:
-    from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.measurement import Measurement
 
 _MOST_NAMES = 8
 
@@ -39,7 +36,7 @@ class Environment:
     data: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def here(cls, m: "Measurement", revision: str = "") -> "Environment":
+    def here(cls, m: Measurement, revision: str = "") -> "Environment":
         """Around a measurement that was made on this machine, by this Python."""
         facts = conditions.environment()
         gpus = m.conditions.gpus if m.conditions else ()
@@ -55,7 +52,7 @@ class Environment:
         )
 
     @classmethod
-    def saved(cls, m: "Measurement", python: str = "") -> "Environment":
+    def saved(cls, m: Measurement, python: str = "") -> "Environment":
         """Around a measurement as far as its record tells."""
         seen = m.conditions
         return cls(
@@ -93,13 +90,13 @@ class Environment:
         return f"{self.cpus} × {self.cpu or 'CPU'}" if self.cpus else ""
 
 
-def devices(m: "Measurement") -> tuple[str, ...]:
+def devices(m: Measurement) -> tuple[str, ...]:
     """Where the values lived that a measurement read and gave."""
     placements = (*m.inputs, *m.outputs)
     return tuple(sorted({device for place in placements for device in place.devices}))
 
 
-def data(m: "Measurement") -> dict[str, str]:
+def data(m: Measurement) -> dict[str, str]:
     """What a measurement read, by name: types and shapes, or how many arrays."""
     named = [dataclasses.replace(place, name="", devices=()) for place in m.inputs[:_MOST_NAMES]]
     return {place.name: kind.words() for place, kind in zip(m.inputs, named, strict=False)}

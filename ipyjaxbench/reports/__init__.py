@@ -1,1 +1,7 @@
-"""Ways of showing a Report: one file each."""
+"""What a result says, and how that looks: as text, as HTML, and as a record in a notebook.
+
+`result.Result` is the base of all results, `blocks` are what reports are made of, and `note.Note`
+is what a reader must know before believing a number. A report registers itself for its result with
+`result.report`; only `text`, `html`, `chart` and `highlight` decide how blocks look. All rooms may
+import from here but `host`; this room knows none of them.
+"""

@@ -1,1 +1,7 @@
-"""Whether calls of compiled functions are traced or cached, why, and at what cost."""
+"""Traced or cached: what became of each call of a compiled function, and why.
+
+`observe_code` runs code and looks at its calls, `predict_code` says what a call would be without
+making it, and `trace_cached` and `assert_max_traces` do so in programs and tests. `cache_key` says
+in what two calls differ, `trace_log` keeps what was traced in this process, and `protocol` is what
+an adapter offers for that. The magics and the Python API call this room.
+"""

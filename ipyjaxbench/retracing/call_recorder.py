@@ -13,7 +13,7 @@ from ipyjaxbench.frameworks import CallWatch, Outcome
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.retracing.cache_key import Change
-from ipyjaxbench.retracing.trace_log import DROPPED, Ledger
+from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
 from ipyjaxbench.timing.first_call import Program
 from ipyjaxbench.usercode.exceptions import one_line
@@ -29,7 +29,7 @@ class Observer:
 
     Args:
         watches: by the framework's name.
-        ledger: what was seen before.
+        log: what was seen before.
         printed: listens to what is written meanwhile.
         explain: by the framework's name, says why code would not trace.
         most: traces that are allowed; None for any number.
@@ -41,12 +41,12 @@ class Observer:
     def __init__(
         self,
         watches: Mapping[str, CallWatch],
-        ledger: Ledger,
+        log: TraceLog,
         printed: OutputRecorder,
         explain: Mapping[str, Callable[[BaseException], Diagnosis | None]],
         most: int | None = None,
     ) -> None:
-        self._watches, self._ledger, self._most = watches, ledger, most
+        self._watches, self._log, self._most = watches, log, most
         self._printed, self._why_not = printed, explain
         self._clock = Clock.elapsed()
         self._rows: list[_Row] = []
@@ -91,7 +91,7 @@ class Observer:
         start = self._clock.now()
         error: BaseException | None = None
         try:
-            with self._ledger.paused():
+            with self._log.paused():
                 value = function(*args, **kwargs)
                 watch.wait(value)
             return value
@@ -150,10 +150,10 @@ class Observer:
             return
         signature = watch.signature(function, args, kwargs)
         placed = row.seen.state in ("RECOMPILED", "SLOW-PATH")
-        why = row.seen.why or self._ledger.why(row.framework, row.name, signature, placed=placed)
+        why = row.seen.why or self._log.reasons(row.framework, row.name, signature, placed=placed)
         if row.seen.otherwise and (not why or (why == [DROPPED] and row.seen.known is not False)):
             why = row.seen.otherwise
-        self._ledger.add(row.framework, row.name, signature)
+        self._log.add(row.framework, row.name, signature)
         if [change.kind for change in why] == ["first"] and why != [DROPPED]:
             if row.seen.known:
                 why = row.seen.otherwise or [_UNSEEN]

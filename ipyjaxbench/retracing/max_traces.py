@@ -6,10 +6,9 @@ from typing import Any
 
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.retracing.compilations import of_news, too_many
 from ipyjaxbench.retracing.observe import keep_learning, learns
-from ipyjaxbench.retracing.trace_log import LEDGER, Ledger, News
-from ipyjaxbench.retracing.traces import TracedCall, Traces
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceEvent, TraceLog
+from ipyjaxbench.retracing.traces import TracedCall, Traces, too_many_traces, traced_calls
 from ipyjaxbench.usercode.objects import asked, name_of
 
 
@@ -40,17 +39,17 @@ class trace_cached:  # noqa: N801  used as a function is
 
     def __enter__(self) -> "trace_cached":
         keep_learning()
-        self._before = LEDGER.learned
+        self._before = TRACE_LOG.event_count
         return self
 
     def __exit__(self, failed: object, *_: object) -> None:
         __tracebackhide__ = True
-        news = LEDGER.since(self._before)
-        names = {each.framework for each in news}
+        events = TRACE_LOG.events_since(self._before)
+        names = {each.framework for each in events}
         versions = {each.name: each.version() for each in loaded()[0] if each.name in names}
-        self.traces = Traces("the block", versions, of_news(news))
-        if failed is None and self._most is not None and len(news) > self._most:
-            raise too_many(self.traces.calls[self._most :], self._most)
+        self.traces = Traces("the block", versions, traced_calls(events))
+        if failed is None and self._most is not None and len(events) > self._most:
+            raise too_many_traces(self.traces.calls[self._most :], self._most)
 
 
 def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any]:
@@ -97,25 +96,25 @@ def _guarded_calls(
             f"{framework} does not tell when {name} is traced: give the plain function, or use"
             " %%trace_cached --max-traces"
         )
-    found: list[News] = []
+    found: list[TraceEvent] = []
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        before = LEDGER.learned
+        before = TRACE_LOG.event_count
         value = function(*args, **kwargs)
-        if LEDGER.learned != before:
-            mine = [each for each in LEDGER.since(before) if each.name == name]
+        if TRACE_LOG.event_count != before:
+            mine = [each for each in TRACE_LOG.events_since(before) if each.name == name]
             found.extend(mine)
             if mine and len(found) > n:
-                raise too_many(of_news(found)[n:], n)
+                raise too_many_traces(traced_calls(found)[n:], n)
         return value
 
     return guarded
 
 
 def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
-    ledger, name = Ledger(), name_of(function) or name_of(type(function))
+    log, name = TraceLog(), name_of(function) or name_of(type(function))
     found: list[TracedCall] = []
 
     @functools.wraps(function)
@@ -126,14 +125,14 @@ def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
             if watch is None:
                 continue
             signature = watch.signature(function, args, kwargs)
-            why = ledger.why(framework.name, name, signature, placed=False)
-            ledger.add(framework.name, name, signature)
+            why = log.reasons(framework.name, name, signature, placed=False)
+            log.add(framework.name, name, signature)
             number = len(found) + 1
             found.append(
                 TracedCall(name, framework.name, 0, name, number, 1, "TRACED", 0.0, why=tuple(why))
             )
             if number > n:
-                raise too_many(tuple(found[n:]), n)
+                raise too_many_traces(tuple(found[n:]), n)
         return function(*args, **kwargs)
 
     return guarded

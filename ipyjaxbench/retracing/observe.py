@@ -9,11 +9,10 @@ from typing import Any
 
 from ipyjaxbench.frameworks import Framework, find_reach, is_the_users, loaded
 from ipyjaxbench.retracing.call_recorder import Observer
-from ipyjaxbench.retracing.compilations import of_news, too_many
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.second_run import Repetition
-from ipyjaxbench.retracing.trace_log import LEDGER, Ledger
-from ipyjaxbench.retracing.traces import COSTLY, Traces
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
+from ipyjaxbench.retracing.traces import COSTLY, Traces, too_many_traces, traced_calls
 from ipyjaxbench.timing.first_call import Program
 from ipyjaxbench.usercode import code_objects, instrument
 from ipyjaxbench.usercode.awaiting import run
@@ -29,22 +28,22 @@ class Observed:
 
     Args:
         options: what is allowed, and what is to be told.
-        ledger: what was seen before.
+        log: what was seen before.
     """
 
-    def __init__(self, options: TraceOptions, ledger: Ledger = LEDGER) -> None:
-        self._options, self._ledger = options, ledger
+    def __init__(self, options: TraceOptions, log: TraceLog = TRACE_LOG) -> None:
+        self._options, self._log = options, log
         self._stack = ExitStack()
         self._frameworks = loaded()[0]
         found = ((each, each.call_watch()) for each in self._frameworks)
         self._watches = {each.name: watch for each, watch in found if watch is not None}
         explain = {each.name: each.explain for each in self._frameworks}
         self._printed = OutputRecorder()
-        self.observer = Observer(self._watches, ledger, self._printed, explain, options.most)
+        self.observer = Observer(self._watches, log, self._printed, explain, options.most)
 
     def __enter__(self) -> "Observed":
-        keep_learning(self._ledger)
-        self._learned = self._ledger.learned
+        keep_learning(self._log)
+        self._learned = self._log.event_count
         self._stack.enter_context(self._printed)
         for watch in self._watches.values():
             self._stack.enter_context(watch)
@@ -71,7 +70,7 @@ class Observed:
 
     def traces(self, code: str, error: BaseException | None) -> Traces:
         """What was seen so far."""
-        unseen = of_news(self._ledger.since(self._learned))
+        unseen = traced_calls(self._log.events_since(self._learned))
         calls = (*self.observer.calls(), *unseen)
         names = {call.framework for call in calls}
         return Traces(
@@ -127,7 +126,8 @@ def observe_code(
         found = observed.traces(source.text.strip(), raised)
     most = options.most
     if raised is None and most is not None and found.compilations > most:
-        raised = too_many([call for call in found.calls if call.state in COSTLY][most:], most)
+        costly = [call for call in found.calls if call.state in COSTLY]
+        raised = too_many_traces(costly[most:], most)
         found = replace(found, error=one_line(raised))
     return found, raised
 
@@ -135,11 +135,11 @@ def observe_code(
 _learning: dict[str, bool] = {}
 
 
-def keep_learning(ledger: Ledger = LEDGER) -> None:
+def keep_learning(log: TraceLog = TRACE_LOG) -> None:
     """Have each framework that was imported tell its traces from now on."""
     for framework in loaded()[0]:
         if not _learning.get(framework.name):  # what it needs may have been imported since
-            learn = partial(ledger.learn, framework.name)
+            learn = partial(log.record, framework.name)
             _learning[framework.name] = framework.learn_signatures(learn)
 
 

@@ -9,7 +9,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import CallWatch, Framework, loaded
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
-from ipyjaxbench.retracing.trace_log import LEDGER, Ledger
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces
 from ipyjaxbench.usercode.objects import asked
 from ipyjaxbench.usercode.snippet import Namespace, Source
@@ -18,13 +18,13 @@ _STATES = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}
 _DEFINITIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def predict_code(source: Source, names: Namespace, ledger: Ledger = LEDGER) -> Traces:
+def predict_code(source: Source, names: Namespace, log: TraceLog = TRACE_LOG) -> Traces:
     """Say whether the calls in some code would be traced; nothing is run, traced or compiled.
 
     Args:
         source: the code.
         names: its namespace.
-        ledger: what was seen before.
+        log: what was seen before.
 
     Returns:
         A call with the state "WOULD-TRACE", "WOULD-HIT" or "?" for each call of a compiled
@@ -34,7 +34,7 @@ def predict_code(source: Source, names: Namespace, ledger: Ledger = LEDGER) -> T
         SnippetError: no framework compiles what is called, as far as that is known.
     """
     __tracebackhide__ = True
-    prediction = _Prediction(source, names, ledger)
+    prediction = _Prediction(source, names, log)
     prediction.follow(source.tree.body)
     text = source.text.strip()
     if prediction.calls:
@@ -55,11 +55,11 @@ class _Prediction:
         unknown: what is called, and is not known.
     """
 
-    def __init__(self, source: Source, names: Namespace, ledger: Ledger) -> None:
+    def __init__(self, source: Source, names: Namespace, log: TraceLog) -> None:
         found = ((each, each.call_watch()) for each in loaded()[0])
         self._watches = [(each, watch) for each, watch in found if watch is not None]
         self._values = StaticValues(source, names, self._is_compiled, _is_array)
-        self._ledger = ledger
+        self._log = log
         self._traced: list[tuple[str, str, Signature]] = []
         self.calls: list[TracedCall] = []
         self.frameworks: dict[str, str] = {}
@@ -104,7 +104,7 @@ class _Prediction:
             if answer and key in self._traced:  # by a call before it
                 answer = False
             elif answer:
-                why = self._ledger.why(*key, placed=False)
+                why = self._log.reasons(*key, placed=False)
                 self._traced.append(key)
             says = "it does not tell without running" if answer is None else ""
         number = 1 + sum(each.name == name for each in self.calls)

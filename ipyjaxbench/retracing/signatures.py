@@ -7,7 +7,7 @@ from typing import ClassVar
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.reports.result import Result
 from ipyjaxbench.retracing.cache_key import Change, Signature, closest
-from ipyjaxbench.retracing.trace_log import Ledger
+from ipyjaxbench.retracing.trace_log import TraceLog
 
 
 @dataclass(frozen=True)
@@ -40,17 +40,17 @@ class Signatures(Result):
     traced: tuple[Traced, ...]
 
     @classmethod
-    def of(cls, ledger: Ledger, name: str = "") -> "Signatures":
+    def of(cls, log: TraceLog, name: str = "") -> "Signatures":
         """All that is known, or that of one function.
 
         Raises:
             OptionError: no function of that name was traced.
         """
-        names = [(fw, n) for fw, n in ledger.names() if not name or n == name]
+        names = [(fw, n) for fw, n in log.functions() if not name or n == name]
         if name and not names:
-            known = ", ".join(dict.fromkeys(n for _, n in ledger.names())) or "none yet"
+            known = ", ".join(dict.fromkeys(n for _, n in log.functions())) or "none yet"
             raise OptionError(f"{name!r} was not traced since loading; traced were: {known}")
-        return cls(tuple(one for fw, n in names for one in _traced(fw, n, ledger.of(fw, n))))
+        return cls(tuple(one for fw, n in names for one in _traced(fw, n, log.signatures(fw, n))))
 
     def __repr__(self) -> str:
         """One line."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ipyjaxbench.retracing.cache_key import Change, Miss, Signature, closest
 
-_MOST = 200  # signatures of one function that are kept
-_NEWS = 1000
+_MAX_SIGNATURES = 200  # of one function
+_MAX_EVENTS = 1000
 _NO_NAME = "<lambda>"
 _FIRST = "first call"
 #: Of a call that was traced before, and is traced again.
@@ -19,7 +19,7 @@ _LOOKED_AT = Change("first", new=f"{_FIRST}; the trace was there, as %jaxpr and 
 
 
 @dataclass(frozen=True)
-class News:
+class TraceEvent:
     """A function was traced, or compiled again.
 
     Attributes:
@@ -35,22 +35,22 @@ class News:
     miss: Miss
 
 
-class Ledger:
-    """Signatures by the framework and the name of the function.
+class TraceLog:
+    """Keeps the signatures of functions, by framework and name.
 
     Attributes:
-        news: what was learned last.
-        learned: how much was learned in all.
+        events: the last ones.
+        event_count: how many there were in all.
     """
 
     def __init__(self) -> None:
-        self.news: deque[News] = deque(maxlen=_NEWS)
-        self.learned = 0
-        self._here = threading.local()  # a thread in which somebody looks at each call
+        self.events: deque[TraceEvent] = deque(maxlen=_MAX_EVENTS)
+        self.event_count = 0
+        self._here = threading.local()  # a thread whose calls are recorded by another way
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
 
-    def why(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
-        """In what a signature differs from the nearest one of that function.
+    def reasons(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
+        """Return in what a signature differs from the nearest one of that function.
 
         Args:
             framework: whose function it is.
@@ -76,7 +76,7 @@ class Ledger:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Learn nothing from this thread meanwhile: somebody looks at the call."""
+        """Record nothing of this thread meanwhile: the call is recorded by another way."""
         before = getattr(self._here, "paused", False)
         self._here.paused = True
         try:
@@ -84,43 +84,43 @@ class Ledger:
         finally:
             self._here.paused = before
 
-    def learn(self, framework: str, miss: Miss) -> None:
-        """Keep the signature of a call that nobody looks at, and why it was not cached."""
+    def record(self, framework: str, miss: Miss) -> None:
+        """Keep the signature of a call that was not cached, and why."""
         if getattr(self._here, "paused", False):
             return
-        why = self.why(framework, miss.name, miss.signature, placed=miss.placed)
+        why = self.reasons(framework, miss.name, miss.signature, placed=miss.placed)
         if miss.otherwise and why in ([], [DROPPED]):
             why = [*miss.otherwise]
         if miss.placed and not why:
             return  # a part of what was told
         self.add(framework, miss.name, miss.signature)
-        self.learned += 1
-        self.news.append(News(framework, miss.name, tuple(why), miss))
+        self.event_count += 1
+        self.events.append(TraceEvent(framework, miss.name, tuple(why), miss))
 
-    def since(self, learned: int) -> list[News]:
-        """What was learned after so much, as far as it is kept."""
-        count = min(self.learned - learned, len(self.news))
-        return [*self.news][len(self.news) - count :]
+    def events_since(self, count: int) -> list[TraceEvent]:
+        """Return the events after the first ``count`` ones, as far as they are kept."""
+        new = min(self.event_count - count, len(self.events))
+        return [*self.events][len(self.events) - new :]
 
     def add(self, framework: str, name: str, signature: Signature) -> None:
         """Keep a signature."""
         known = self._known[framework, name]
         if signature not in known:
             known.append(signature)
-            del known[:-_MOST]
+            del known[:-_MAX_SIGNATURES]
 
-    def of(self, framework: str, name: str) -> Sequence[Signature]:
-        """All signatures of a function, the oldest first."""
+    def signatures(self, framework: str, name: str) -> Sequence[Signature]:
+        """Return all signatures of a function, the oldest first."""
         return tuple(self._known.get((framework, name), ()))
 
-    def forget(self) -> None:
-        """Begin anew."""
+    def clear(self) -> None:
+        """Forget all signatures."""
         self._known.clear()
 
-    def names(self) -> list[tuple[str, str]]:
-        """Frameworks and names of all functions, in the order in which they were seen."""
+    def functions(self) -> list[tuple[str, str]]:
+        """Return the frameworks and names of all functions, as they were seen."""
         return [*self._known]
 
 
-#: What this process has seen.
-LEDGER = Ledger()
+#: Of this process.
+TRACE_LOG = TraceLog()

@@ -1,13 +1,16 @@
 """What became of each call of a compiled function: traced or cached, why, at what cost."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ipyjaxbench import units
+from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.record_types import NonNegativeFloat, PositiveInt
 from ipyjaxbench.reports.result import Result
 from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.trace_log import TraceEvent
 from ipyjaxbench.timing.first_call import Program
 
 #: State -> what it means.
@@ -138,3 +141,45 @@ class Traces(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Traces {self.traces} traces in {self.count} calls>"
+
+
+def traced_calls(events: Sequence[TraceEvent]) -> tuple[TracedCall, ...]:
+    """Return a call for each event; what it took is what compiling took."""
+    numbers: dict[tuple[str, str], int] = {}
+    found = []
+    for each in events:
+        key = (each.framework, each.name)
+        numbers[key] = numbers.get(key, 0) + 1
+        phases = dict(each.miss.phases)
+        found.append(
+            TracedCall(
+                name=each.name,
+                framework=each.framework,
+                line=each.miss.line,
+                text=each.miss.text,
+                number=numbers[key],
+                times=1,
+                state="RECOMPILED" if each.miss.placed else "TRACED",
+                seconds=sum(phases.values()),
+                phases=phases,
+                why=each.why,
+            )
+        )
+    return tuple(found)
+
+
+def too_many_traces(calls: Sequence[TracedCall], most: int) -> TooManyTracesError:
+    """Return the error that says which calls were too many, and why.
+
+    Args:
+        calls: those that were too many, the first one first.
+        most: how many there may be.
+    """
+    first = calls[0]
+    words = "; ".join(change.words() for change in first.why) or "the reason is not known"
+    where = f" in line {first.line}" if first.line else ""
+    more = f" and {len(calls) - 1} more" if len(calls) > 1 else ""
+    return TooManyTracesError(
+        f"{first.name}{where} was {first.state.lower()} ({words}){more}, and"
+        f" {units.count(most, 'trace')} may happen"
+    )

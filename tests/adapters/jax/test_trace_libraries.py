@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from ipyjaxbench.retracing.trace_log import LEDGER
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from tests.traced import observed
 
 X = jnp.ones((4, 4))
@@ -33,7 +33,7 @@ def test_wrappers_of_libraries_and_methods_are_seen_with_their_names() -> None:
     def of_nnx(model: Any, x: Any) -> Any:
         return model(x)
 
-    LEDGER.forget()
+    TRACE_LOG.clear()
     names = {
         "X": X,
         "trainer": Trainer(), "filtered": filtered, "of_nnx": of_nnx,

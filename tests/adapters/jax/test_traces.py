@@ -16,7 +16,7 @@ from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.signatures import Signatures
-from ipyjaxbench.retracing.trace_log import LEDGER, Ledger
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.timing.first_call import UNNAMED
 from ipyjaxbench.usercode.snippet import Source
 from tests.traced import Provoked, judged, observed
@@ -132,9 +132,9 @@ def start() -> dict[str, Any]:
 
 def fresh() -> dict[str, Any]:
     """The names of a case, and nothing seen of functions with the same names before."""
-    from ipyjaxbench.retracing import trace_log as ledger
+    from ipyjaxbench.retracing import trace_log
 
-    ledger.LEDGER.forget()
+    trace_log.TRACE_LOG.clear()
     return start()
 
 
@@ -284,21 +284,21 @@ def test_what_would_have_to_be_run_is_not_known(code: str, states: list[str], wo
 
 
 def test_what_is_traced_between_is_learned_and_known_later() -> None:
-    ledger = Ledger()
+    log = TraceLog()
     names = fresh()
     keep_learning()
     names["f"](jnp.ones(5))
     (call,) = observed("f(jnp.ones(6))", names).calls
     assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
-    shown = Signatures.of(LEDGER, "f")
+    shown = Signatures.of(TRACE_LOG, "f")
     assert [each.arguments for each in shown.traced] == ["x f32[5]", "x f32[6]"]
     assert Signatures.from_dict(shown.to_dict()) == shown
-    assert ledger.names() == []
+    assert log.functions() == []
 
 
 def test_a_function_that_was_traced_unseen_is_not_said_to_be_called_first() -> None:
     names = fresh()
-    with LEDGER.paused():
+    with TRACE_LOG.paused():
         names["f"](jnp.ones(5))
     (call,) = observed("f(jnp.ones(6))", names).calls
     (change,) = call.why

@@ -174,7 +174,7 @@ def start() -> dict[str, Any]:
 
 def fresh() -> dict[str, Any]:
     """The names of a case, and nothing seen of functions with the same names before."""
-    trace_log.LEDGER.forget()
+    trace_log.TRACE_LOG.clear()
     return start()
 
 
@@ -351,7 +351,7 @@ def test_what_is_traced_between_is_learned_and_known_later() -> None:
     names["f"](x=tf.ones(5), s=1.0)
     (call,) = observed("f(tf.ones(6))", names).calls
     assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
-    shown = Signatures.of(trace_log.LEDGER, "f")
+    shown = Signatures.of(trace_log.TRACE_LOG, "f")
     assert [each.arguments for each in shown.traced] == ["x f32[5], s 1.0", "x f32[6], s 1.0"]
 
 

@@ -233,7 +233,7 @@ def start(backend: str = "eager") -> dict[str, Any]:
 def fresh(backend: str = "eager") -> dict[str, Any]:
     """The names of a case, and nothing seen of functions with the same names before."""
     torch._dynamo.reset()
-    trace_log.LEDGER.forget()
+    trace_log.TRACE_LOG.clear()
     return start(backend)
 
 
@@ -482,7 +482,7 @@ def test_what_is_compiled_between_is_learned_and_known_later() -> None:
     (call, other) = observed("f(ones(6)); net(ones(6, 4))", names).calls
     assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
     assert [change.words() for change in other.why] == ["x: f32[5,4] → f32[6,4] (shape)"]
-    (miss,) = [news.miss for news in trace_log.LEDGER.news if news.name == "f"][-1:]
+    (miss,) = [event.miss for event in trace_log.TRACE_LOG.events if event.name == "f"][-1:]
     assert miss.phases["trace"] > 0
 
 
