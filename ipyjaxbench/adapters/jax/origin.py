@@ -18,8 +18,6 @@ import jax
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.origin import PACKAGE
 
-#: Files that are made while a fix is tried.
-MADE = "<fix"
 _NO_FILE = "<string>"  # code that a library makes, as `dataclasses` does, or that `exec` was given
 _INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")  # of any environment that is used
 _NOT_CODE = ("<frozen", "<__array", "<attrs", "<makefun", "<decorator-gen")

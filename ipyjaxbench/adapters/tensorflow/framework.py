@@ -17,7 +17,7 @@ from ipyjaxbench.adapters.tensorflow import placement as places
 from ipyjaxbench.adapters.tensorflow import state as variable_states
 from ipyjaxbench.adapters.tensorflow.caveats import Cautions
 from ipyjaxbench.adapters.tensorflow.compilation import TraceWatch, clones, tracing_seconds
-from ipyjaxbench.adapters.tensorflow.diagnosis import diagnose
+from ipyjaxbench.adapters.tensorflow.diagnosis.explain import explain
 from ipyjaxbench.adapters.tensorflow.graphs.tracer import graph
 from ipyjaxbench.adapters.tensorflow.microbenchmarks import TensorFlowProbe
 from ipyjaxbench.adapters.tensorflow.profiler import profile
@@ -219,7 +219,7 @@ class TensorFlow(Framework):
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """What was raised while a graph was made; that function is traced once more."""
-        return diagnose.explain(error)
+        return explain(error)
 
     def threads(self) -> int | None:
         """Those of one operation on the CPU, as far as they were set; else all CPUs."""

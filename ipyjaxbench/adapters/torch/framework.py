@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.torch import devices, sharding
 from ipyjaxbench.adapters.torch import placement as places
 from ipyjaxbench.adapters.torch import state as tensor_states
 from ipyjaxbench.adapters.torch.caveats import Cautions
-from ipyjaxbench.adapters.torch.diagnosis.diagnose import explain
+from ipyjaxbench.adapters.torch.diagnosis.explain import explain
 from ipyjaxbench.adapters.torch.graphs.tracer import graph
 from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
 from ipyjaxbench.adapters.torch.profiler import profile

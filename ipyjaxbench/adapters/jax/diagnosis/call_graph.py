@@ -13,8 +13,9 @@ from typing import Any
 
 import jax
 
-from ipyjaxbench.adapters.jax.origin import MADE, is_users, is_users_class
+from ipyjaxbench.adapters.jax.origin import is_users, is_users_class
 from ipyjaxbench.adapters.jax.retracing import cache_key
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.usercode import objects as looks
 from ipyjaxbench.usercode.call import Call
 

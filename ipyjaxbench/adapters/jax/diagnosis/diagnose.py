@@ -9,9 +9,9 @@ from ipyjaxbench.adapters.jax import origin
 from ipyjaxbench.adapters.jax.diagnosis import call_graph, return_types, substitutes
 from ipyjaxbench.adapters.jax.diagnosis.blame import responsible
 from ipyjaxbench.adapters.jax.diagnosis.fixes import Fixes
-from ipyjaxbench.adapters.jax.diagnosis.names import Spelling
 from ipyjaxbench.adapters.jax.diagnosis.pitfalls import UNHASHABLE, pitfall_of
 from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call

@@ -3,18 +3,20 @@
 import inspect
 from collections.abc import Iterator
 from dataclasses import replace
+from traceback import walk_tb
 from types import CellType, FrameType, FunctionType
 from typing import Any
 
 import jax
 
 from ipyjaxbench.adapters.jax import origin, trees
-from ipyjaxbench.adapters.jax.diagnosis import call_graph, swap_function
+from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.diagnosis.diagnose import diagnose
-from ipyjaxbench.adapters.jax.diagnosis.names import static_jit
 from ipyjaxbench.adapters.jax.diagnosis.pitfalls import pitfall_of
+from ipyjaxbench.adapters.jax.diagnosis.static_jit import static_jit
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.static_search import named_in
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import function_with_code
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix
 from ipyjaxbench.usercode.call import Call
 
@@ -61,10 +63,8 @@ def _again(call: Call, error: Exception) -> tracing.NoChoiceError:
 
 def _is_of_jax(error: Exception) -> bool:
     """Whether JAX raised it, under a name of Python's."""
-    traceback, last = error.__traceback__, None
-    while traceback is not None:
-        last, traceback = traceback, traceback.tb_next
-    return last is not None and "jax" in last.tb_frame.f_globals.get("__name__", "").split(".")
+    names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    return "jax" in "".join(names[-1:]).split(".")
 
 
 def _traced_call(places: list[origin.Place]) -> Call | None:
@@ -98,7 +98,7 @@ def _call_of(frame: FrameType) -> Call | None:
         kwargs |= known.get(rest.pop(0), {})
     cells = {name: CellType(known[name]) for name in code.co_freevars}
     empty = FunctionType(code, frame.f_globals, code.co_name, None, tuple(cells.values()))
-    function = swap_function.made(empty, code, cells, frame.f_globals)
+    function = function_with_code(empty, code, frame.f_globals, cells)
     return Call(f"{code.co_name}(...)", function, tuple(args), kwargs, tuple(labels))
 
 

@@ -7,10 +7,10 @@ from types import FunctionType
 from ipyjaxbench.adapters.jax import origin
 from ipyjaxbench.adapters.jax.diagnosis import call_graph, swap_function
 from ipyjaxbench.adapters.jax.diagnosis.eager_check import Eager
-from ipyjaxbench.adapters.jax.diagnosis.names import Spelling
 from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, masks
-from ipyjaxbench.adapters.jax.diagnosis.source_edit import Edit, Site, Sources, sites, statements
 from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site, Sources, sites, statements
 from ipyjaxbench.graphs.diagnosis import Fix
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.usercode.call import Call
@@ -30,11 +30,11 @@ _RULES = (
         masks.at_for_item,
         masks.at_for_numpy_item,
     ),
-    (branches.where_for_choice,),
+    (branches.WHERE.in_expressions,),
     (branches.logical,),
     (
-        branches.where_for_returns,
-        branches.where_for_assigned,
+        branches.WHERE.in_returns,
+        branches.WHERE.in_assignments,
         branches.cond_for_returns,
         branches.cond_for_assigned,
     ),

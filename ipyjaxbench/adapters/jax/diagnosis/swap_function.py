@@ -9,12 +9,13 @@ import inspect
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import jax
 
 from ipyjaxbench.adapters.jax.diagnosis.call_graph import Step, steps, walked
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import closure_cells, function_with_code
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
 
@@ -38,24 +39,6 @@ def exchanged(call: Call, old: FunctionType, new: FunctionType) -> Call:
         return function(*(of.get(i, arg) for i, arg in enumerate(args)), **kwargs | of_names)
 
     return replace(call, function=functools.update_wrapper(changed, function, updated=()))
-
-
-def cells_of(function: FunctionType) -> dict[str, CellType]:
-    """What a function closes over, by name."""
-    return dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-
-
-def made(
-    old: FunctionType, code: CodeType, cells: dict[str, CellType], names: dict[str, Any]
-) -> FunctionType:
-    """A function like another one, of other code, with other globals."""
-    closure = tuple(cells[name] for name in code.co_freevars)
-    new = FunctionType(code, names, old.__name__, old.__defaults__, closure)
-    new.__kwdefaults__ = old.__kwdefaults__
-    new.__qualname__, new.__module__ = old.__qualname__, old.__module__
-    # What a decorator marks a function with is kept, but not what it wraps: that is another one.
-    vars(new).update({n: v for n, v in vars(old).items() if n != "__wrapped__"})
-    return new
 
 
 def _leads(thing: Any, old: FunctionType) -> bool:
@@ -117,9 +100,9 @@ class _Copies:
     def _copy_function(self, function: FunctionType, key: int) -> None:
         further = self._further(function)
         changed = {step.name[0] for step in further if step.kind in ("cell", "module")}
-        cells = cells_of(function)
+        cells = closure_cells(function)
         cells |= {n: CellType(c.cell_contents) for n, c in cells.items() if n in changed}
-        copied = made(function, function.__code__, cells, dict(function.__globals__))
+        copied = function_with_code(function, function.__code__, dict(function.__globals__), cells)
         self._copies[key] = copied  # before what it leads to, which may lead back
         for step in further:
             new = self.of(step.to)

@@ -2,7 +2,8 @@
 
 from contextlib import AbstractContextManager
 
-from ipyjaxbench.adapters.jax.origin import MADE, is_users
+from ipyjaxbench.adapters.jax.origin import is_users
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.usercode import deadline
 from ipyjaxbench.usercode.deadline import OutOfTimeError as OutOfTimeError
 

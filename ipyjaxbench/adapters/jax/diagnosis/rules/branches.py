@@ -6,27 +6,25 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ipyjaxbench.adapters.jax.diagnosis.names import call, library
-from ipyjaxbench.adapters.jax.diagnosis.rules.parts import (
-    assigned,
+from ipyjaxbench.adapters.shared.diagnosis.choice import Choice, Logic
+from ipyjaxbench.adapters.shared.diagnosis.names import call, library
+from ipyjaxbench.adapters.shared.diagnosis.rule_parts import (
+    assignment,
     bound_in,
-    condition,
-    exchanged,
+    exchange,
     function,
     is_plain,
+    make_lambda,
     name,
-    short,
-    together,
-    values_assigned,
+    value_or_tuple,
 )
-from ipyjaxbench.adapters.jax.diagnosis.source_edit import Edit, Site, checked
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site, stand_in
 
-_BOTH = "computes both sides and takes one"
 _ONE = "traces both sides and computes one"
 _WHERE = "jax.numpy.where!sides"
 
 
-@checked(_WHERE)
+@stand_in(_WHERE)
 def _one_side(mask: Any, yes: Any, no: Any) -> Any:
     """`jnp.where`, where the result is what either side alone would be.
 
@@ -41,15 +39,11 @@ def _one_side(mask: Any, yes: Any, no: Any) -> Any:
     return found
 
 
-def where_for_choice(site: Site) -> Iterator[Edit]:
-    """``a if c else b``."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        if not isinstance(node, ast.IfExp):
-            return None
-        return call(_WHERE, condition(node.test), node.body, node.orelse)
-
-    yield from exchanged(site, change, _BOTH)
+LOGIC = Logic(
+    "jax.numpy.logical_and", "jax.numpy.logical_or", "jax.numpy.logical_not", operators=True
+)
+condition = LOGIC.condition
+WHERE = Choice(_WHERE, condition)
 
 
 def logical(site: Site) -> Iterator[Edit]:
@@ -61,52 +55,7 @@ def logical(site: Site) -> Iterator[Edit]:
         )
         return condition(node) if is_logical else None
 
-    yield from exchanged(site, change)
-
-
-def where_for_returns(site: Site) -> Iterator[Edit]:
-    """``if c: return a`` with what is returned otherwise, also in ``elif``."""
-    if not isinstance(site.stmt, ast.If):
-        return
-    value = _value_of([site.stmt, *site.after])
-    if value is not None:
-        ends = bool(site.stmt.orelse) and _value_of([site.stmt]) is not None
-        count = 1 if ends else 1 + len(site.after)
-        yield Edit([ast.Return(value)], _BOTH, count)
-
-
-def _value_of(body: list[ast.stmt]) -> ast.expr | None:
-    """What statements return, as one expression."""
-    match body:
-        case [ast.Return(value=ast.expr() as value), *_]:
-            return value
-        case [ast.If(test=test, body=inner, orelse=other), *rest]:
-            yes, no = _value_of(inner), _value_of([*other, *rest])
-            if yes is not None and no is not None:
-                return call(_WHERE, condition(test), yes, no)
-    return None
-
-
-def where_for_assigned(site: Site) -> Iterator[Edit]:
-    """``if c: x = a``, with or without an ``else``, for one name or several."""
-    if isinstance(site.stmt, ast.If):
-        values = _values_of(site.stmt)
-        if values:
-            yield Edit([assigned([*values], together([*values.values()]))], _BOTH)
-
-
-def _values_of(node: ast.If) -> dict[str, ast.expr] | None:
-    """What each name that a branch binds becomes."""
-    yes = values_assigned(node.body)
-    match node.orelse:
-        case [ast.If() as inner]:
-            no = _values_of(inner)
-        case _:
-            no = values_assigned(node.orelse)
-    if yes is None or no is None:
-        return None
-    test = condition(node.test)
-    return {n: call(_WHERE, test, yes.get(n, name(n)), no.get(n, name(n))) for n in {**yes, **no}}
+    yield from exchange(site, change)
 
 
 def cond_for_returns(site: Site) -> Iterator[Edit]:
@@ -120,7 +69,7 @@ def cond_for_returns(site: Site) -> Iterator[Edit]:
     test = condition(site.stmt.test)
     match site.stmt.body, no:
         case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b)]:
-            chosen = call("jax.lax.cond", test, short([], a), short([], b))
+            chosen = call("jax.lax.cond", test, make_lambda([], a), make_lambda([], b))
             yield Edit([ast.Return(chosen)], _ONE, rest)
             return
     # A name that a branch binds would be its own: what it reads before has to be handed over.
@@ -147,14 +96,14 @@ def cond_for_assigned(site: Site) -> Iterator[Edit]:
     if not names:
         return
     handed = [n for n in names if n in before]
-    back = ast.Return(together([name(n) for n in names]))
+    back = ast.Return(value_or_tuple([name(n) for n in names]))
     functions: list[ast.stmt] = [
         function("if_true", handed, [*node.body, back]),
         function("if_false", handed, [*node.orelse, back]),
     ]
     chosen = call("jax.lax.cond", condition(node.test), name("if_true"), name("if_false"),
                   *map(name, handed))  # fmt: skip
-    yield Edit([*functions, assigned(names, chosen)], _ONE)
+    yield Edit([*functions, assignment(names, chosen)], _ONE)
 
 
 _BUILTINS = {
@@ -181,4 +130,4 @@ def jax_for_builtins(site: Site) -> Iterator[Edit]:
             return found
         return None
 
-    yield from exchanged(site, change, "stays an array")
+    yield from exchange(site, change, "stays an array")

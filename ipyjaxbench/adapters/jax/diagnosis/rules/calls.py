@@ -8,9 +8,9 @@ from types import ModuleType
 import jax.numpy as jnp
 import numpy as np
 
-from ipyjaxbench.adapters.jax.diagnosis.names import attribute_of, call, library, value_of
-from ipyjaxbench.adapters.jax.diagnosis.rules.parts import exchanged, name
-from ipyjaxbench.adapters.jax.diagnosis.source_edit import Edit, Site
+from ipyjaxbench.adapters.shared.diagnosis.names import attribute_of, call, library, value_of
+from ipyjaxbench.adapters.shared.diagnosis.rule_parts import exchange, name
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
 
 #: Functions of `math` that have another name in JAX.
 _RENAMED = {
@@ -32,7 +32,7 @@ def jax_for_numpy(site: Site) -> Iterator[Edit]:
         theirs = _in_jax(dotted)
         return ast.Call(library(theirs), node.args, node.keywords) if theirs else None
 
-    yield from exchanged(site, change)
+    yield from exchange(site, change)
 
 
 def numpy_for_jax(site: Site) -> Iterator[Edit]:
@@ -48,7 +48,7 @@ def numpy_for_jax(site: Site) -> Iterator[Edit]:
         return ast.Call(library(theirs), node.args, node.keywords)
 
     changes = "NumPy computes it while tracing, from shapes alone"
-    yield from exchanged(site, change, changes)
+    yield from exchange(site, change, changes)
 
 
 def _full_name(site: Site, node: ast.expr) -> str:
@@ -95,7 +95,7 @@ def array_for_number(site: Site) -> Iterator[Edit]:
         return None
 
     if not _makes_text(site.stmt):  # that of a tracer is not the number's
-        yield from exchanged(site, change, _STAYS)
+        yield from exchange(site, change, _STAYS)
 
 
 def _makes_text(stmt: ast.stmt) -> bool:
@@ -119,7 +119,7 @@ def array_for_list(site: Site) -> Iterator[Edit]:
                 return ast.Subscript(call("jax.numpy.asarray", x), node.slice, ast.Load())
         return None
 
-    yield from exchanged(site, change, _STAYS)
+    yield from exchange(site, change, _STAYS)
 
 
 def switch_for_list(site: Site) -> Iterator[Edit]:
@@ -131,7 +131,7 @@ def switch_for_list(site: Site) -> Iterator[Edit]:
                 return call("jax.lax.switch", index, several, *args)
         return None
 
-    yield from exchanged(site, change, "an index too large takes the last")
+    yield from exchange(site, change, "an index too large takes the last")
 
 
 def debug_print(site: Site) -> Iterator[Edit]:

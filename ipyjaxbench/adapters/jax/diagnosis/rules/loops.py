@@ -3,20 +3,20 @@
 import ast
 from collections.abc import Iterator
 
-from ipyjaxbench.adapters.jax.diagnosis.names import call
-from ipyjaxbench.adapters.jax.diagnosis.rules.parts import (
-    assigned,
+from ipyjaxbench.adapters.jax.diagnosis.rules.branches import condition
+from ipyjaxbench.adapters.shared.diagnosis.names import call
+from ipyjaxbench.adapters.shared.diagnosis.rule_parts import (
+    assignment,
     bound_in,
-    condition,
     function,
     is_plain,
+    make_lambda,
     name,
     read_in,
-    short,
-    together,
+    value_or_tuple,
     values_assigned,
 )
-from ipyjaxbench.adapters.jax.diagnosis.source_edit import Edit, Site
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
 
 _LOOP = "runs as a loop on the device"
 
@@ -39,13 +39,13 @@ def fori_loop(site: Site) -> Iterator[Edit]:
     start, stop = ends if len(ends) == 2 else (ast.Constant(0), ends[0])
     values = values_assigned(body)
     if len(carried) == 1 and values is not None and [*values] == carried:
-        step: ast.expr = short([i, *carried], values[carried[0]])
+        step: ast.expr = make_lambda([i, *carried], values[carried[0]])
         loop = call("jax.lax.fori_loop", start, stop, step, name(carried[0]))
-        yield Edit([assigned(carried, loop)], _LOOP)
+        yield Edit([assignment(carried, loop)], _LOOP)
         return
     turn = function("body", [i, "carry"], _with_carry(carried, body))
     loop = call("jax.lax.fori_loop", start, stop, name("body"), _together(carried))
-    yield Edit([turn, assigned(carried, loop)], _LOOP)
+    yield Edit([turn, assignment(carried, loop)], _LOOP)
 
 
 def while_loop(site: Site) -> Iterator[Edit]:
@@ -62,14 +62,14 @@ def while_loop(site: Site) -> Iterator[Edit]:
     values = values_assigned(body)
     if len(carried) == 1 and values is not None and [*values] == carried:
         (x,) = carried
-        functions = short(carried, condition(test)), short(carried, values[x])
+        functions = make_lambda(carried, condition(test)), make_lambda(carried, values[x])
         loop = call("jax.lax.while_loop", *functions, name(x))
-        yield Edit([assigned(carried, loop)], _LOOP)
+        yield Edit([assignment(carried, loop)], _LOOP)
         return
     goes_on = function("goes_on", ["carry"], _with_carry(carried, [], condition(test)))
     turn = function("body", ["carry"], _with_carry(carried, body))
     loop = call("jax.lax.while_loop", name("goes_on"), name("body"), _together(carried))
-    yield Edit([goes_on, turn, assigned(carried, loop)], _LOOP)
+    yield Edit([goes_on, turn, assignment(carried, loop)], _LOOP)
 
 
 def _carried(site: Site, body: list[ast.stmt], given: set[str]) -> list[str]:
@@ -84,8 +84,8 @@ def _with_carry(
 ) -> list[ast.stmt]:
     """The body of a function of what is carried."""
     back = ast.Return(result or _together(carried))
-    return [assigned(carried, name("carry")), *body, back]
+    return [assignment(carried, name("carry")), *body, back]
 
 
 def _together(names: list[str]) -> ast.expr:
-    return together([name(each) for each in names])
+    return value_or_tuple([name(each) for each in names])

@@ -6,10 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ipyjaxbench.adapters.jax.diagnosis.ast_copy import as_read, as_written
-from ipyjaxbench.adapters.jax.diagnosis.names import call
-from ipyjaxbench.adapters.jax.diagnosis.rules.parts import exchanged, name
-from ipyjaxbench.adapters.jax.diagnosis.source_edit import CHECKED, Edit, Site, checked
+from ipyjaxbench.adapters.shared.diagnosis.ast_copy import as_read, as_written
+from ipyjaxbench.adapters.shared.diagnosis.names import call
+from ipyjaxbench.adapters.shared.diagnosis.rule_parts import exchange, name
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import STAND_INS, Edit, Site, stand_in
 
 #: Reductions that take ``where=``, with what else they need then.
 _REDUCTIONS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -26,10 +26,10 @@ _SIZED = {
 }  # fmt: skip
 _N = 8
 _PLACES = "N!"
-CHECKED[_PLACES] = _N
+STAND_INS[_PLACES] = _N
 
 
-@checked(_OF_MASK)
+@stand_in(_OF_MASK)
 def _same_shape(mask: Any, x: Any, other: Any) -> Any:
     """`jnp.where` of a mask that has a place for each number."""
     found = jnp.where(mask, x, other)
@@ -38,7 +38,7 @@ def _same_shape(mask: Any, x: Any, other: Any) -> Any:
     return found
 
 
-@checked(_BELOW)
+@stand_in(_BELOW)
 def _rows_below(below: Any, x: Any, other: Any) -> Any:
     """The first numbers of a vector, and zeros."""
     if jnp.ndim(x) != 1:
@@ -65,7 +65,7 @@ def where_in_reduction(site: Site) -> Iterator[Edit]:
                     return _leaving_out(ast.Call(function, [x], []), kind, mask)
         return None
 
-    yield from exchanged(site, change, "leaves out what the mask does")
+    yield from exchange(site, change, "leaves out what the mask does")
 
 
 def _leaving_out(made: ast.Call, kind: str, mask: ast.expr) -> ast.Call:
@@ -121,7 +121,7 @@ def slice_of_fixed_size(site: Site) -> Iterator[Edit]:
                     return call("jax.lax.dynamic_slice_in_dim", x, begin, size)
         return None
 
-    yield from exchanged(site, change, "begins earlier where x would end too soon")
+    yield from exchange(site, change, "begins earlier where x would end too soon")
 
 
 def where_for_masked_assignment(site: Site) -> Iterator[Edit]:
@@ -157,7 +157,7 @@ def where_for_masked_at(site: Site) -> Iterator[Edit]:
                 return call(_OF_MASK, mask, new, x) if op or how == "set" else None
         return None
 
-    yield from exchanged(site, change)
+    yield from exchange(site, change)
 
 
 _AT = {ast.Add: "add", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power"}
@@ -222,7 +222,7 @@ def sized(site: Site) -> Iterator[Edit]:
         return None
 
     cost = f"N places whatever the values are, those too many are filled; tried with N = {_N}"
-    yield from exchanged(site, change, cost, same=False)
+    yield from exchange(site, change, cost, same=False)
 
 
 def _places() -> ast.expr:

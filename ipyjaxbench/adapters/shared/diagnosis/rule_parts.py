@@ -1,11 +1,11 @@
-"""What the rules of rewriting are made of: expressions that are exchanged, conditions, bodies."""
+"""Parts of rules that rewrite code: exchanged expressions, assignments, functions, bodies."""
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import Any
 
-from ipyjaxbench.adapters.jax.diagnosis.ast_copy import copied, definition
-from ipyjaxbench.adapters.jax.diagnosis.names import call
-from ipyjaxbench.adapters.jax.diagnosis.source_edit import Edit, Site
+from ipyjaxbench.adapters.shared.diagnosis.ast_copy import copied, definition
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
 
 _LEAVES = (
     ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal,
@@ -15,19 +15,33 @@ _LEAVES = (
 Change = Callable[[ast.expr], ast.expr | None]
 
 
-def exchanged(
-    site: Site, change: Change, changes: str = "", *, same: bool = True
-) -> Iterator[Edit]:
-    """The statement with all expressions exchanged that can be, then with each of them alone."""
+def exchange(site: Site, change: Change, changes: str = "", *, same: bool = True) -> Iterator[Edit]:
+    """Yield the statement with all expressions exchanged that can be, then each of them alone."""
     count = _Exchange(change)
-    whole = count.made(site.stmt)
+    whole = count.statement(site.stmt)
     if not count.done:
         return
     yield Edit([whole], changes, same=same)
     if count.done > 1:
-        for number in range(count.done):
-            one = _Exchange(change, number)
-            yield Edit([one.made(site.stmt)], changes, same=same)
+        yield from exchange_each(site, change, changes, same=same)
+
+
+def exchange_each(
+    site: Site, change: Change, changes: str = "", *, same: bool = True
+) -> Iterator[Edit]:
+    """Yield the statement with one expression exchanged, for each that can be."""
+    count = _Exchange(change)
+    count.statement(site.stmt)
+    for number in range(count.done):
+        yield Edit([_Exchange(change, number).statement(site.stmt)], changes, same=same)
+
+
+def exchange_everywhere(site: Site, change: Change, changes: str) -> Iterator[Edit]:
+    """Yield the statement and those after it with each expression exchanged, in inner ones too."""
+    every = _Exchange(change)
+    new = [every.visit(copied(each)) for each in (site.stmt, *site.after)]
+    if every.done:
+        yield Edit(new, changes, len(new))
 
 
 class _Exchange(ast.NodeTransformer):
@@ -36,7 +50,7 @@ class _Exchange(ast.NodeTransformer):
     def __init__(self, change: Change, only: int | None = None) -> None:
         self._change, self._only, self.done = change, only, 0
 
-    def made(self, node: ast.stmt) -> ast.stmt:
+    def statement(self, node: ast.stmt) -> ast.stmt:
         new = copied(node)
         for name, value in ast.iter_fields(new):
             if isinstance(value, ast.expr):
@@ -45,7 +59,7 @@ class _Exchange(ast.NodeTransformer):
                 setattr(new, name, [self.visit(each) for each in value])
         return new
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         node = self.generic_visit(node)
         new = self._change(node) if isinstance(node, ast.expr) else None
         if new is None:
@@ -54,65 +68,19 @@ class _Exchange(ast.NodeTransformer):
         return new if self._only in (None, self.done - 1) else node
 
 
-def condition(test: ast.expr) -> ast.expr:
-    """A test as one expression of arrays: ``and``, ``or`` and ``not`` ask for a Python bool."""
-    match test:
-        case ast.BoolOp(op=op, values=values):
-            found, *parts = map(condition, values)
-            for part in parts:
-                found = _both(found, part) if isinstance(op, ast.And) else _either(found, part)
-            return found
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            inner = condition(operand)
-            is_bool = _is_bool(inner)
-            return ast.UnaryOp(ast.Invert(), inner) if is_bool else call(_NOT, inner)
-        case ast.Compare(left=left, ops=ops, comparators=others) if len(ops) > 1:
-            sides = [left, *others]
-            pairs = [ast.Compare(sides[i], [op], [sides[i + 1]]) for i, op in enumerate(ops)]
-            return condition(ast.BoolOp(ast.And(), list(pairs)))
-    return test
-
-
-_NOT = "jax.numpy.logical_not"
-
-
-def _both(one: ast.expr, other: ast.expr) -> ast.expr:
-    if _is_bool(one) and _is_bool(other):
-        return ast.BinOp(one, ast.BitAnd(), other)
-    return call("jax.numpy.logical_and", one, other)
-
-
-def _either(one: ast.expr, other: ast.expr) -> ast.expr:
-    if _is_bool(one) and _is_bool(other):
-        return ast.BinOp(one, ast.BitOr(), other)
-    return call("jax.numpy.logical_or", one, other)
-
-
-def _is_bool(node: ast.expr) -> bool:
-    """Whether the values are true and false, as far as the code shows."""
-    match node:
-        case ast.Compare(ops=[op]):
-            return not isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot)
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return _is_bool(operand)
-        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
-            return _is_bool(left) and _is_bool(right)
-    return False
-
-
 def name(text: str) -> ast.Name:
     """A name that is read."""
     return ast.Name(text, ast.Load())
 
 
-def assigned(names: list[str], value: ast.expr) -> ast.Assign:
+def assignment(names: list[str], value: ast.expr) -> ast.Assign:
     """One name, or several, for one value."""
     targets: list[ast.expr] = [ast.Name(each, ast.Store()) for each in names]
     target = targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
     return ast.Assign([target], value)
 
 
-def together(values: list[ast.expr]) -> ast.expr:
+def value_or_tuple(values: list[ast.expr]) -> ast.expr:
     """One value, or a tuple of several."""
     return values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
 
@@ -123,7 +91,7 @@ def function(called: str, parameters: list[str], body: list[ast.stmt]) -> ast.Fu
     return definition(called, arguments, body)
 
 
-def short(parameters: list[str], body: ast.expr) -> ast.Lambda:
+def make_lambda(parameters: list[str], body: ast.expr) -> ast.Lambda:
     """A lambda."""
     arguments = ast.arguments([], [ast.arg(each) for each in parameters], None, [], [], None, [])
     return ast.Lambda(arguments, body)

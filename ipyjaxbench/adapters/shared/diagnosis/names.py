@@ -1,4 +1,4 @@
-"""Names of JAX and NumPy as the user's code has them."""
+"""Names of libraries as the user's code has them."""
 
 import ast
 import importlib
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.adapters.jax.diagnosis.ast_copy import copied
+from ipyjaxbench.adapters.shared.diagnosis.ast_copy import copied
 
 #: What may follow a name that is tried in another way than it is written: "jax.numpy.where!sides".
 MARK = "!"
@@ -60,10 +60,14 @@ class Spelling:
         self.missing = before
         return told
 
-    def code(self, nodes: list[ast.stmt]) -> str:
-        """Statements as they are to be written."""
-        spelled = _Dotted(self).visit(ast.Module([copied(node) for node in nodes], []))
-        return ast.unparse(ast.fix_missing_locations(spelled))
+    def tree(self, nodes: Sequence[ast.stmt]) -> ast.Module:
+        """Return statements with full names as the code would say them."""
+        module = ast.Module([copied(node) for node in nodes], [])
+        return ast.fix_missing_locations(_Spelled(self).visit(module))  # type: ignore[no-any-return]
+
+    def code(self, nodes: Sequence[ast.stmt]) -> str:
+        """Return the text of statements as they are to be written."""
+        return ast.unparse(self.tree(nodes))
 
     def _name_of(self, value: Any) -> str | None:
         if value is None:
@@ -72,12 +76,15 @@ class Spelling:
         return min((n for n in found if not n.startswith("_")), key=len, default=None)
 
 
-class _Dotted(ast.NodeTransformer):
+class _Spelled(ast.NodeTransformer):
     def __init__(self, spelling: Spelling) -> None:
         self._spelling = spelling
 
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self._spelling.of(node.id), node.ctx) if is_full(node.id) else node
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not is_full(node.id):
+            return node
+        new = ast.parse(self._spelling.of(node.id), mode="eval").body
+        return ast.copy_location(new, node)
 
 
 def is_full(name: str) -> bool:
@@ -115,26 +122,3 @@ def library(dotted: str) -> ast.Name:
 def call(dotted: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
     """A node for a call of a library's function."""
     return ast.Call(library(dotted), list(args), [ast.keyword(n, v) for n, v in keywords.items()])
-
-
-def static_jit(function: Any, names: Sequence[str]) -> str:
-    """A function jitted with static arguments, as its code would write it.
-
-    Args:
-        function: the plain function.
-        names: of the arguments.
-
-    Returns:
-        A call of `jax.jit`; a decorator where the function's name is that of what decorators
-        made of it.
-    """
-    static = names[0] if len(names) == 1 else tuple(names)
-    plain = function if isinstance(function, FunctionType) else None
-    jit, name = Spelling(plain).of("jax.jit"), getattr(function, "__name__", "f")
-    named = plain.__globals__.get(name) if plain is not None else None
-    if plain is None or (
-        getattr(named, "__code__", plain.__code__) is plain.__code__
-        and (named is None or isinstance(named, FunctionType))
-    ):
-        return f"{jit}({name}, static_argnames={static!r})"
-    return f"@partial({jit}, static_argnames={static!r})"

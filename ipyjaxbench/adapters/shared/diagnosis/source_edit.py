@@ -1,19 +1,19 @@
-"""A statement of the user's code that is to be replaced, and the function made of that."""
+"""Source to tree to changed function: a statement of the user's code is replaced, and run."""
 
 import ast
 import functools
 import linecache
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ipyjaxbench.adapters.jax.diagnosis import ast_copy
-from ipyjaxbench.adapters.jax.diagnosis.ast_copy import copied, settled
-from ipyjaxbench.adapters.jax.diagnosis.names import attribute_of, is_full, value_of
-from ipyjaxbench.adapters.jax.diagnosis.swap_function import cells_of, made
-from ipyjaxbench.adapters.jax.origin import MADE
+from ipyjaxbench.adapters.shared.diagnosis import ast_copy
+from ipyjaxbench.adapters.shared.diagnosis.ast_copy import copied, settled
+from ipyjaxbench.adapters.shared.diagnosis.names import attribute_of, is_full, value_of
 
+#: Begins the name of a file that is made while a fix is tried.
+MADE = "<fix"
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 #: Definitions of functions that were made here, by their code: their source is in no file.
 _Made = dict[CodeType, ast.FunctionDef]
@@ -24,7 +24,7 @@ class Edit:
     """What is to stand in place of a statement.
 
     Attributes:
-        new: statements; names of libraries are full, as `spelling.library` makes them.
+        new: statements; names of libraries are full, as `names.library` makes them.
         changes: what that changes or costs, in words; empty where nothing.
         count: how many statements it replaces: that of the site, and those after it.
         same: whether the function has to give what it gave.
@@ -79,7 +79,7 @@ class Site:
         if isinstance(node, ast.Name):
             if node.id in self.function.__code__.co_varnames:
                 return None
-            if node.id in (cells := cells_of(self.function)):
+            if node.id in (cells := closure_cells(self.function)):
                 return cells[node.id].cell_contents
             return self.function.__globals__.get(node.id, _builtin(node.id))
         if isinstance(node, ast.Attribute):
@@ -121,40 +121,81 @@ class Sources:
 
     def build(self, definition: ast.FunctionDef, old: FunctionType) -> FunctionType | None:
         """A function of changed source, in place of an old one; None where it makes no sense."""
-        cells = cells_of(old)
-        factory = copied(definition)
-        factory.decorator_list = []
-        factory.name = old.__name__ if old.__name__.isidentifier() else "made"
-        arguments = ast.arguments([], [ast.arg(name) for name in cells], None, [], [], None, [])
-        outer = ast_copy.definition("factory", arguments, [factory])
-        tree = ast.fix_missing_locations(ast.Module([outer], []))
+        tree = in_factory(definition, old)
+        code = compile_inner(tree, f"{MADE} {len(self._made)}>", old)
+        if code is None:
+            return None
         names = {**old.__globals__}
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and is_full(node.id):
-                names[node.id] = CHECKED.get(node.id) or value_of(node.id)
-        try:
-            compiled = compile(tree, f"{MADE} {len(self._made)}>", "exec")
-        except (SyntaxError, ValueError):
-            return None
-        code = _inner(_inner(compiled, "factory"), factory.name)
-        if any(name not in cells for name in code.co_freevars):
-            return None
-        self._made[code] = factory
-        return made(old, code, cells, names)
+                names[node.id] = STAND_INS.get(node.id) or value_of(node.id)
+        self._made[code] = tree.body[0].body[0]  # type: ignore[attr-defined]
+        return function_with_code(old, code, names)
 
 
-#: What stands for a name while it is tried, where that is not what is told.
-CHECKED: dict[str, Any] = {}
+def in_factory(definition: ast.FunctionDef, old: FunctionType) -> ast.Module:
+    """Return a module with one function around a changed one, of the names that it closes over."""
+    inner = copied(definition)
+    inner.decorator_list = []
+    inner.name = _name_of(old)
+    names = [ast.arg(name) for name in old.__code__.co_freevars]
+    arguments = ast.arguments([], names, None, [], [], None, [])
+    outer = ast_copy.definition("factory", arguments, [inner])
+    return ast.fix_missing_locations(ast.Module([outer], []))
 
 
-def checked(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Try a function that refuses more in place of the library's: its name is told."""
+def compile_inner(tree: ast.Module | str, file: str, old: FunctionType) -> CodeType | None:
+    """Compile what `in_factory` made; None where it closes over more than the old function."""
+    try:
+        module = compile(tree, file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+    code = _inner(_inner(module, "factory"), _name_of(old))
+    return code if set(code.co_freevars) <= set(old.__code__.co_freevars) else None
 
-    def keep(function: Callable[..., Any]) -> Callable[..., Any]:
-        CHECKED[name] = function
+
+def _name_of(function: FunctionType) -> str:
+    return function.__name__ if function.__name__.isidentifier() else "made"
+
+
+def _inner(code: CodeType, name: str) -> CodeType:
+    return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
+
+
+def closure_cells(function: FunctionType) -> dict[str, CellType]:
+    """What a function closes over, by name."""
+    return dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+
+def function_with_code(
+    old: FunctionType,
+    code: CodeType,
+    names: dict[str, Any],
+    cells: dict[str, CellType] | None = None,
+) -> FunctionType:
+    """Return a function like another one, of other code, with other globals."""
+    cells = closure_cells(old) if cells is None else cells
+    closure = tuple(cells[name] for name in code.co_freevars)
+    new = FunctionType(code, names, old.__name__, old.__defaults__, closure)
+    new.__kwdefaults__ = old.__kwdefaults__
+    new.__qualname__, new.__module__ = old.__qualname__, old.__module__
+    # What a decorator marks a function with is kept, but not what it wraps: that is another one.
+    vars(new).update({n: v for n, v in vars(old).items() if n != "__wrapped__"})
+    return new
+
+
+#: Functions that are tried under a library's name, and refuse more than the library's own.
+STAND_INS: dict[str, Any] = {}
+
+
+def stand_in(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Try a function in place of the library's: the text shows the library's name."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        STAND_INS[name] = function
         return function
 
-    return keep
+    return register
 
 
 def sites(definition: ast.FunctionDef, line: int, function: FunctionType) -> Iterator[Site]:
@@ -242,10 +283,6 @@ def _as_def(node: ast.AST, function: FunctionType) -> ast.FunctionDef | None:
     returned = ast.copy_location(ast.Return(node.body), node.body)
     made_of = ast_copy.definition("made", node.args, [returned])
     return ast.copy_location(made_of, node)
-
-
-def _inner(code: CodeType, name: str) -> CodeType:
-    return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
 
 
 def _builtin(name: str) -> Any:

@@ -1,0 +1,1 @@
+"""Source code that is changed, run to see whether it traces, and shown, for each framework."""

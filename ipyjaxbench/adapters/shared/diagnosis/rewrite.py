@@ -1,0 +1,65 @@
+"""A function in which the line that fails is rewritten by rules, to be tried and then shown."""
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+
+from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site, Sources, sites
+
+Rule = Callable[[Site], Iterator[Edit]]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A function as a rule changed it.
+
+    Attributes:
+        definition: its tree, with the names that the user's code has for libraries.
+        text: the statements that are new, or their heads.
+        edit: what the rule changed.
+    """
+
+    definition: ast.FunctionDef
+    text: str
+    edit: Edit
+
+
+def rewrite(
+    function: FunctionType, line: int, rules: Sequence[Rule], whole: Sequence[Rule] = ()
+) -> Iterator[Iterator[Rewritten]]:
+    """Yield for each rule what it makes of a function.
+
+    Args:
+        function: whose line it is; nothing is yielded where its source is gone.
+        line: its number in the file.
+        rules: for the statement that holds the line.
+        whole: for the whole body of the function.
+    """
+    definition = Sources().definition(function)
+    if definition is None:
+        return
+    for site in sites(definition, line, function):
+        for rule in rules:
+            yield _by_rule(site, rule)
+    for rule in whole:
+        yield _by_rule(Site(definition, (("body", 0),), function), rule)
+
+
+def _by_rule(site: Site, rule: Rule) -> Iterator[Rewritten]:
+    before = Counter(_heads(site.definition))
+    for edit in rule(site):
+        (new,) = Spelling(site.function).tree([site.edited(edit)]).body
+        assert isinstance(new, ast.FunctionDef)
+        text = "; ".join(Counter(_heads(new)) - before)
+        is_lambda = site.function.__name__ == "<lambda>"
+        yield Rewritten(new, text.removeprefix("return ") if is_lambda else text, edit)
+
+
+def _heads(definition: ast.FunctionDef) -> Iterator[str]:
+    """Statements as they would be written, of those with a body the first line."""
+    for node in ast.walk(definition):
+        if isinstance(node, ast.stmt) and node is not definition:
+            yield ast.unparse(node).partition("\n")[0]

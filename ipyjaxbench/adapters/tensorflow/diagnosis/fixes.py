@@ -1,0 +1,107 @@
+"""What to write instead: each fix is traced, and gives what the code gives, before it is shown."""
+
+import ast
+import linecache
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import FunctionType, MethodType
+from typing import Any
+
+import tensorflow as tf
+
+from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewritten, rewrite
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
+    MADE,
+    compile_inner,
+    function_with_code,
+    in_factory,
+)
+from ipyjaxbench.adapters.tensorflow.diagnosis.eager_check import Eager
+from ipyjaxbench.adapters.tensorflow.diagnosis.rules import RULES
+from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
+from ipyjaxbench.graphs.diagnosis import Fix
+from ipyjaxbench.usercode.call import Call
+
+_FILE = f"{MADE}>"
+
+
+def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
+    """Yield rewritten lines with which a call traces, and gives the same.
+
+    Args:
+        call: as it was tried.
+        file: that holds the line which fails.
+        line: its number.
+    """
+    old = _function_at(call.function, file, line)
+    if old is None or old.__name__ == "<lambda>":  # AutoGraph could not read one that is made
+        return
+    eager = Eager(call)
+    is_shown = False  # of several that change nothing one is enough
+    try:
+        for rewritten in rewrite(old, line, RULES):
+            for each in rewritten:
+                changes = each.edit.changes
+                if (is_shown and not changes) or not _helps(call, old, each, eager):
+                    continue
+                is_shown = is_shown or not changes
+                is_typed = autograph_source.is_typed(file)
+                yield Fix(each.text.removeprefix("return ") if is_typed else each.text, changes)
+                break
+    finally:
+        linecache.cache.pop(_FILE, None)
+
+
+def _helps(call: Call, old: FunctionType, new: Rewritten, eager: Eager) -> bool:
+    """Whether a call traces, and gives in a graph what it gave without one."""
+    made = _built(new, old)
+    function = _with(call.function, old, made) if made is not None else None
+    if function is None:
+        return False
+    try:
+        return eager.agrees(tracing.trace(replace(call, function=function)))
+    except Exception:  # noqa: BLE001  the user's code may raise anything
+        return False
+
+
+def _built(new: Rewritten, old: FunctionType) -> FunctionType | None:
+    """The function of a tree; where it calls itself it calls the new one."""
+    text = ast.unparse(in_factory(new.definition, old))
+    # AutoGraph reads the source of what it runs.
+    linecache.cache[_FILE] = len(text), None, text.splitlines(keepends=True), _FILE
+    code = compile_inner(text, _FILE, old)
+    if code is None:
+        return None
+    names = {**old.__globals__, "tf": tf}
+    made = names[old.__name__] = function_with_code(old, code, names)
+    return made
+
+
+def _function_at(top: Any, file: str, line: int) -> FunctionType | None:
+    """The innermost function that holds a line: what is called, or one that it uses."""
+    held = [f for f in references.functions_of(top) if f.__code__.co_filename == file
+            and f.__code__.co_firstlineno <= line <= _last_line(f)]  # fmt: skip
+    return max(held, key=lambda f: f.__code__.co_firstlineno, default=None)
+
+
+def _last_line(function: FunctionType) -> int:
+    return max((line for *_, line in function.__code__.co_lines() if line), default=0)
+
+
+def _with(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[..., Any] | None:
+    """What is called, with the new function in place of the old one."""
+    _, autograph = references.plain(top)
+    plain, made = references.undecorated(top), None
+    if plain is old:
+        made = new
+    elif isinstance(plain, MethodType) and plain.__func__ is old:
+        # A tf.function keeps the object behind a weak reference.
+        made = MethodType(new, getattr(plain.__self__, "target", plain.__self__))
+    elif isinstance(plain, FunctionType):
+        names = {**plain.__globals__, old.__name__: new}
+        made = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__,
+                            plain.__closure__)  # fmt: skip
+        made.__kwdefaults__ = plain.__kwdefaults__
+    if made is None or plain is top:
+        return made
+    return tf.function(made, autograph=autograph)  # type: ignore[no-any-return]

@@ -1,0 +1,64 @@
+"""What to write instead: each fix is traced, and gives what the code gives, before it is shown."""
+
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FunctionType
+
+from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewritten, rewrite
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import compile_inner, in_factory
+from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
+from ipyjaxbench.adapters.torch.diagnosis.rules import RULES, RULES_OF_FUNCTIONS
+from ipyjaxbench.adapters.torch.graphs import dynamo_frames
+from ipyjaxbench.graphs.diagnosis import Fix
+from ipyjaxbench.usercode.call import Call
+
+
+def find_fixes(
+    call: Call, line: int, code: CodeType, find: Callable[[Call], object], eager: Eager
+) -> Iterator[Fix]:
+    """Yield rewritten lines with which a call traces, and gives the same.
+
+    Args:
+        call: as it was tried.
+        line: that fails.
+        code: which holds it.
+        find: what is to trace the call.
+        eager: what the call gives.
+    """
+    functions = dynamo_frames.owners([code])
+    if not functions or "torch" not in functions[0].__globals__:
+        return
+    shown = set()
+    for rewritten in rewrite(functions[0], line, RULES, RULES_OF_FUNCTIONS):
+        for each in rewritten:
+            if each.text not in shown and _helps(call, functions, each, find, eager):
+                shown.add(each.text)
+                yield Fix(each.text, each.edit.changes)
+                break
+
+
+def _helps(
+    call: Call,
+    functions: Sequence[FunctionType],
+    new: Rewritten,
+    find: Callable[[Call], object],
+    eager: Eager,
+) -> bool:
+    """Whether a call traces while all functions that have the same code have another one.
+
+    Traced, it has to give what it gave, or what it gives with that code where this may differ.
+    """
+    before, _ = functions[0].__code__, eager.result  # made while the code is the user's
+    tree = in_factory(new.definition, functions[0])
+    code = compile_inner(tree, before.co_filename, functions[0])
+    if code is None or code.co_freevars != before.co_freevars:
+        return False
+    for function in functions:
+        function.__code__ = code
+    try:
+        find(call)
+        return not (eager if new.edit.same else eager.again()).differs()
+    except Exception:  # noqa: BLE001  whatever it is, it is no fix
+        return False
+    finally:
+        for function in functions:
+            function.__code__ = before
