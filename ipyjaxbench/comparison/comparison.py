@@ -117,8 +117,8 @@ class Comparison(Result):
             return "CAN'T TELL"  # code against itself may show a difference of this size
         return found.verdict
 
-    def told(self) -> list[Note]:
-        """What to know of the arms and of all together, each once."""
+    def all_notes(self) -> list[Note]:
+        """Return what to know of the arms and of all together, each once."""
         by_note: dict[Note, list[str]] = {}
         for side in self.sides:
             for note in side.measured.notes if side.measured else ():

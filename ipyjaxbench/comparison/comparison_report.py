@@ -19,7 +19,7 @@ _WIDE = 0.1  # a control so wide hides what people look for
 @report.register
 def _(c: Comparison) -> Report:
     """The blocks in the order in which they are read."""
-    marked = sorted(c.told(), key=lambda note: note.mark != CHANGES_MEANING)
+    marked = sorted(c.all_notes(), key=lambda note: note.mark != CHANGES_MEANING)
     blocks: list[Block] = [_headline(c), _table(c), *_bars(c)]
     blocks += [Facts((*_rows(c),)), Notes(tuple(marked))]
     return Report(tuple(blocks))

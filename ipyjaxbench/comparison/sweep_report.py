@@ -126,6 +126,6 @@ def _notes(s: Sweep) -> Iterator[Note]:
     """Each Note once, though its numbers change from point to point."""
     found: dict[tuple[str, str], Note] = {}
     for point in s.points:
-        for note in point.compared.told():
+        for note in point.compared.all_notes():
             found.setdefault((note.code, _NUMBERS.split(note.text)[0]), note)
     yield from sorted(found.values(), key=lambda note: note.mark != CHANGES_MEANING)

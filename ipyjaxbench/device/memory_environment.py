@@ -34,16 +34,16 @@ class MemoryVariables:
             What was set, or why it was not.
         """
         if not prealloc:
-            yield self._told(self.prealloc if isinstance(self.prealloc, str)
+            yield self._setting(self.prealloc if isinstance(self.prealloc, str)
                              else self._set(*self.prealloc))  # fmt: skip
         if fraction is not None:
             if isinstance(self.fraction, str):
-                yield self._told(self.fraction)
+                yield self._setting(self.fraction)
                 return
             name = next((each for each in self.fraction if each in os.environ), self.fraction[0])
-            yield self._told(self._set(name, f"{fraction:g}"))
+            yield self._setting(self._set(name, f"{fraction:g}"))
 
-    def _told(self, what: MemorySetting | str) -> MemorySetting:
+    def _setting(self, what: MemorySetting | str) -> MemorySetting:
         return MemorySetting(self.framework, what) if isinstance(what, str) else what
 
     def _set(self, name: str, value: str) -> MemorySetting:

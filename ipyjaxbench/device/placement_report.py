@@ -77,7 +77,7 @@ def _where(each: Located) -> Iterator[str]:
     if each.devices:
         yield short(each.devices)
     if each.sharding is not None:
-        yield each.sharding.told()
+        yield each.sharding.describe()
         if each.sharding.hidden:
             yield f"{units.count(each.sharding.hidden, 'part')} in other processes"
     yield from (words for words, is_so in (
@@ -219,7 +219,7 @@ def _one(name: str, mine: Sequence[Located]) -> Located:
     if len(mine) == 1:
         return mine[0]
     shared = sum(each.arrays for each in mine if each.of)
-    kinds = {each.sharding.told() if each.sharding else "" for each in mine}
+    kinds = {each.sharding.describe() if each.sharding else "" for each in mine}
     layouts = {each.layout for each in mine}
     words = [layouts.pop()] if len(layouts) == 1 else []
     words += [f"{shared} of them share memory with others"] if shared else []

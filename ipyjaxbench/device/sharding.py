@@ -85,12 +85,12 @@ class Sharding:
         """Axes of the array that are cut."""
         return [axis for axis in range(len(self.shape)) if self._parts(axis) > 1]
 
-    def told(self) -> str:
-        """In words.
+    def describe(self) -> str:
+        """Return in words how it is cut, such as "rows over 'data' (2)".
 
         Example:
             >>> halves = (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))
-            >>> Sharding((4,), halves, (("data", 2),), (("data",),)).told()
+            >>> Sharding((4,), halves, (("data", 2),), (("data",),)).describe()
             "elements over 'data' (2)"
         """
         sizes = dict(self.mesh)

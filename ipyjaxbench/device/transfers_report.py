@@ -90,10 +90,10 @@ def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
 
 def _arrays(word: str, arrays: Sequence[Kept]) -> Iterator[tuple[str, str]]:
     for framework in dict.fromkeys(each.framework for each in arrays):
-        yield word, _told([each for each in arrays if each.framework == framework])
+        yield word, _largest_arrays([each for each in arrays if each.framework == framework])
 
 
-def _told(arrays: Sequence[Kept]) -> str:
+def _largest_arrays(arrays: Sequence[Kept]) -> str:
     size = units.size(sum(each.nbytes for each in arrays))
     named = [
         f"{each.name or 'no name'} {units.array(each.dtype, each.shape)}"

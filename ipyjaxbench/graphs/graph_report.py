@@ -33,9 +33,9 @@ def _headline(g: Graph) -> Headline:
 
 
 def _rows(g: Graph) -> Iterator[tuple[str, str]]:
-    yield from _of_estimates(g.estimates)
+    yield from _estimate_rows(g.estimates)
     yield "where", f"{_several(g.inputs)} → {_several(g.outputs)}"
-    yield from _of_arguments(g)
+    yield from _argument_rows(g)
     for words in g.uncounted:
         yield "counted", words
     if g.compiled:
@@ -60,7 +60,7 @@ def _rows(g: Graph) -> Iterator[tuple[str, str]]:
     yield "with", units.versions(g.frameworks)
 
 
-def _of_estimates(estimates: Sequence[Estimate]) -> Iterator[tuple[str, str]]:
+def _estimate_rows(estimates: Sequence[Estimate]) -> Iterator[tuple[str, str]]:
     for each in estimates:
         if each.error:
             yield each.chip, each.error
@@ -74,7 +74,7 @@ def _of_estimates(estimates: Sequence[Estimate]) -> Iterator[tuple[str, str]]:
         yield "estimate", f"here %fwtime measures the time{words}"
 
 
-def _of_arguments(g: Graph) -> Iterator[tuple[str, str]]:
+def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
     if g.static_argnames:
         names = ", ".join(g.static_argnames)
         typed = g.static_argnames[0] if len(g.static_argnames) == 1 else g.static_argnames

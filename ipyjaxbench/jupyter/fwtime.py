@@ -27,12 +27,12 @@ def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:
     options, kept = magic.options, magic.session.kept
     with one_line_errors():
         snippet, setup, compile_time = _compile(magic)
-        base = find_baseline.base(options, snippet.text, kept)
+        base = find_baseline.find(options, snippet.text, kept)
     result, raised = _measure(magic, snippet, setup, compile_time)
     result = _bind_in_function(magic, snippet, result)
     if options.against is not None:
         git = revision(where(magic.shell).directory)
-        against = find_baseline.told(result, options.against, base, git)
+        against = find_baseline.choose(result, options.against, base, git)
         result = dataclasses.replace(result, against=against)
     magic.session.keep(result, options.name or "")
     return magic.present(result, raised)

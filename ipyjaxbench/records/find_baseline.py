@@ -23,8 +23,8 @@ _CLOCKS = {
 Base = Measurement | tuple[HistoryEntry, ...]
 
 
-def base(chosen: TimeOptions, code: str, kept: dict[str, Measurement]) -> Base:
-    """What may be meant, before anything is measured.
+def find(chosen: TimeOptions, code: str, kept: dict[str, Measurement]) -> Base:
+    """Return what may be meant, before anything is measured.
 
     Args:
         chosen: the options.
@@ -55,8 +55,8 @@ def base(chosen: TimeOptions, code: str, kept: dict[str, Measurement]) -> Base:
     return found
 
 
-def told(m: Measurement, name: str, base: Base, revision: str) -> Against:
-    """What the report says of it.
+def choose(m: Measurement, name: str, base: Base, revision: str) -> Against:
+    """Return the measurement that is meant, and what is not the same now.
 
     Args:
         m: the new measurement.

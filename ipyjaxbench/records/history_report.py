@@ -20,7 +20,7 @@ def _(h: History) -> Report:
     blocks: list[Block] = [_headline(h)]
     if h.entries:
         blocks += [_table(h), *(_pictures(h) if h.plotted else ())]
-    return Report((*blocks, *_told(h)))
+    return Report((*blocks, *_facts(h)))
 
 
 def _headline(h: History) -> Headline:
@@ -94,7 +94,7 @@ def _point(entry: HistoryEntry) -> tuple[float, float, float, float]:
     return (entry.when, median, low or median, median if math.isinf(high) else high)
 
 
-def _told(h: History) -> Iterator[Block]:
+def _facts(h: History) -> Iterator[Block]:
     rows = []
     if h.removed is not None:
         count, entries = h.removed

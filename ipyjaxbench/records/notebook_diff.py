@@ -64,14 +64,14 @@ class Rerun(Result):
     @property
     def slower(self) -> tuple[Pair, ...]:
         """Those that take longer in the second run, by more than what runs differ by themselves."""
-        return self._told("SLOWER")
+        return self._pairs_with("SLOWER")
 
     @property
     def faster(self) -> tuple[Pair, ...]:
         """Those that take less time in the second run."""
-        return self._told("FASTER")
+        return self._pairs_with("FASTER")
 
-    def _told(self, verdict: str) -> tuple[Pair, ...]:
+    def _pairs_with(self, verdict: str) -> tuple[Pair, ...]:
         both = zip(self.pairs, self.changes, strict=True)
         return tuple(pair for pair, change in both if change.verdict == verdict)
 

@@ -27,7 +27,7 @@ def _(r: Rerun) -> Report:
         rows = [_row(p, c) for p, c in zip(r.pairs, r.changes, strict=True)]
         head = ("measured", "before", "after", "after / before", "")
         blocks.append(Table("", head, tuple(rows), folded=False))
-    return Report((*blocks, Facts(tuple(_told(r)))))
+    return Report((*blocks, Facts(tuple(_facts(r)))))
 
 
 def names(r: Rerun) -> tuple[str, str]:
@@ -62,7 +62,7 @@ def _row(pair: Pair, change: Change) -> tuple[str, ...]:
     return (name, before, after, against, word)
 
 
-def _told(r: Rerun) -> Iterator[tuple[str, str]]:
+def _facts(r: Rerun) -> Iterator[tuple[str, str]]:
     for name, alone in zip(names(r), (r.only_before, r.only_after), strict=True):
         if alone:
             yield "only in", f"{name}: {_some(alone, ', ')}"

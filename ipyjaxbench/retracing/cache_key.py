@@ -162,10 +162,10 @@ def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False)
         of_placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")]
                         for each in all_changes]  # fmt: skip
         return min(of_placement, key=_distance) or min(all_changes, key=_distance)
-    return min((_of_traces(each) for each in all_changes), key=_distance)
+    return min((_about_traces(each) for each in all_changes), key=_distance)
 
 
-def _of_traces(found: Sequence[Change]) -> list[Change]:
+def _about_traces(found: Sequence[Change]) -> list[Change]:
     """What can have caused a trace; a number's value only where nothing else can."""
     rules = ((*PLACEMENT, "number"), PLACEMENT, ())
     kept = ([c for c in found if c.kind not in rule] for rule in rules)
@@ -180,9 +180,9 @@ def _distance(found: Sequence[Change]) -> tuple[int, int]:
 def changes(old: Signature, new: Signature) -> Iterator[Change]:
     """In what two signatures differ."""
     if old.function != new.function:
-        yield from _of_function(old, new)
-    yield from _of_form(old, new)
-    yield from _of_leaves(old, new)
+        yield from _function_changes(old, new)
+    yield from _form_changes(old, new)
+    yield from _leaf_changes(old, new)
     for name in dict.fromkeys([*old.settings, *new.settings]):
         one, other = old.settings.get(name, "?"), new.settings.get(name, "?")
         if one != other:
@@ -191,7 +191,7 @@ def changes(old: Signature, new: Signature) -> Iterator[Change]:
         yield Change("transformation", "", *map(_called, (old.transformation, new.transformation)))
 
 
-def _of_leaves(old: Signature, new: Signature) -> Iterator[Change]:
+def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:
     others: list[str] = []  # of another type: what is within is no news
     for path in dict.fromkeys([*old.leaves, *new.leaves]):
         before, after = old.leaves.get(path), new.leaves.get(path)
@@ -203,10 +203,10 @@ def _of_leaves(old: Signature, new: Signature) -> Iterator[Change]:
             if path.partition("[")[0].partition(".")[0] in _names(old) & _names(new):
                 yield Change("structure", path, "", "is new" if after else "is gone")
         elif before != after:
-            yield from _of_leaf(path, before, after)
+            yield from _changes_in_leaf(path, before, after)
 
 
-def _of_function(old: Signature, new: Signature) -> Iterator[Change]:
+def _function_changes(old: Signature, new: Signature) -> Iterator[Change]:
     """What another function object has captured, where that is what tells it from the old one."""
     found = []
     for name, now in new.captured.items():
@@ -231,7 +231,7 @@ def _names(signature: Signature) -> set[str]:
     return {each.removesuffix("=") for each in signature.form}
 
 
-def _of_form(old: Signature, new: Signature) -> Iterator[Change]:
+def _form_changes(old: Signature, new: Signature) -> Iterator[Change]:
     if old.form == new.form:
         return
     for name in sorted(_names(old) | _names(new)):
@@ -246,7 +246,7 @@ def _given(form: Sequence[str], name: str) -> str:
     return "by name" if f"{name}=" in form else "left out"
 
 
-def _of_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
+def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     words = old.words(), new.words()
     if old.kind != new.kind:
         is_data = old.dtype or new.dtype or old.value or new.value
@@ -266,10 +266,10 @@ def _of_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
         yield Change(kind, path, old.value, f"another {new.value}" if anew else new.value)
     if old.layout != new.layout:
         yield Change("layout", path, old.layout, new.layout)
-    yield from _of_place(path, old, new)
+    yield from _place_changes(path, old, new)
 
 
-def _of_place(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
+def _place_changes(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     if old.host != new.host:
         kinds = ("NumPy's array", "the framework's own")
         yield Change("host array", path, kinds[not old.host], kinds[not new.host])

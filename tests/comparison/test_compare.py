@@ -184,7 +184,7 @@ def test_a_control_too_wide_leaves_no_winner() -> None:
 
 def test_output_that_was_kept_back_is_told() -> None:
     found = run({"loud": "print('x')", "b": "1 + 1"}, {})
-    assert "output-hidden" in [note.code for note in found.told()]
+    assert "output-hidden" in [note.code for note in found.all_notes()]
 
 
 def test_an_arm_that_raises_later_ends_alone() -> None:

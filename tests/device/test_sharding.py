@@ -45,7 +45,7 @@ def cut(
 def test_it_is_told_in_words_and_numbers(
     sharding: Sharding, words: str, copies: float, bytes_each: int
 ) -> None:
-    assert sharding.told() == words
+    assert sharding.describe() == words
     assert sharding.copies == copies
     assert sharding.largest(4) == bytes_each
     assert sharding.balance == 1
@@ -61,14 +61,14 @@ def test_terms_of_a_sum_are_told_and_are_no_copies() -> None:
     shards = tuple(Shard(f"cpu:{i}", whole) for i in range(4))
     mesh = (("data", 2), ("model", 2))
     sharding = Sharding((4,), shards, mesh, partial=(("data", "sum"),))
-    assert sharding.told() == "partial sum over 'data' (2), replicated over 'model' (2)"
+    assert sharding.describe() == "partial sum over 'data' (2), replicated over 'model' (2)"
     assert sharding.copies == 2
 
 
 def test_a_device_without_a_part_is_told_so_and_counted_among_the_parts() -> None:
     shards = (Shard("cpu:0", ((0, 1),)), Shard("cpu:1", ((1, 1),)), Shard("cpu:2", ((1, 1),)))
     sharding = Sharding((1,), shards, (("data", 3),), (("data",),))
-    assert sharding.told() == "elements over 'data' (3)"
+    assert sharding.describe() == "elements over 'data' (3)"
     ((_, cells, heads, _),) = sharding.grids()
     assert (heads, cells) == (["element 0", "no elements"], [["cpu:0"], ["cpu:1,2"]])
 

@@ -46,7 +46,7 @@ rest = locate({"many": [values["rows"] + i for i in range(2100)]})
 values["rows"].addressable_shards  # JAX keeps the parts from now on
 [shard.data for shard in values["rows"].addressable_shards]
 print(json.dumps([
-    {each.name: [list(each.devices), each.sharding and each.sharding.told(), each.committed]
+    {each.name: [list(each.devices), each.sharding and each.sharding.describe(), each.committed]
      for each in found.arrays},
     {name: list(held) for name, held in found.by_device().items()},
     [str(locate({name: values[name]})) for name in ("rows", "both")],

@@ -44,7 +44,7 @@ print(json.dumps([
     [before, home().started, [d.name for d in home().devices], home().default, home().why],
     [chosen.default, chosen.why],
     list(home().words), list(scoped),
-    {each.name: [list(each.devices), each.sharding and each.sharding.told(), each.layout]
+    {each.name: [list(each.devices), each.sharding and each.sharding.describe(), each.layout]
      for each in found.arrays},
     {name: list(held) for name, held in found.by_device().items()},
     str(found),

@@ -310,7 +310,7 @@ def test_a_dtensor_is_told_on_the_one_process_that_there_is(mesh: Any) -> None:
     tensor = distribute_tensor(torch.ones(4, 2), mesh, [Shard(0)])
     found = told(tensor)
     assert found.sharding is not None
-    assert found.sharding.told() == "on one device"
+    assert found.sharding.describe() == "on one device"
     assert (found.devices, found.nbytes, found.layout) == (("cpu",), 32, "")
     assert "placements=(Shard(dim=0),)" in str(locate({"t": tensor}))
     assert "processes" not in str(locate({"t": tensor}))
@@ -325,7 +325,7 @@ def test_the_local_part_of_a_dtensor_shares_its_memory(mesh: Any) -> None:
 def test_terms_of_a_sum_are_no_copies(mesh: Any) -> None:
     sharding = told(DTensor.from_local(torch.ones(3), mesh, [Partial()])).sharding
     assert sharding is not None
-    assert sharding.told() == "partial sum over 'data' (1)"
+    assert sharding.describe() == "partial sum over 'data' (1)"
     assert sharding.copies == 1
 
 
