@@ -12,8 +12,8 @@ from typing import Any
 from ipyjaxbench.device.live_arrays import Alive
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.frameworks import Crossing, Framework, find_reach, loaded
+from ipyjaxbench.frameworks.eager_functions import eager_functions
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.retracing.observe import eager_functions
 from ipyjaxbench.usercode import code_objects, instrument
 from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.exceptions import one_line

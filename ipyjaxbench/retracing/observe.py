@@ -1,13 +1,13 @@
 """Runs code, and says of each call of a compiled function in it what became of that."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from types import CodeType, FunctionType
-from typing import Any
+from types import CodeType
 
-from ipyjaxbench.frameworks import Framework, find_reach, is_the_users, loaded
+from ipyjaxbench.frameworks import is_the_users, loaded
+from ipyjaxbench.frameworks.eager_functions import eager_functions
 from ipyjaxbench.retracing.call_recorder import Observer
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.second_run import Repetition
@@ -18,7 +18,6 @@ from ipyjaxbench.usercode import code_objects, instrument
 from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.exceptions import one_line
 from ipyjaxbench.usercode.instrument_copies import Copies
-from ipyjaxbench.usercode.objects import asked, attribute, unwrapped
 from ipyjaxbench.usercode.output import OutputRecorder
 from ipyjaxbench.usercode.snippet import Namespace, Source
 
@@ -146,32 +145,3 @@ def keep_learning(log: TraceLog = TRACE_LOG) -> None:
 def learns(framework: str) -> bool:
     """Whether a framework tells what it traces when nobody looks at the calls."""
     return _learning.get(framework, False)
-
-
-def eager_functions(
-    values: Iterable[object],
-    frameworks: Sequence[Framework],
-    readers: Sequence[Callable[[object], bool]],
-) -> Iterator[object]:
-    """The user's functions that values lead to, but those that a framework reads to compile them.
-
-    Args:
-        values: what the names in the code stand for.
-        frameworks: the adapters in play.
-        readers: of the frameworks that read code, whether they compile a value.
-    """
-    reach = find_reach(values, frameworks).functions
-    compiled = [f for f in reach if any(asked(compiles, f) for compiles in readers)]
-    inside = find_reach(map(_unwrapped, compiled), frameworks).functions
-    left_alone = {id(function) for function in inside}
-    for function in reach:
-        mine = type(function) is FunctionType and is_the_users(function)
-        if mine and id(function) not in left_alone:
-            yield function
-
-
-def _unwrapped(function: Any) -> object:
-    inner = attribute(function, "_torchdynamo_orig_callable")
-    if inner is not None:
-        return inner
-    return unwrapped(function)
