@@ -8,15 +8,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
+from ipyjaxbench.device.microbenchmark_protocol import Probe
 from ipyjaxbench.device.microbenchmarks import Run
-from ipyjaxbench.frameworks import Framework, Fresh, Probe, Restore, Seen, Wait, Watch
+from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.frameworks import (
+    ColdCall,
+    Compilation,
+    CompilationWatch,
+    Framework,
+    MutableState,
+    Restore,
+    Wait,
+)
+from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.device_time import Interval, Profile
-from ipyjaxbench.timing.first_call import Program
+from ipyjaxbench.timing.protocol import Profiler
 
 
 class FakeClock(Clock):
@@ -113,7 +123,7 @@ class FakeDevice:
         self.clock.advance(max(moment - self.clock.now(), 0))
 
 
-class _FakeWatch(Watch):
+class _FakeWatch(CompilationWatch):
     def __init__(self, device: FakeDevice) -> None:
         self._device = device
         self._before = (device.compilations, device.compile_seconds)
@@ -191,6 +201,12 @@ class FakeFramework(Framework):
 
     name = "fake"
     module = "ipyjaxbench.testing"
+    capabilities: ClassVar = {
+        "Compilation": "ipyjaxbench.testing:FakeCompilation",
+        "DeviceInventory": "ipyjaxbench.testing:FakeInventory",
+        "MutableState": "ipyjaxbench.testing:FakeState",
+        "Profiler": "ipyjaxbench.testing:FakeProfiler",
+    }
 
     def __init__(self, device: FakeDevice | None = None) -> None:
         self.device = device or FakeDevice(FakeClock())
@@ -208,10 +224,6 @@ class FakeFramework(Framework):
     def owns(self, kind: type) -> bool:
         """Fake arrays."""
         return issubclass(kind, FakeArray)
-
-    def compiles(self, value: object) -> bool:
-        """The device's own method."""
-        return getattr(value, "__func__", None) is FakeDevice.compile
 
     def parts(self, value: object) -> Iterable[object] | None:
         """A device has no arrays in it."""
@@ -242,73 +254,78 @@ class FakeFramework(Framework):
         """Whether the device is busy."""
         return self.device.busy_until > self.device.clock.now()
 
-    def profile(self, run: Callable[[], object]) -> Profile:
-        """What the device worked on, each a "work"."""
-        before = len(self.device.worked)
-        run()
-        worked = self.device.worked[before:]
-        return Profile(tuple(Interval("work", start, end, "fake:0") for start, end in worked))
+    def alive(self, array: Any) -> bool:
+        """Whether the array was not deleted."""
+        return not array.deleted
 
-    def watch(self, functions: Sequence[object]) -> Watch:  # noqa: ARG002
-        """Watch the device."""
-        return _FakeWatch(self.device)
 
-    def fresh(
-        self, named: Mapping[str, object], unnamed: Sequence[object]
-    ) -> AbstractContextManager[Fresh] | None:
-        """The device is cold meanwhile, and the names stand for other objects."""
-        return self._cold(named, unnamed) if named or unnamed else None
+class FakeCompilation(Compilation):
+    """What a `FakeDevice` compiles."""
 
-    @contextmanager
-    def _cold(self, named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[Fresh]:
-        self.device.cold = True
-        try:
-            yield Fresh({n: partial(f) for n, f in named.items()}, ["kept"] if unnamed else [])
-        finally:
-            self.device.cold = False
+    def compiles(self, value: object) -> bool:
+        """The device's own method."""
+        return getattr(value, "__func__", None) is FakeDevice.compile
 
     def original(self, function: object) -> object | None:
         """What a partial was made of."""
         return function.func if isinstance(function, partial) else None
 
+    def watch(self, functions: Sequence[object]) -> CompilationWatch:  # noqa: ARG002
+        """Watch the device."""
+        return _FakeWatch(self.framework.device)
+
+    def cold_call(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[ColdCall] | None:
+        """The device is cold meanwhile, and the names stand for other objects."""
+        return self._cold(named, unnamed) if named or unnamed else None
+
+    @contextmanager
+    def _cold(self, named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[ColdCall]:
+        self.framework.device.cold = True
+        try:
+            yield ColdCall({n: partial(f) for n, f in named.items()}, ["kept"] if unnamed else [])
+        finally:
+            self.framework.device.cold = False
+
+
+class FakeState(MutableState):
+    """One random number, and versions of arrays."""
+
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002
         """One number."""
-        before = self.random
+        before = self.framework.random
 
         def restore() -> None:
-            self.random = before
+            self.framework.random = before
 
         return restore
-
-    def alive(self, array: Any) -> bool:
-        """Whether the array was not deleted."""
-        return not array.deleted
-
-    def cautions(self, seen: Seen) -> Iterable[Note]:  # noqa: ARG002
-        """It has no settings."""
-        return ()
-
-    def gives_away(self, function: object) -> bool:  # noqa: ARG002
-        """Never told."""
-        return False
-
-    def probe(self, device: str) -> Probe | None:
-        """The one that a test has put there."""
-        return self.probes.get(device)
 
     def copy(self, value: Any) -> Any | None:
         """A new array like it."""
         return FakeArray(value.device, value.ready_at) if isinstance(value, FakeArray) else None
 
-    def changes(self, array: Any) -> int | None:
+    def mutation_count(self, array: Any) -> int | None:
         """The array's version."""
         version: int = array.version
         return version
 
-    def work(
-        self,
-        function: object,
-        args: Sequence[object],
-        kwargs: Mapping[str, object],
-    ) -> None:
-        """Never told."""
+
+class FakeProfiler(Profiler):
+    """What a `FakeDevice` worked on."""
+
+    def profile(self, run: Callable[[], object]) -> Profile:
+        """What the device worked on, each a "work"."""
+        before = len(self.framework.device.worked)
+        run()
+        worked = self.framework.device.worked[before:]
+        return Profile(tuple(Interval("work", start, end, "fake:0") for start, end in worked))
+
+
+class FakeInventory(DeviceInventory):
+    """The probes that a test has put there."""
+
+    def probe(self, device: str) -> Probe | None:
+        """The one that a test has put there."""
+        probe: Probe | None = self.framework.probes.get(device)
+        return probe

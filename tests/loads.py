@@ -11,6 +11,7 @@ from ipyjaxbench.device import measure_ceilings
 from ipyjaxbench.device.ceilings import Ceilings
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.usercode import call
 from ipyjaxbench.usercode.snippet import Source
 
@@ -27,7 +28,11 @@ def load(framework: str, code: str, **names: Any) -> Load | None:
     def is_data(value: object) -> bool:
         return bool(find_arrays(value, loaded()[0]))
 
-    return named(framework).load(call.read(Source.plain(code), names, is_data))
+    return (
+        named(framework)
+        .capability(GraphTracer)
+        .workload(call.read(Source.plain(code), names, is_data))
+    )
 
 
 def in_float32(nbytes: int | None, *, shortcuts: bool = False, flops: float = PRODUCT) -> Load:

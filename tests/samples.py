@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import pkgutil
 import typing
 from functools import cache
 from pathlib import Path
@@ -88,9 +87,11 @@ def block_kinds() -> set[str]:
 
 def result_kinds() -> dict[str, type[Result]]:
     """All kinds of results that the package has."""
-    for module in pkgutil.walk_packages(ipyjaxbench.__path__, "ipyjaxbench."):
-        if ".adapters." not in module.name:
-            importlib.import_module(module.name)
+    package = Path(ipyjaxbench.__file__).parent
+    for path in package.glob("*/**/*.py"):
+        room, *names = path.relative_to(package).with_suffix("").parts
+        if room != "adapters" and names[-1] != "__init__":
+            importlib.import_module(".".join(["ipyjaxbench", room, *names]))
     return {each.kind: each for each in Result.__subclasses__()
             if each.__module__.startswith("ipyjaxbench.")}  # fmt: skip
 

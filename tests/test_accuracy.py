@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import frameworks
+from ipyjaxbench.frameworks import registry
 from tests.accuracy import markdown, ready, text
 from tests.accuracy.case import Case
 from tests.accuracy.cases import GROUPS
@@ -229,8 +229,8 @@ def test_what_a_peer_cannot_time_fails_and_what_is_not_installed_is_left_out(
 def test_the_framework_that_does_nothing_is_found_and_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(frameworks, "_TABLE", dict(frameworks._TABLE))
-    monkeypatch.setattr(frameworks, "_made", dict(frameworks._made))
+    monkeypatch.setattr(registry, "_TABLE", dict(registry._TABLE))
+    monkeypatch.setattr(registry, "_made", dict(registry._made))
     ready.register()
     array = ready.array()
     result = ipyjaxbench.measure_code("f()", {"f": lambda: array}, number=2, repeat=2)

@@ -675,7 +675,8 @@ def makers() -> list[Callable[..., Note]]:
     """Every function of the package that makes a Note."""
     rooms = (notes, validity_notes, setting_notes, comparison_notes, program_notes, chip_notes)
     functions = [f for room in rooms for _, f in inspect.getmembers(room, inspect.isfunction)]
-    return [f for f in functions if f.__module__ in {room.__name__ for room in rooms}]
+    modules = {room.__name__ for room in rooms}
+    return [f for f in functions if f.__module__ in modules and not f.__name__.startswith("_")]
 
 
 @pytest.mark.parametrize(("made", "expected"), EXAMPLES, ids=lambda note: note.code)

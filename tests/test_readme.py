@@ -206,7 +206,6 @@ def test_the_adapter_that_is_shown_works() -> None:
     adapter = names["Arrays"]()
     assert adapter.owns(array.array)
     assert adapter.version()
-    assert adapter.random_state([]) is None
     assert adapter.placement(array.array("d", [1.0, 2.0])).words() == "d[2] cpu"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipyjaxbench.frameworks import find_arrays
+from ipyjaxbench.frameworks import Compilation, MutableState, find_arrays
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
 
 
@@ -58,7 +58,7 @@ def test_waiting_passes_the_time_until_the_array_is_ready_and_no_more(device: Fa
 
 def test_compiling_keeps_the_caller_waiting(device: FakeDevice) -> None:
     framework = FakeFramework(device)
-    with framework.watch(()) as watch:
+    with framework.capability(Compilation).watch(()) as watch:
         assert (watch.compilations(), watch.phases()) == (0, {})
         device.compile(3_000_000)
         assert watch.compilations() == 1
@@ -68,7 +68,7 @@ def test_compiling_keeps_the_caller_waiting(device: FakeDevice) -> None:
 
 def test_a_watch_sees_only_what_is_compiled_while_it_is_open(device: FakeDevice) -> None:
     device.compile(10)
-    with FakeFramework(device).watch(()) as watch:
+    with FakeFramework(device).capability(Compilation).watch(()) as watch:
         assert watch.compilations() == 0
 
 
@@ -77,8 +77,8 @@ def test_a_framework_finds_its_arrays_and_knows_its_compiler(device: FakeDevice)
     arrays = [device.start(dispatch=0, work=1) for _ in range(2)]
     assert [found.array for found in find_arrays({"a": arrays}, [framework])] == arrays
     assert find_arrays(device, [framework]) == []
-    assert framework.compiles(device.compile)
-    assert not framework.compiles(device.start)
+    assert framework.capability(Compilation).compiles(device.compile)
+    assert not framework.capability(Compilation).compiles(device.start)
 
 
 def test_a_framework_waits_for_one_array_by_itself(device: FakeDevice) -> None:
@@ -107,7 +107,7 @@ def test_draining_ends_when_the_device_has_nothing_left_to_do(device: FakeDevice
 def test_the_random_state_is_put_back() -> None:
     framework = FakeFramework()
     framework.random = 3
-    restore = framework.random_state(())
+    restore = framework.capability(MutableState).random_state(())
     framework.random = 9
     assert restore is not None
     restore()
@@ -117,15 +117,15 @@ def test_the_random_state_is_put_back() -> None:
 def test_a_deleted_array_is_not_alive_and_a_copy_of_it_is(device: FakeDevice) -> None:
     framework = FakeFramework(device)
     array = FakeArray(device, 0, deleted=True)
-    copy = framework.copy(array)
+    copy = framework.capability(MutableState).copy(array)
     assert not framework.alive(array)
     assert framework.alive(copy)
-    assert framework.copy([array]) is None
+    assert framework.capability(MutableState).copy([array]) is None
 
 
 def test_a_change_in_place_is_told(device: FakeDevice) -> None:
     framework, array = FakeFramework(device), FakeArray(device, 0)
-    before = framework.changes(array)
+    before = framework.capability(MutableState).mutation_count(array)
     array.version += 1
     assert before is not None
-    assert framework.changes(array) == before + 1
+    assert framework.capability(MutableState).mutation_count(array) == before + 1

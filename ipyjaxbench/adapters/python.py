@@ -3,10 +3,11 @@
 import platform
 import random
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from ipyjaxbench.frameworks.framework import Restore
+from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
 from ipyjaxbench.frameworks.synchronous import Synchronous
 from ipyjaxbench.host.system import of_kind
 from ipyjaxbench.usercode.objects import asked
@@ -17,6 +18,10 @@ class Python(Synchronous):
 
     name = "python"
     module = "builtins"
+    capabilities: ClassVar = {
+        "ArrayInspector": "ipyjaxbench.adapters.python:PythonValues",
+        "MutableState": "ipyjaxbench.adapters.python:PythonState",
+    }
 
     def version(self) -> str:
         """The interpreter's version."""
@@ -30,9 +35,17 @@ class Python(Synchronous):
         """Never asked, since it owns no arrays."""
         raise NotImplementedError(type(array))
 
+
+class PythonValues(ArrayInspector):
+    """Values that are no arrays."""
+
     def described(self, value: object) -> str:
         """What gives its values one after the other, and each of them once."""
         return "looking into it would use it up" if asked(_is_iterator, value) else ""
+
+
+class PythonState(MutableState):
+    """The state of `random`."""
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The state of `random`, and of `random.Random` objects among the values."""

@@ -10,7 +10,8 @@ from typing import Any
 from ipyjaxbench import units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, numbers_of
-from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, loaded
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
@@ -184,7 +185,11 @@ def _threads(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
     """Threads on the CPU."""
     threads = {
         label: sorted(
-            {str(n) for f in seen.scope.in_play(frameworks, seen.outputs) if (n := f.threads())}
+            {
+                str(n)
+                for f in seen.scope.in_play(frameworks, seen.outputs)
+                if (n := f.capability(DeviceInventory).threads())
+            }
         )
         for label, seen in arms.items()
     }
@@ -196,7 +201,8 @@ def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Fou
     for framework in frameworks:
         mine = {
             label: any(
-                framework.compiles(f) and package_of(f) != framework.module  # not one of its own
+                framework.capability(Compilation).compiles(f)
+                and package_of(f) != framework.module  # not one of its own
                 for f in seen.scope.compiled
             )
             for label, seen in arms.items()

@@ -11,10 +11,12 @@ from ipyjaxbench.comparison.arm import PER_ROUND, Arm, ArmSpec, OwnNames, start_
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.name_bindings import restored
 from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.errors import ArmFailedError, Interrupted
-from ipyjaxbench.frameworks import loaded, usable_cpus
+from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Meter
+from ipyjaxbench.host.system import usable_cpus
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes as timing_notes
 from ipyjaxbench.timing.isolation import Snapshot
@@ -71,7 +73,7 @@ def compare_snippets(
     with restored(parts), ExitStack() as watching:
         if options.align:
             for framework in loaded()[0]:
-                watching.enter_context(framework.aligned(usable_cpus()))
+                watching.enter_context(framework.capability(DeviceInventory).aligned(usable_cpus()))
         each = TimeOptions(precision=options.precision, restore=options.restore)
         sessions = [
             open_session(entry.snippet, each, setup=entry.setup, clock=clock) for entry in entries

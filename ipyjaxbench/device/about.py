@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ipyjaxbench import units
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import conditions
 from ipyjaxbench.record_types import Lines
@@ -98,10 +99,10 @@ def _frameworks() -> Iterator[tuple[str, str]]:
 
 def _adapted(framework: Framework, versions: list[str]) -> Iterator[tuple[str, str]]:
     told = versions or [framework.version()]
-    if not framework.has_devices:
+    if not framework.capability(DeviceInventory).has_devices:
         yield framework.module, ", ".join([*told, "imported"])
         return
-    home = framework.home()
+    home = framework.capability(DeviceInventory).devices()
     state = "started" if home.started else "imported, not started"
     yield framework.module, ", ".join([*told, state])
     alike: dict[tuple[str, int | None], list[str]] = {}

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.device.transfers import Kept
 from ipyjaxbench.frameworks import Framework, find_arrays
 from ipyjaxbench.usercode.objects import package_of
@@ -38,7 +39,7 @@ class Alive:
             for framework, array in find_arrays(value, frameworks):
                 self._add("", framework, array)
         for framework in frameworks:
-            for array in framework.held():
+            for array in framework.capability(ArrayInspector).live_arrays():
                 self._add("", framework, array)
 
     def besides(self, before: "Alive") -> tuple[Kept, ...]:
@@ -60,7 +61,7 @@ class Alive:
     def _add(self, name: str, framework: Framework, array: Any) -> None:
         if id(array) in self._arrays or id(array) in self._held or not framework.alive(array):
             return
-        holder = framework.holder(array)
+        holder = framework.capability(ArrayInspector).base_array(array)
         if holder is not array:
             self._held.add(id(holder))
         place = framework.placement(array)

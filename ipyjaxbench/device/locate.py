@@ -11,6 +11,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ipyjaxbench.device.placement import Located, Whereabouts
+from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, loaded
 from ipyjaxbench.frameworks.keypaths import arrays_in
@@ -45,7 +46,11 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         found += leaves or ([] if budget.is_spent else [_no_array(name, value, frameworks)])
         found += [_cut(name, value, "else " if leaves else "")] if budget.is_spent else []
     mine = {each.framework for each in found}
-    homes = tuple(each.home() for each in frameworks if each.has_devices and each.name in mine)
+    homes = tuple(
+        each.capability(DeviceInventory).devices()
+        for each in frameworks
+        if each.capability(DeviceInventory).has_devices and each.name in mine
+    )
     return Whereabouts(tuple(values), homes, tuple(_summed(_with_shared(found), sums)), {})
 
 
@@ -68,7 +73,7 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
             continue
         found_here = iterate_arrays(value, frameworks)
         for framework, array in itertools.islice(found_here, _MOST_LEAVES):
-            known.add(id(framework.holder(array)))
+            known.add(id(framework.capability(ArrayInspector).base_array(array)))
             told = _told(name, framework, array)
             if told.dtype != _OBJECTS:
                 parts.append(told)
@@ -77,7 +82,11 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         parts += _rest(name, found_here, known)
     sums = {each.name for each in parts} - alone
     found = tuple(_summed(_with_shared(parts), sums))
-    homes = tuple(each.home() for each in frameworks if each.has_devices)
+    homes = tuple(
+        each.capability(DeviceInventory).devices()
+        for each in frameworks
+        if each.capability(DeviceInventory).has_devices
+    )
     return Whereabouts((), homes, found, *_unnamed(frameworks, known))
 
 
@@ -100,19 +109,35 @@ def _unnamed(
     """How many arrays have no name, and their bytes, by framework; and the largest of each."""
     counts, largest = {}, []
     for framework in frameworks:
-        rest = [array for array in framework.held() if id(array) not in known]
+        rest = [
+            array
+            for array in framework.capability(ArrayInspector).live_arrays()
+            if id(array) not in known
+        ]
         if not rest:
             continue
-        sizes = [weight.nbytes if (weight := framework.weight(array)) else 0 for array in rest]
+        sizes = [
+            weight.nbytes if (weight := framework.capability(ArrayInspector).weight(array)) else 0
+            for array in rest
+        ]
         counts[framework.name] = len(rest), sum(sizes)
         array = rest[sizes.index(max(sizes))]
-        largest.append(replace(framework.located("", array), layout=_made(framework, array)))
+        largest.append(
+            replace(
+                framework.capability(ArrayInspector).located("", array),
+                layout=_made(framework, array),
+            )
+        )
     return counts, tuple(largest)
 
 
 def _made(framework: Framework, array: object) -> str:
     """Where the user's code made it, in words."""
-    frames = (each for each in framework.made_at(array) if is_the_users(each[0]))
+    frames = (
+        each
+        for each in framework.capability(ArrayInspector).made_at(array)
+        if is_the_users(each[0])
+    )
     file, function, line = next(frames, ("", "", 0))
     if not file:
         return ""
@@ -125,7 +150,7 @@ def _frameworks(*, start: bool) -> list[Framework]:
     frameworks, _ = loaded()
     if start:
         for each in frameworks:
-            each.start()
+            each.capability(DeviceInventory).start()
     return frameworks
 
 
@@ -143,7 +168,7 @@ def _cut(name: str, value: object, other: str) -> Located:
 
 
 def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Located:
-    words = (each.described(value) for each in frameworks)
+    words = (each.capability(ArrayInspector).described(value) for each in frameworks)
     try:
         told = next(filter(None, words), "")
     # A proxy may raise whatever it likes when it is asked for its class.
@@ -168,7 +193,7 @@ def _rest(name: str, found: Iterable[tuple[Framework, Any]], known: set[int]) ->
     # By the identity of the sharding, since to compare shardings takes long.
     sums: dict[tuple[str, tuple[str, ...], int], list[Any]] = {}
     for framework, array in found:
-        weight = framework.weight(array)
+        weight = framework.capability(ArrayInspector).weight(array)
         if weight is None:
             continue
         devices, nbytes, cut = weight
@@ -177,7 +202,7 @@ def _rest(name: str, found: Iterable[tuple[Framework, Any]], known: set[int]) ->
             sums[where] = [0, 0, cut]
         mine = sums[where]
         mine[0] += 1
-        number = id(framework.holder(array))
+        number = id(framework.capability(ArrayInspector).base_array(array))
         if number not in known:
             known.add(number)
             mine[1] += nbytes
@@ -195,7 +220,7 @@ def _parts(held: Mapping[str, int]) -> tuple[int, ...]:
 
 def _told(name: str, framework: Framework, array: object) -> Located:
     """One array; until it is given a name, ``of`` tells memory apart."""
-    told = framework.located(name, array)
+    told = framework.capability(ArrayInspector).located(name, array)
     return told if told.of else replace(told, of=f"{framework.name} {id(array)}")
 
 

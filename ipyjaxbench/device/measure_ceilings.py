@@ -10,8 +10,10 @@ from ipyjaxbench.device import ceilings_store, microbenchmarks
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.device.ceilings_store import Key
 from ipyjaxbench.device.inventory import Device
+from ipyjaxbench.device.microbenchmark_protocol import Probe
 from ipyjaxbench.device.microbenchmarks import Run
-from ipyjaxbench.frameworks import Framework, Probe, loaded
+from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import procfs
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Meter
@@ -44,7 +46,7 @@ def ceilings(*, start: bool = False, fresh: bool = False, clock: Clock | None = 
     words: list[str] = []
     for framework in loaded()[0]:
         if start:
-            framework.start()
+            framework.capability(DeviceInventory).start()
         for device, probe in probes(framework):
             key = key_of(framework, device, probe)
             known, wrong = ceilings_store.read(key)
@@ -71,7 +73,9 @@ def kept(framework: Framework, device: str) -> Ceiling | None:
     if not framework.started():
         return None
     for each in _devices(framework):
-        probe = framework.probe(each.name) if each.name == device else None
+        probe = (
+            framework.capability(DeviceInventory).probe(each.name) if each.name == device else None
+        )
         if probe is not None:
             return ceilings_store.read(key_of(framework, each, probe))[0]
     return None
@@ -81,7 +85,7 @@ def probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
     """One of each sort of device of a framework that has started."""
     known: set[tuple[str, bool]] = set()
     for device in _devices(framework) if framework.started() else ():
-        probe = framework.probe(device.name)
+        probe = framework.capability(DeviceInventory).probe(device.name)
         if probe is not None and (sort := (device.kind, probe.on_host)) not in known:
             known.add(sort)
             yield device, probe
@@ -90,13 +94,17 @@ def probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
 def key_of(framework: Framework, device: Device, probe: Probe) -> Key:
     """What a ceiling depends on."""
     kind = device.kind or device.name.partition(":")[0]
-    threads = framework.threads() if probe.on_host else None
+    threads = framework.capability(DeviceInventory).threads() if probe.on_host else None
     return Key(framework.name, framework.version(), kind, threads, probe.settings)
 
 
 def _devices(framework: Framework) -> tuple[Device, ...]:
     """A framework without devices of its own computes on the host."""
-    return framework.home().devices if framework.has_devices else (Device("cpu"),)
+    return (
+        framework.capability(DeviceInventory).devices().devices
+        if framework.capability(DeviceInventory).has_devices
+        else (Device("cpu"),)
+    )
 
 
 def _measured(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Ceiling:

@@ -1,13 +1,18 @@
-"""What a framework tells of copies between host and devices, while a context is open."""
+"""What a framework offers to those who look at devices, arrays and copies."""
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from types import BuiltinMethodType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
+from ipyjaxbench.device.inventory import Home
+from ipyjaxbench.device.memory_settings import MemorySetting
+from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.frameworks.framework import Capability
 from ipyjaxbench.usercode import objects
 
 #: The one end of a copy that is no device of a framework.
@@ -144,3 +149,133 @@ def is_of_numpy(function: Any) -> bool:
     owner = receiver(function)
     of = type(function if owner is None else owner)
     return module_of(function) == "numpy" or objects.module_of(of) == "numpy"
+
+
+class DeviceInventory(Capability):
+    """The framework's devices, their memory and threads.
+
+    Attributes:
+        has_devices: whether it has devices of its own, beside the host's memory.
+    """
+
+    has_devices: bool = False
+
+    def devices(self) -> Home:
+        """Return its devices and their memory; a framework that has not started stays so."""
+        framework = self.framework
+        return Home(framework.name, framework.version(), started=framework.started())
+
+    def start(self) -> bool:
+        """Have it look for devices; return whether it has any now."""
+        return bool(self.framework.started())
+
+    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterable[MemorySetting]:  # noqa: ARG002
+        """Set what it may take of each GPU's memory, as far as that can be done now.
+
+        Args:
+            prealloc: False has it take memory as it needs it, not all at its start.
+            fraction: that it may take; None leaves that as it is.
+
+        Returns:
+            What was set, or why it was not; nothing for a framework that knows no GPUs.
+        """
+        return ()
+
+    def threads(self) -> int | None:
+        """Return how many threads one operation may use on the CPU; None where not known."""
+        return None
+
+    def aligned(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Make settings equal that other frameworks have too, for a while.
+
+        Args:
+            threads: for one operation on the CPU.
+
+        Returns:
+            A context in which operations use so many threads, and matrix products all bits of
+            their numbers, as far as this can be set in a running process.
+        """
+        return nullcontext()
+
+    def probe(self, device: str) -> Probe | None:  # noqa: ARG002
+        """Return the work with which the ceilings of a device are measured.
+
+        Args:
+            device: its name, as `devices` gives it; "cpu" where there are none.
+
+        Returns:
+            What makes the work; None where it has none, or the device is not for computing.
+        """
+        return None
+
+
+class ArrayInspector(Capability):
+    """Where the framework's arrays live, who made them, and their numbers on the host.
+
+    Attributes:
+        keeps_copies: its arrays keep the copy on the host that was made of them.
+    """
+
+    keeps_copies: bool = False
+
+    def located(self, name: str, array: Any) -> Located:
+        """Return where one array lives, and in which way; must not fail for a deleted one."""
+        place = self.framework.placement(array)
+        shape = place.shape or ()
+        return Located(name, place.framework, place.dtype, shape, place.nbytes, place.devices)
+
+    def weight(self, array: Any) -> Weight | None:
+        """Return fast what one of many arrays takes; None where it holds no numbers."""
+        found = self.located("", array)
+        return Weight(found.devices, 0 if found.deleted else found.nbytes, found.sharding)
+
+    def live_arrays(self) -> Sequence[Any]:
+        """Return its arrays that are in memory, as far as it knows them."""
+        return ()
+
+    def base_array(self, array: Any) -> object:
+        """Return the array that holds its memory among `live_arrays`: itself, or what it wraps."""
+        return array
+
+    def made_at(self, array: Any) -> Sequence[tuple[str, str, int]]:  # noqa: ARG002
+        """Return the calls that made it, innermost first: file, function, line; or nothing."""
+        return ()
+
+    def described(self, value: object) -> str:  # noqa: ARG002
+        """Return what a value that holds no array is, such as a mesh; empty for others' values."""
+        return ""
+
+    def to_numpy(self, array: Any) -> Any | None:  # noqa: ARG002
+        """Return the array's numbers as a NumPy array, moved to the host where needed.
+
+        Args:
+            array: one that is alive.
+
+        Returns:
+            A NumPy array of a dtype that NumPy computes with; None where there is none.
+        """
+        return None
+
+    def conversion(self, array: Any) -> tuple[float, float] | None:  # noqa: ARG002
+        """Measure what an array takes to become a NumPy array, where it keeps that copy.
+
+        Args:
+            array: like which new ones are made and converted.
+
+        Returns:
+            Seconds for a new array, and for one that was converted before; None where nothing is
+            kept or there is no room for more.
+        """
+        return None
+
+
+class TransferWatch(Capability):
+    """What the framework tells of copies between host and devices."""
+
+    def watch(self, on_copy: Tell) -> CrossingWatch | None:  # noqa: ARG002
+        """Return a context that reports copies; None where there are none.
+
+        Args:
+            on_copy: gets each copy.
+        """
+        return None

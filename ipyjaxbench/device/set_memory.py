@@ -2,8 +2,10 @@
 
 from importlib.util import find_spec
 
+from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES
 from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
-from ipyjaxbench.frameworks import MEMORY_VARIABLES, loaded
+from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import nvml
 
 _NO_GPU = "it has an effect on GPUs alone, and NVIDIA's driver shows none here"
@@ -22,7 +24,7 @@ def set_memory(*, prealloc: bool = True, fraction: float | None = None) -> Memor
     frameworks, _ = loaded()
     told: list[MemorySetting] = []
     for each in frameworks:
-        told += each.set_memory(prealloc=prealloc, fraction=fraction)
+        told += each.capability(DeviceInventory).set_memory(prealloc=prealloc, fraction=fraction)
     modules = {each.module for each in frameworks}
     for module, variables in MEMORY_VARIABLES.items():
         if module not in modules and find_spec(module) is not None:

@@ -10,8 +10,9 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench.device.live_arrays import Alive
+from ipyjaxbench.device.protocol import Crossing, DeviceInventory, TransferWatch
 from ipyjaxbench.device.transfers import Transfer, Transfers
-from ipyjaxbench.frameworks import Crossing, Framework, find_reach, loaded
+from ipyjaxbench.frameworks import Compilation, Framework, find_reach, loaded
 from ipyjaxbench.frameworks.eager_functions import eager_functions
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.usercode import code_objects, instrument
@@ -52,9 +53,11 @@ class Watched:
         self._found: dict[tuple[object, ...], Transfer] = {}
         self._open = False
         self._codes: dict[int, CodeType] = {}
-        readers = [each for each in self._frameworks if each.reads_code()]
-        self._builders = [builder for each in readers for builder, _ in each.builders]
-        made = ((each, each.crossing_watch(partial(self._tell, each.name)))
+        readers = [each for each in self._frameworks if each.capability(Compilation).reads_code]
+        self._builders = [
+            builder for each in readers for builder, _ in each.capability(Compilation).builders
+        ]
+        made = ((each, each.capability(TransferWatch).watch(partial(self._tell, each.name)))
                 for each in self._frameworks)  # fmt: skip
         self.watches = {each.name: watch for each, watch in made if watch is not None}
 
@@ -84,11 +87,15 @@ class Watched:
     @property
     def is_read(self) -> bool:
         """Whether a framework may read the code of functions, to compile them."""
-        return any(each.reads_code() for each in self._frameworks)
+        return any(each.capability(Compilation).reads_code for each in self._frameworks)
 
     def hook_into(self, values: Sequence[object]) -> None:
         """Look at the calls of the user's functions that values lead to, until the context ends."""
-        readers = [each.compiles for each in self._frameworks if each.reads_code()]
+        readers = [
+            each.capability(Compilation).compiles
+            for each in self._frameworks
+            if each.capability(Compilation).reads_code
+        ]
         functions = [*eager_functions(values, self._frameworks, readers)]
         self._codes = {id(f): f.__code__ for f in functions if type(f) is FunctionType}
         self._stack.enter_context(instrument.hooked(functions, self, operators=True))
@@ -248,7 +255,7 @@ def _together(one: Transfer, other: Transfer) -> Transfer:
 
 def _memory(frameworks: Sequence[Framework]) -> Iterator[tuple[str, int]]:
     for framework in frameworks:
-        if framework.has_devices and framework.started():
-            for device in framework.home().devices:
+        if framework.capability(DeviceInventory).has_devices and framework.started():
+            for device in framework.capability(DeviceInventory).devices().devices:
                 if device.used is not None:
                     yield f"{framework.name} {device.name}", device.used

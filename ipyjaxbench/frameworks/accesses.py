@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.keypaths import named_parts
 from ipyjaxbench.usercode import objects
 

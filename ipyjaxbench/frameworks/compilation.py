@@ -1,14 +1,35 @@
-"""What an adapter tells of compilations and of the work in a call."""
+"""What a framework compiles: programs, how long that takes, and what they compute."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Literal
 
-from ipyjaxbench.timing.first_call import Program
+from ipyjaxbench.frameworks.framework import Capability
+from ipyjaxbench.record_types import NonNegativeFloat
+
+UNNAMED = "?"
 
 
-class Watch(AbstractContextManager["Watch"], ABC):
+@dataclass(frozen=True)
+class Program:
+    """One program that a framework made.
+
+    Attributes:
+        name: of the function or operation; "?" where it is not told.
+        seconds: that compiling (or loading) it took; None where that is not told.
+        origin: "compiled", read from the "disk cache", or only "traced" to a graph.
+        framework: that made it.
+    """
+
+    name: str
+    seconds: NonNegativeFloat | None
+    origin: Literal["compiled", "disk cache", "traced"]
+    framework: str
+
+
+class CompilationWatch(AbstractContextManager["CompilationWatch"], ABC):
     """Collects what a framework compiles while the context is open."""
 
     @abstractmethod
@@ -31,17 +52,36 @@ class Watch(AbstractContextManager["Watch"], ABC):
         return ()
 
 
+class NothingCompiled(CompilationWatch):
+    """The watch of a framework that compiles nothing."""
+
+    def __exit__(self, *_: object) -> None:
+        """There is nothing to end."""
+
+    def compilations(self) -> int:
+        """Nothing."""
+        return 0
+
+    def phases(self) -> dict[str, float | None]:
+        """None."""
+        return {}
+
+    def programs(self) -> tuple[Program, ...]:
+        """None."""
+        return ()
+
+
 @dataclass(frozen=True)
-class Fresh:
+class ColdCall:
     """How one call is made cold.
 
     Attributes:
         stand_ins: functions to bind to the user's names for that call.
-        told: what had to be emptied and what could not be made fresh, in a few words each.
+        caveats: what had to be emptied and what could not be made fresh, in a few words each.
     """
 
     stand_ins: Mapping[str, object] = field(default_factory=dict)
-    told: Sequence[str] = ()
+    caveats: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -68,3 +108,67 @@ class Work:
     compiled: float
     constant_bytes: int
     peak: Callable[[], float | None]
+
+
+class Compilation(Capability):
+    """What a framework compiles of the user's functions.
+
+    Attributes:
+        builders: its functions that make a function of a function, such as `jax.jit`, each with
+            the name of the one that compiles the result, or "" where it does so itself.
+        reads_code: it looks at the code of the functions that it compiles, and of those that they
+            call: these are then left as they are.
+    """
+
+    builders: tuple[tuple[object, str], ...] = ()
+    reads_code: bool = False
+
+    def compiles(self, value: object) -> bool:  # noqa: ARG002
+        """Whether ``value`` is a function that it compiles, such as the result of `jax.jit`."""
+        return False
+
+    def original(self, function: object) -> object | None:  # noqa: ARG002
+        """Return the function that was given to be compiled; None where it is not known."""
+        return None
+
+    def donates(self, function: object) -> bool:  # noqa: ARG002
+        """Whether calls of ``function`` may delete their arguments (donation)."""
+        return False
+
+    def watch(self, functions: Sequence[object]) -> CompilationWatch:  # noqa: ARG002
+        """Watch compilations; ``functions`` are those in play that it compiles."""
+        return NothingCompiled()
+
+    def cold_call(
+        self,
+        named: Mapping[str, object],  # noqa: ARG002
+        unnamed: Sequence[object],  # noqa: ARG002
+    ) -> AbstractContextManager[ColdCall] | None:
+        """Have one call trace and compile all that it uses, and leave the user's caches alone.
+
+        Args:
+            named: functions that it compiles, by the names that the code reads.
+            unnamed: other such functions that the code can reach.
+
+        Returns:
+            A context for that call; None where nothing can be compiled.
+        """
+        return None
+
+    def work(
+        self,
+        function: object,  # noqa: ARG002
+        args: Sequence[object],  # noqa: ARG002
+        kwargs: Mapping[str, object],  # noqa: ARG002
+    ) -> Work | None:
+        """Count what a call of a function that it compiles computes.
+
+        Args:
+            function: was called with arguments like these before, so that asking compiles nothing.
+            args: positional arguments.
+            kwargs: keyword arguments.
+
+        Returns:
+            The work; None where it is not known.
+        """
+        return None

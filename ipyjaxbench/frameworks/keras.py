@@ -8,6 +8,7 @@ from typing import Any
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.traversal import find_reach, is_the_users
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
@@ -115,3 +116,22 @@ def _named_by(values: Iterable[Any], depth: int) -> Iterator[tuple[str, Any]]:
 def _is_of_keras(value: Any) -> bool:
     keras: Any = sys.modules["keras"]
     return package_of(value) == "keras" or objects.is_of(value, keras.layers.Layer)
+
+
+def keras_backend(call: Call) -> str | None:
+    """The module of the framework with which a call computes through Keras.
+
+    Args:
+        call: it is not made.
+
+    Returns:
+        Such as "torch"; None where nothing of Keras's is called.
+
+    Raises:
+        SnippetError: it is no program, or looking would build what is the user's.
+    """
+    frameworks, _ = loaded()
+    found = backend_of(call, frameworks)
+    if found not in (None, "tensorflow"):  # whose adapter looks at copies
+        refuse(call)
+    return found

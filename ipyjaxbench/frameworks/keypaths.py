@@ -7,7 +7,9 @@ from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.frameworks import Budget, Framework, keras_parts
+from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.frameworks.keras_parts import keras_parts
+from ipyjaxbench.frameworks.traversal import Budget
 from ipyjaxbench.usercode.objects import (
     asked,
     attribute,

@@ -5,9 +5,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 
-from ipyjaxbench.frameworks import Found, Framework, find_arrays, find_reach, is_the_users
 from ipyjaxbench.frameworks.accesses import accessed
+from ipyjaxbench.frameworks.compilation import Compilation
+from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks.traversal import Found, find_arrays, find_reach, is_the_users
 from ipyjaxbench.usercode.objects import asked, line_of, looked_up, package_of
 from ipyjaxbench.usercode.snippet import Snippet
 
@@ -37,7 +39,9 @@ class Scope:
         reach = find_reach([*self.read_values.values(), *self.called.values()], frameworks)
         self.functions, self.captured = reach
         self.compiled = [
-            f for f in self.functions if any(asked(fw.compiles, f) for fw in frameworks)
+            f
+            for f in self.functions
+            if any(asked(fw.capability(Compilation).compiles, f) for fw in frameworks)
         ]
         read = accessed(snippet.statements, self.read_values, frameworks)
         self.inputs = placements(read, frameworks)
@@ -54,7 +58,7 @@ class Scope:
             for f in frameworks
             if f.name in owners
             or f.module in roots
-            or any(asked(f.compiles, c) for c in self.compiled)
+            or any(asked(f.capability(Compilation).compiles, c) for c in self.compiled)
         ]
         named = [f for f in mine if f.module != "builtins"]
         return named or [f for f in frameworks if f.module == "builtins"]

@@ -5,11 +5,20 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.frameworks import Framework, Reach, find_arrays, find_reach, keras_backend, loaded
+from ipyjaxbench.frameworks import (
+    Compilation,
+    Framework,
+    Reach,
+    find_arrays,
+    find_reach,
+    keras_backend,
+    loaded,
+)
 from ipyjaxbench.graphs import program_notes as notes
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import RolledBack, rolled_back, roots_in, roots_of
 from ipyjaxbench.usercode import call as expression
 from ipyjaxbench.usercode.call import Call
@@ -68,7 +77,7 @@ def inspect_call(call: Call, options: GraphOptions, framework: str | None = None
         if each.name in _NO_PROGRAMS or framework not in (None, each.name):
             continue
         with rolled_back(roots_of(call), each) as checkpoint:
-            found = each.graph(call, options)
+            found = each.capability(GraphTracer).graph(call, options)
         if found is not None:
             return _kept_apart(found, call, each, checkpoint.failed)
     why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
@@ -115,7 +124,7 @@ def explain(error: BaseException) -> Diagnosis:
     # First whose error it is: for the others its arrays would have to be copied.
     for framework in sorted(makers, key=lambda each: package_of(type(error)) != each.module):
         with rolled_back(roots_in(error), framework):
-            found = framework.explain(error)
+            found = framework.capability(GraphTracer).explain(error)
         if found is not None:
             return found
     raise SnippetError(
@@ -126,7 +135,9 @@ def explain(error: BaseException) -> Diagnosis:
 
 def _refuse_built(call: Call) -> None:
     """Raise where the call makes a compiled function, which is not called itself."""
-    builders = (builder for each in loaded()[0] for builder, _ in each.builders)
+    builders = (
+        builder for each in loaded()[0] for builder, _ in each.capability(Compilation).builders
+    )
     if any(call.function is builder for builder in builders):
         raise SnippetError(expression.uncalled(call.text))
 
@@ -162,7 +173,10 @@ def _rank(framework: Framework, call: Call, used: Reach) -> int:
     if framework.name in _NO_PROGRAMS:
         return 0
     given = (*call.args, *call.kwargs.values())
-    if asked(framework.compiles, call.function) or package_of(call.function) == framework.module:
+    if (
+        asked(framework.capability(Compilation).compiles, call.function)
+        or package_of(call.function) == framework.module
+    ):
         return 1
     if find_arrays((given, call.function), [framework]):
         return 2

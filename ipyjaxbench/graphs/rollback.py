@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, is_the_users_file, loaded
+from ipyjaxbench.frameworks import Framework, MutableState, is_the_users_file, loaded
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
 from ipyjaxbench.reports.note import Note
@@ -27,7 +27,7 @@ def rolled_back(
     """
     __tracebackhide__ = True
     frameworks, _ = loaded()
-    draws = [each.random_state((), later=True) for each in frameworks]
+    draws = [each.capability(MutableState).random_state((), later=True) for each in frameworks]
     checkpoint = Checkpoint(roots, frameworks, None, without=traced_by)
     try:
         yield checkpoint

@@ -9,13 +9,13 @@ from typing import Any
 
 from ipyjaxbench import units
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.frameworks import CallWatch, Outcome
+from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.protocol import CallWatch, Outcome
 from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
-from ipyjaxbench.timing.first_call import Program
 from ipyjaxbench.usercode.exceptions import one_line
 from ipyjaxbench.usercode.instrument import Site
 from ipyjaxbench.usercode.objects import asked

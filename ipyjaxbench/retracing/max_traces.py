@@ -7,6 +7,7 @@ from typing import Any
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.retracing.observe import keep_learning, learns
+from ipyjaxbench.retracing.protocol import Retracing
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceEvent, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces, too_many_traces, traced_calls
 from ipyjaxbench.usercode.objects import asked, name_of
@@ -76,7 +77,7 @@ def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any
     _allowed("n", n)
     keep_learning()
     for framework in loaded()[0]:
-        watch = framework.call_watch()
+        watch = framework.capability(Retracing).call_watch()
         if watch is not None and asked(watch.takes, function):
             return _guarded_calls(function, framework.name, watch.name(function), n)
     return _guarded_body(function, n)
@@ -121,7 +122,11 @@ def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
     def guarded(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         for framework in loaded()[0]:
-            watch = framework.call_watch() if framework.is_tracing((args, kwargs)) else None
+            watch = (
+                framework.capability(Retracing).call_watch()
+                if framework.capability(Retracing).is_tracing((args, kwargs))
+                else None
+            )
             if watch is None:
                 continue
             signature = watch.signature(function, args, kwargs)

@@ -6,14 +6,16 @@ from dataclasses import replace
 from functools import partial
 from types import CodeType
 
-from ipyjaxbench.frameworks import is_the_users, loaded
+from ipyjaxbench.frameworks import Compilation, is_the_users, loaded
+from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.eager_functions import eager_functions
+from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.retracing.call_recorder import Observer
 from ipyjaxbench.retracing.options import TraceOptions
+from ipyjaxbench.retracing.protocol import Retracing
 from ipyjaxbench.retracing.second_run import Repetition
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import COSTLY, Traces, too_many_traces, traced_calls
-from ipyjaxbench.timing.first_call import Program
 from ipyjaxbench.usercode import code_objects, instrument
 from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.exceptions import one_line
@@ -34,9 +36,9 @@ class Observed:
         self._options, self._log = options, log
         self._stack = ExitStack()
         self._frameworks = loaded()[0]
-        found = ((each, each.call_watch()) for each in self._frameworks)
+        found = ((each, each.capability(Retracing).call_watch()) for each in self._frameworks)
         self._watches = {each.name: watch for each, watch in found if watch is not None}
-        explain = {each.name: each.explain for each in self._frameworks}
+        explain = {each.name: each.capability(GraphTracer).explain for each in self._frameworks}
         self._printed = OutputRecorder()
         self.observer = Observer(self._watches, log, self._printed, explain, options.most)
 
@@ -63,7 +65,11 @@ class Observed:
 
     def _hook_into(self, values: Iterable[object]) -> None:
         """Look into the functions that some values lead to, until the context ends."""
-        readers = [watch.takes for watch in self._watches.values() if watch.reads_code]
+        readers = [
+            self._watches[each.name].takes
+            for each in self._frameworks
+            if each.name in self._watches and each.capability(Compilation).reads_code
+        ]
         functions = eager_functions(values, self._frameworks, readers)
         self._stack.enter_context(instrument.hooked(functions, self.observer))
 
@@ -139,7 +145,7 @@ def keep_learning(log: TraceLog = TRACE_LOG) -> None:
     for framework in loaded()[0]:
         if not _learning.get(framework.name):  # what it needs may have been imported since
             learn = partial(log.record, framework.name)
-            _learning[framework.name] = framework.learn_signatures(learn)
+            _learning[framework.name] = framework.capability(Retracing).listen(learn)
 
 
 def learns(framework: str) -> bool:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.frameworks import CallWatch, Framework, loaded
+from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.retracing.cache_key import Change, Signature
+from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces
@@ -56,7 +57,7 @@ class _Prediction:
     """
 
     def __init__(self, source: Source, names: Namespace, log: TraceLog) -> None:
-        found = ((each, each.call_watch()) for each in loaded()[0])
+        found = ((each, each.capability(Retracing).call_watch()) for each in loaded()[0])
         self._watches = [(each, watch) for each, watch in found if watch is not None]
         self._values = StaticValues(source, names, self._is_compiled, _is_array)
         self._log = log

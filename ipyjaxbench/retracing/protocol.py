@@ -1,13 +1,14 @@
 """What a framework tells of single calls: whether they were traced, compiled or cached."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.timing.first_call import Program
+from ipyjaxbench.frameworks.compilation import Program
+from ipyjaxbench.frameworks.framework import Capability
+from ipyjaxbench.retracing.cache_key import Change, Miss, Signature
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,11 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     """Watches calls of compiled functions while the context is open; changes no setting after.
 
     Attributes:
-        reads_code: whether the framework looks at the code of the functions that it compiles, and
-            of those that they call: these are then left as they are.
         compiles_code: whether it compiles code objects as they stand: then no function is changed
             while it is there, whoever's it is.
         prints_while_tracing: whether code runs to be traced, and prints then and no more.
     """
 
-    reads_code: bool = True
     compiles_code: bool = False
     prints_while_tracing: bool = True
 
@@ -90,3 +88,26 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     @abstractmethod
     def outside(self) -> tuple[Program, ...]:
         """Programs that were made outside of the calls that were asked about."""
+
+
+class Retracing(Capability):
+    """What a framework tells of tracing: of single calls, and from now on."""
+
+    def call_watch(self) -> CallWatch | None:
+        """Return what reports on single calls of compiled functions; None if nothing compiles."""
+        return None
+
+    def is_tracing(self, args: object) -> bool:  # noqa: ARG002
+        """Whether a function that got these arguments runs to be traced."""
+        return False
+
+    def listen(self, on_miss: Callable[[Miss], None]) -> bool:  # noqa: ARG002
+        """Report from now on with which signature each function is traced; asked once.
+
+        Args:
+            on_miss: gets each call that was traced or compiled, and no other one.
+
+        Returns:
+            Whether it does.
+        """
+        return False

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.frameworks import Compilation, Framework, find_arrays
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.timing.first_call import Counterpart
 from ipyjaxbench.timing.measurement import Measurement
@@ -63,7 +63,11 @@ def with_break_even(
     function = None if call is None else _function(call.func, scope.read_values)
     if call is None or function is None:
         return measured
-    originals = [f.original(function) for f in frameworks if asked(f.compiles, function)]
+    originals = [
+        f.capability(Compilation).original(function)
+        for f in frameworks
+        if asked(f.capability(Compilation).compiles, function)
+    ]
     compiled = bool(originals)
     function = next((o for o in originals if o is not None), None) if compiled else function
     known = _remembered(function, _signature(call, scope.read_values, frameworks))

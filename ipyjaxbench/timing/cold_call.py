@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
-from ipyjaxbench.frameworks import Framework, Fresh
+from ipyjaxbench.frameworks import ColdCall, Compilation, Framework
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.timing.first_call import FirstCall
 from ipyjaxbench.timing.runner import Calls
@@ -55,19 +55,24 @@ def _made_cold(
     __tracebackhide__ = True
     with ExitStack() as stack:
         calls.set_up()
-        ways: list[tuple[Framework, Fresh]] = []
+        ways: list[tuple[Framework, ColdCall]] = []
         for framework in frameworks:
-            context = framework.fresh(*_compiled_by(framework, snippet, scope))
+            context = framework.capability(Compilation).cold_call(
+                *_compiled_by(framework, snippet, scope)
+            )
             if context is not None:
                 ways.append((framework, stack.enter_context(context)))
         if not ways:
             names = " and ".join(framework.name for framework in frameworks)
             return _none(f"nothing here is compiled ({names}), so no call is a cold one")
-        told = [text for _, way in ways for text in way.told]
+        told = [text for _, way in ways for text in way.caveats]
         stand_ins = {name: f for _, way in ways for name, f in way.stand_ins.items()}
         functions = [*stand_ins.values(), *scope.compiled]
         stack.enter_context(_bound(snippet.names, stand_ins))
-        watches = [stack.enter_context(framework.watch(functions)) for framework, _ in ways]
+        watches = [
+            stack.enter_context(framework.capability(Compilation).watch(functions))
+            for framework, _ in ways
+        ]
         first = calls.first()
         phases = {name: s for watch in watches for name, s in watch.phases().items()}
         programs = tuple(program for watch in watches for program in watch.programs())
@@ -84,13 +89,13 @@ def _compiled_by(
     named = {
         name: value
         for name, value in scope.read_values.items()
-        if name not in snippet.binds and asked(framework.compiles, value)
+        if name not in snippet.binds and asked(framework.capability(Compilation).compiles, value)
     }
     held = {id(value) for value in named.values()}
     others = [
         function
         for function in scope.compiled
-        if id(function) not in held and asked(framework.compiles, function)
+        if id(function) not in held and asked(framework.capability(Compilation).compiles, function)
     ]
     return named, others
 

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ipyjaxbench import units
+from ipyjaxbench.frameworks.compilation import UNNAMED, Program
 from ipyjaxbench.record_types import NonNegativeFloat
 
-UNNAMED = "?"
 _PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
 _NAMED = 4
 #: Origin -> label of its row, and what ends the row.
@@ -17,23 +16,6 @@ _ROWS = {
     "disk cache": ("loaded", " from the disk cache"),
     "traced": ("traced", ""),
 }
-
-
-@dataclass(frozen=True)
-class Program:
-    """One program that a framework made.
-
-    Attributes:
-        name: of the function or operation; "?" where it is not told.
-        seconds: that compiling (or loading) it took; None where that is not told.
-        origin: "compiled", read from the "disk cache", or only "traced" to a graph.
-        framework: that made it.
-    """
-
-    name: str
-    seconds: NonNegativeFloat | None
-    origin: Literal["compiled", "disk cache", "traced"]
-    framework: str
 
 
 @dataclass(frozen=True)

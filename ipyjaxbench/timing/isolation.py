@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from types import FunctionType, GeneratorType, ModuleType
 from typing import Any, cast
 
-from ipyjaxbench.frameworks import Framework, find_arrays, is_unreadable
+from ipyjaxbench.frameworks import Compilation, Framework, MutableState, find_arrays, is_unreadable
 from ipyjaxbench.usercode.objects import asked, attributes, is_exactly, is_of
 from ipyjaxbench.usercode.snippet import Namespace, Snippet
 
@@ -48,7 +48,10 @@ class Snapshot:
         self._names = names
         self._values = {name: names.get(name, _MISSING) for name in bound}
         values = list(names.values())  # among them generators with a state of their own
-        states = (framework.random_state(values, later=later) for framework in frameworks)
+        states = (
+            framework.capability(MutableState).random_state(values, later=later)
+            for framework in frameworks
+        )
         self.revived: list[str] = []
         self._restores = [restore for restore in states if restore is not None]
 
@@ -160,7 +163,9 @@ class Changes:
 
     def _fingerprint(self, value: object) -> tuple[object, ...]:
         arrays = find_arrays(value, self._frameworks)
-        told = (found.framework.changes(found.array) for found in arrays)
+        told = (
+            found.framework.capability(MutableState).mutation_count(found.array) for found in arrays
+        )
         counts = [count for count in told if count is not None]
         try:
             outline = list(_outline(value, self._frameworks, _DEPTH))
@@ -277,7 +282,9 @@ def _changes_itself(owner: object, method: str, frameworks: Sequence[Framework])
     kind = type(owner)
     if issubclass(kind, _CONTAINERS):
         return method in _IN_PLACE
-    return any(f.owns(kind) and f.changes_in_place(method) for f in frameworks)
+    return any(
+        f.owns(kind) and f.capability(MutableState).changes_in_place(method) for f in frameworks
+    )
 
 
 def _looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
@@ -305,7 +312,7 @@ def _root(node: ast.expr) -> Iterator[str]:
 
 def _copied(framework: Framework, value: object) -> object | None:
     try:
-        copied: object | None = framework.copy(value)
+        copied: object | None = framework.capability(MutableState).copy(value)
     # What cannot be copied is not the user's error: the code then runs once.
     except Exception:  # noqa: BLE001
         return None
@@ -337,7 +344,9 @@ class Donated:
         self._copies: dict[str, tuple[Callable[[Any], Any], object]] = {}
         self.is_possible = False
         for framework in frameworks:
-            if not any(asked(framework.gives_away, function) for function in functions):
+            if not any(
+                asked(framework.capability(Compilation).donates, function) for function in functions
+            ):
                 continue
             self.is_possible = True
             for name, value in values.items():
@@ -345,7 +354,7 @@ class Donated:
                 if name not in snippet.binds and arrays and not callable(value):
                     copied = _copied(framework, value)
                     if copied is not None:
-                        self._copies[name] = (framework.copy, copied)
+                        self._copies[name] = (framework.capability(MutableState).copy, copied)
         self._before = {name: self._names[name] for name in self._copies}
         self._spared: set[str] = set()
 

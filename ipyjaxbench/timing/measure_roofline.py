@@ -15,15 +15,15 @@ from ipyjaxbench.device import measure_ceilings
 from ipyjaxbench.device.ceilings import BUSY, Ceiling
 from ipyjaxbench.device.ceilings_store import any_of
 from ipyjaxbench.frameworks import (
+    Compilation,
     Framework,
-    OutOfTimeError,
     find_arrays,
     find_reach,
     is_the_users,
     is_the_users_file,
-    within,
 )
 from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import rolled_back, roots_of
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.measurement import Measurement
@@ -31,6 +31,7 @@ from ipyjaxbench.timing.roofline import Roof
 from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.usercode import call as expression
 from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.deadline import OutOfTimeError, within
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
@@ -133,7 +134,7 @@ def _load(
             if exact and _runs_python(call, framework):
                 return None
             with rolled_back(roots_of(call), framework):
-                load = framework.load(call)
+                load = framework.capability(GraphTracer).workload(call)
     # The code was timed, and need not be one that can be traced; nor does the figure depend on it.
     except (Exception, OutOfTimeError):  # noqa: BLE001
         return None
@@ -146,7 +147,7 @@ def _load(
 
 def _runs_python(call: Call, framework: Framework) -> bool:
     """Whether Python code of the user's runs in a call; what was compiled before is its own."""
-    if framework.compiles(call.function):
+    if framework.capability(Compilation).compiles(call.function):
         return False
     given = (*call.args, *call.kwargs.values())
     return any(map(is_the_users, find_reach((call.function, *given), [framework]).functions))

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from ipyjaxbench import stats, units
+from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.causes import causes
 from ipyjaxbench.host.conditions import Conditions
@@ -16,7 +17,7 @@ from ipyjaxbench.reports.result import Result
 from ipyjaxbench.timing import verdict
 from ipyjaxbench.timing.baseline import Against, Figure
 from ipyjaxbench.timing.device_time import DeviceTime
-from ipyjaxbench.timing.first_call import Counterpart, FirstCall, Program
+from ipyjaxbench.timing.first_call import Counterpart, FirstCall
 from ipyjaxbench.timing.roofline import Roof
 from ipyjaxbench.usercode.snippet import first_line
 

@@ -6,6 +6,7 @@ from ipyjaxbench import units
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.timing.device_time import DeviceTime, ProfiledPass, profiled_pass
 from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.timing.protocol import Profiler
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.usercode.exceptions import one_line
@@ -77,7 +78,7 @@ def _under(framework: Framework, calls: Calls, number: int) -> ProfiledPass | st
     for _ in range(sessions):
         calls.set_up()
         calls.drain()
-        profile = framework.profile(lambda: calls.stretch(each))
+        profile = framework.capability(Profiler).profile(lambda: calls.stretch(each))
         if profile is None:
             return None
         if profile.reason:

@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Wait, Watch
+from ipyjaxbench.frameworks import CompilationWatch, Wait
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
 from ipyjaxbench.timing.synchronize import Drain, leaves_work
@@ -108,7 +108,7 @@ class Calls:
     def __init__(self, snippet: Snippet, setup: Snippet | None, clock: Clock, drain: Drain) -> None:
         self.clock = clock
         self.drain = self.hidden = drain
-        self.watches: Sequence[Watch] = ()
+        self.watches: Sequence[CompilationWatch] = ()
         self.before_each: Callable[[], None] | None = None
         self.fresh = False
         self.on_work_left: Callable[[int], object] = _no_wait

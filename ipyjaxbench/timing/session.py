@@ -4,7 +4,8 @@ import dataclasses
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from ipyjaxbench.frameworks import Framework, loaded
+from ipyjaxbench.frameworks import Compilation, Framework, loaded
+from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.scope import Scope, placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
@@ -12,7 +13,6 @@ from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.call_setup import Plan, set_back
-from ipyjaxbench.timing.first_call import Program
 from ipyjaxbench.timing.isolation import Changes, Donated, Snapshot, rebound
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
@@ -168,7 +168,9 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         bound += rebound(scope.functions, snippet.names)
         carryover = Carryover(scope, frameworks, session.remade)
         donated = Donated(snippet, scope.read_values, scope.functions, frameworks)
-        watches = (framework.watch(scope.compiled) for framework in frameworks)
+        watches = (
+            framework.capability(Compilation).watch(scope.compiled) for framework in frameworks
+        )
         calls.watches = [session.watching.enter_context(watch) for watch in watches]
         if donate_copies:
             donated.donate_copies()

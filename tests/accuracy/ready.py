@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ipyjaxbench import frameworks, testing
+from ipyjaxbench import testing
+from ipyjaxbench.frameworks import registry
 
 
 def wait(value: object) -> None:
@@ -27,4 +28,4 @@ def array() -> testing.FakeArray:
 
 def register() -> None:
     """Have it found, in this process."""
-    frameworks._TABLE[Ready.module] = f"{__name__}:{Ready.__name__}"
+    registry._TABLE[Ready.module] = f"{__name__}:{Ready.__name__}"

@@ -3,8 +3,11 @@
 import pytest
 
 from ipyjaxbench.device.locate import locate
-from ipyjaxbench.frameworks import Framework, Seen, find_arrays, loaded
+from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
+from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, loaded
 from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.timing.protocol import Caveats, Profiler
+from ipyjaxbench.timing.validity.code_facts import Seen
 
 
 class Contract:
@@ -57,7 +60,7 @@ class Contract:
         self, framework: Framework, array: object
     ) -> None:
         runs: list[int] = []
-        profile = framework.profile(lambda: runs.append(1))
+        profile = framework.capability(Profiler).profile(lambda: runs.append(1))
         if profile is None:
             assert runs == []
         else:
@@ -70,7 +73,7 @@ class Contract:
 
         for _ in range(2):  # the second one finds the profiler off again
             try:
-                profile = framework.profile(fail)
+                profile = framework.capability(Profiler).profile(fail)
             except KeyboardInterrupt:
                 continue
             assert profile is None
@@ -83,7 +86,7 @@ class Contract:
     ) -> None:
         placed = framework.placement(array)
         for seen in (Seen(), Seen(inputs=(placed,), outputs=(placed,))):
-            assert list(framework.cautions(seen)) == []
+            assert list(framework.capability(Caveats).caveats(seen)) == []
 
     def test_waiters_take_values_of_other_kinds(self, framework: Framework, array: object) -> None:
         for value in (array, [array, array]):
@@ -93,33 +96,36 @@ class Contract:
                     wait(other)
 
     def test_a_watch_over_nothing_sees_nothing(self, framework: Framework) -> None:
-        with framework.watch([]) as watch:
+        with framework.capability(Compilation).watch([]) as watch:
             pass
         assert watch.compilations() == 0
         assert watch.phases() == {}
         assert list(watch.programs()) == []
 
     def test_a_cold_call_of_nothing_binds_and_tells_nothing(self, framework: Framework) -> None:
-        context = framework.fresh({}, [])
+        context = framework.capability(Compilation).cold_call({}, [])
         if context is not None:
             with context as fresh:
                 assert dict(fresh.stand_ins) == {}
                 assert list(fresh.told) == []
 
     def test_plain_functions_are_not_compiled(self, framework: Framework) -> None:
-        assert not framework.compiles(len)
-        assert not framework.compiles(lambda x: x)
-        assert not framework.gives_away(len)
-        assert framework.original(len) is None
-        assert framework.work(len, [[1]], {}) is None
+        assert not framework.capability(Compilation).compiles(len)
+        assert not framework.capability(Compilation).compiles(lambda x: x)
+        assert not framework.capability(Compilation).donates(len)
+        assert framework.capability(Compilation).original(len) is None
+        assert framework.capability(Compilation).work(len, [[1]], {}) is None
 
     def test_its_builders_are_its_own_functions(self, framework: Framework) -> None:
-        for function, wrapper in framework.builders:
+        for function, wrapper in framework.capability(Compilation).builders:
             assert callable(function)
             assert wrapper in ("", "jax.jit")
 
     def test_locates_an_array_as_it_places_it(self, framework: Framework, array: object) -> None:
-        placed, located = framework.placement(array), framework.located("a", array)
+        placed, located = (
+            framework.placement(array),
+            framework.capability(ArrayInspector).located("a", array),
+        )
         assert (located.name, located.framework, located.arrays) == ("a", framework.name, 1)
         assert (located.dtype, located.shape) == (placed.dtype, placed.shape)
         assert (located.nbytes, located.devices) == (placed.nbytes, placed.devices)
@@ -135,12 +141,12 @@ class Contract:
         assert sum(nbytes for _, nbytes in found.by_device().values()) == 2 * 24
 
     def test_its_devices_have_names_of_their_own(self, framework: Framework, array: object) -> None:
-        home = framework.home()
+        home = framework.capability(DeviceInventory).devices()
         assert (home.framework, home.version) == (framework.name, framework.version())
         assert home.started
         names = [device.name for device in home.devices]
         assert len(set(names)) == len(names)
-        if framework.has_devices:
+        if framework.capability(DeviceInventory).has_devices:
             assert set(self.devices) <= set(names)
             assert home.default in names
             assert home.why
@@ -148,10 +154,13 @@ class Contract:
             assert names == []
 
     def test_what_has_started_is_started(self, framework: Framework, array: object) -> None:
-        assert framework.start()
+        assert framework.capability(DeviceInventory).start()
 
     def test_what_is_held_are_its_arrays(self, framework: Framework, array: object) -> None:
-        assert all(framework.owns(type(each)) for each in framework.held())
+        assert all(
+            framework.owns(type(each))
+            for each in framework.capability(ArrayInspector).live_arrays()
+        )
 
     def test_only_containers_of_its_own_have_named_parts(
         self, framework: Framework, array: object
@@ -166,7 +175,7 @@ class Contract:
     multiplied: tuple[str, ...] = ()
 
     def test_its_probe_multiplies_matrices(self, framework: Framework, array: object) -> None:
-        probe = framework.probe(self.devices[0])
+        probe = framework.capability(DeviceInventory).probe(self.devices[0])
         assert (probe is None) == (not self.multiplied)
         if probe is None:
             return
@@ -175,12 +184,12 @@ class Contract:
         for dtype in probe.dtypes:
             product = probe.product(dtype, 8)()
             assert framework.placement(product).shape == (8, 8)
-            assert (framework.host(product) == 8).all()
+            assert (framework.capability(ArrayInspector).to_numpy(product) == 8).all()
 
     def test_its_probe_goes_through_all_of_an_array(
         self, framework: Framework, array: object
     ) -> None:
-        probe = framework.probe(self.devices[0])
+        probe = framework.capability(DeviceInventory).probe(self.devices[0])
         if probe is None:
             return
         (in_place, moved), (read, length) = probe.streams(4096)
@@ -193,7 +202,7 @@ class Contract:
     def test_its_probe_copies_as_much_as_it_is_told(
         self, framework: Framework, array: object
     ) -> None:
-        probe = framework.probe(self.devices[0])
+        probe = framework.capability(DeviceInventory).probe(self.devices[0])
         if probe is None or framework.name == "numpy":
             return
         for copied in (probe.upload(100)(), probe.download(100)()):
@@ -201,6 +210,6 @@ class Contract:
             assert found.framework.placement(found.array).nbytes == 100
 
     def test_its_probe_has_a_smallest_operation(self, framework: Framework, array: object) -> None:
-        probe = framework.probe(self.devices[0])
+        probe = framework.capability(DeviceInventory).probe(self.devices[0])
         if probe is not None:
             assert abs(float(probe.nothing()())) == 1  # type: ignore[arg-type]

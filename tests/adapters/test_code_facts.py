@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ipyjaxbench.adapters.shared.matmul_precision import example, lost
-from ipyjaxbench.frameworks import Seen
 from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.timing.validity.code_facts import Seen
 from ipyjaxbench.usercode.objects import package_of
 
 

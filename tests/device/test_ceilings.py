@@ -18,9 +18,10 @@ from ipyjaxbench.device.ceilings_store import Key
 from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.testing import FakeArray, FakeFramework, FakeProbe
+from ipyjaxbench.testing import FakeArray, FakeCompilation, FakeFramework, FakeProbe
 from ipyjaxbench.timing import measure_roofline
 from ipyjaxbench.timing.roofline import Roof
 from tests.bench import MS, Bench, recorder
@@ -385,7 +386,7 @@ class Timed:
 
     def __call__(self, load: Load | None, code: str = "f()", **changed: Any) -> Measurement:
         ceilings_store.write(KEY, dataclasses.replace(CEILING, **changed))
-        self._patch.setattr(FakeFramework, "load", lambda self, call: load)
+        self._patch.setattr(GraphTracer, "workload", lambda self, call: load)
         return self._bench.time(code)
 
 
@@ -497,7 +498,7 @@ def test_a_call_that_cannot_be_traced_is_timed_all_the_same(
     def fails(self: FakeFramework, call: object) -> None:
         raise RuntimeError("it depends on values")
 
-    monkeypatch.setattr(FakeFramework, "load", fails)
+    monkeypatch.setattr(GraphTracer, "workload", fails)
     assert bench.time("f()").roof is None
 
 
@@ -506,7 +507,7 @@ def test_where_calls_are_numbered_the_users_python_is_not_run_once_more(
 ) -> None:
     assert timed(PRODUCTS).roof is not None
     assert bench.time("f()", number=1, repeat=9).roof is None
-    monkeypatch.setattr(FakeFramework, "compiles", lambda self, value: value is bench.names["f"])
+    monkeypatch.setattr(FakeCompilation, "compiles", lambda self, value: value is bench.names["f"])
     assert bench.time("f()", number=1, repeat=9).roof is not None
 
 
@@ -521,7 +522,7 @@ def test_tracing_ends_when_the_time_is_over(
             note(1)
             bench.clock.advance(round(measure_roofline._SECONDS / 4 * 1e9))
 
-    monkeypatch.setattr(FakeFramework, "load", endless)
+    monkeypatch.setattr(GraphTracer, "workload", endless)
     monkeypatch.setattr("ipyjaxbench.usercode.deadline._CLOCK", bench.clock)
     assert bench.time("f()").roof is None
     assert len(turns) == 5
@@ -534,7 +535,7 @@ def test_what_tracing_prints_is_not_shown(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     timed(PRODUCTS)
-    monkeypatch.setattr(FakeFramework, "load", lambda self, call: print("traced"))
+    monkeypatch.setattr(GraphTracer, "workload", lambda self, call: print("traced"))
     bench.time("f()")
     assert capsys.readouterr().out == ""
 
@@ -543,7 +544,7 @@ def test_without_kept_ceilings_nothing_is_traced(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[object] = []
-    monkeypatch.setattr(FakeFramework, "load", lambda self, call: seen.append(call))
+    monkeypatch.setattr(GraphTracer, "workload", lambda self, call: seen.append(call))
     bench.time("device.start(dispatch=0, work=1000)")
     assert seen == []
 

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import frameworks
+from ipyjaxbench.frameworks import registry
 
 ADAPTER = """
 from ipyjaxbench.frameworks import Synchronous
@@ -19,7 +19,6 @@ class Toy(Synchronous):
     def version(self): return "0.1"
     def owns(self, kind): return kind.__name__ == "ToyArray"
     def placement(self, array): return Placement("", "toy", 1, "float32", (3,), ("toy:0",), 12)
-    def random_state(self, values, *, later=False): return None
 """
 
 
@@ -33,10 +32,10 @@ def third_party(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-adapter\nVersion: 0.1\n")
     (info / "entry_points.txt").write_text("[ipyjaxbench.frameworks]\ntoylib = toy_adapter:Toy\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    frameworks._entry_points.cache_clear()
+    registry._entry_points.cache_clear()
     yield
-    frameworks._entry_points.cache_clear()
-    frameworks._made.pop("toylib", None)
+    registry._entry_points.cache_clear()
+    registry._made.pop("toylib", None)
     for name in ("toylib", "toy_adapter"):
         sys.modules.pop(name, None)
 
@@ -57,7 +56,7 @@ def test_an_adapter_is_not_loaded_before_its_framework(third_party: None) -> Non
 def test_a_framework_that_is_broken_is_told_and_the_rest_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delitem(frameworks._made, "torch", raising=False)
+    monkeypatch.delitem(registry._made, "torch", raising=False)
     adapter = "ipyjaxbench.adapters.torch"
     for name in [name for name in sys.modules if name.startswith(adapter)]:
         monkeypatch.delitem(sys.modules, name)

@@ -11,6 +11,7 @@ import pytest
 import ipyjaxbench
 from ipyjaxbench import About, about
 from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import conditions
 from ipyjaxbench.jupyter.commands import COMMANDS
 from ipyjaxbench.reports.result import MIME
@@ -74,9 +75,10 @@ def test_a_framework_that_has_not_started_says_so(monkeypatch: pytest.MonkeyPatc
 def devices_of(
     monkeypatch: pytest.MonkeyPatch, framework: Any, home: Home
 ) -> list[tuple[str, str]]:
-    framework.module, framework.has_devices = "fake", True
+    framework.module = "fake"
+    monkeypatch.setattr(DeviceInventory, "has_devices", True)
     monkeypatch.setattr(framework, "version", lambda: "1.0")
-    monkeypatch.setattr(framework, "home", lambda: home)
+    monkeypatch.setattr(framework.capability(DeviceInventory), "devices", lambda: home)
     monkeypatch.setattr(about_module, "loaded", lambda: ([framework], {}))
     return [each for each in about().facts if "fake" in each[0] or each[0] == "  devices"]
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ipyjaxbench import Measurement, frameworks
+from ipyjaxbench import Measurement
+from ipyjaxbench.frameworks import registry
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.testing import FakeClock, FakeDevice
 from tests.shell import Shell
@@ -13,9 +14,9 @@ KEY = "ipyjaxbench.testing"
 @pytest.fixture
 def fake(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     """A shell in which a simulated device has a name."""
-    monkeypatch.setitem(frameworks._TABLE, KEY, f"{KEY}:FakeFramework")
-    adapter = frameworks._class(KEY)()
-    monkeypatch.setitem(frameworks._made, KEY, adapter)
+    monkeypatch.setitem(registry._TABLE, KEY, f"{KEY}:FakeFramework")
+    adapter = registry._class(KEY)()
+    monkeypatch.setitem(registry._made, KEY, adapter)
     shell.names["device"] = adapter.device
     shell.run("def f():\n    return device.start(dispatch=10, work=1000)")
     return shell

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipyjaxbench.errors import OptionError, RecordError
+from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import MIME
-from ipyjaxbench.timing.first_call import Counterpart, FirstCall, Program
+from ipyjaxbench.timing.first_call import Counterpart, FirstCall
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from tests.results import STEADY, measured

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeArray
 from ipyjaxbench.timing import break_even
 from ipyjaxbench.timing.measurement import Measurement
@@ -46,9 +47,13 @@ class Pair:
             pass
 
         framework: Any = bench.framework
-        monkeypatch.setattr(framework, "compiles", lambda value: isinstance(value, Compiled))
         monkeypatch.setattr(
-            framework, "original", lambda f: f.args[0] if isinstance(f, partial) else None
+            framework.capability(Compilation), "compiles", lambda value: isinstance(value, Compiled)
+        )
+        monkeypatch.setattr(
+            framework.capability(Compilation),
+            "original",
+            lambda f: f.args[0] if isinstance(f, partial) else None,
         )
         monkeypatch.setattr(framework, "parts", lambda value: None)
         self.make = lambda function: Compiled(run, function)

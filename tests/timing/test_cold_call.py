@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.timing.first_call import FirstCall, Program
+from ipyjaxbench.frameworks.compilation import Program
+from ipyjaxbench.timing.first_call import FirstCall
 from tests.bench import MS, Bench, recorder, told
 
 CODE = "jitted; call()"

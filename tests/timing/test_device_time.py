@@ -24,6 +24,7 @@ from ipyjaxbench.timing.device_time import (
     union,
 )
 from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.protocol import Profiler
 from tests.bench import MS, START, Bench, failing, told
 from tests.results import STEADY, measured, rows
 
@@ -339,7 +340,7 @@ def test_a_profiler_that_is_taken_is_said(bench: Bench, monkeypatch: pytest.Monk
     def refuse(run: Callable[[], object]) -> Profile:
         return Profile(reason="a profiler is on already, and is left alone")
 
-    monkeypatch.setattr(bench.framework, "profile", refuse)
+    monkeypatch.setattr(bench.framework.capability(Profiler), "profile", refuse)
     m = bench.time(START, number=2, repeat=2, device=True)
     assert rows(m)["device"] == ("not told by fake: a profiler is on already, and is left alone")
 

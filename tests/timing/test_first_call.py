@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.timing.first_call import Counterpart, FirstCall, Program, rows
+from ipyjaxbench.frameworks.compilation import Program
+from ipyjaxbench.timing.first_call import Counterpart, FirstCall, rows
 from ipyjaxbench.timing.measurement import Measurement
 from tests import results
 from tests.results import STEADY, measured

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeArray
 from tests.bench import MS, START, Bench, failing, recorder, told
 
@@ -257,7 +258,7 @@ def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
         assert not array.deleted
         array.deleted = True
 
-    monkeypatch.setattr(bench.framework, "gives_away", lambda function: True)
+    monkeypatch.setattr(bench.framework.capability(Compilation), "donates", lambda function: True)
     turns = bench.counted(each)
     bench.names["x"] = own = FakeArray(bench.device, 0)
     m = bench.time("call(); x")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
 from ipyjaxbench.timing.runner import Calls, First
 from ipyjaxbench.timing.synchronize import Drain
@@ -111,7 +112,7 @@ def test_samples_of_calls_that_are_waited_for_ask_nothing() -> None:
 
 def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:
     bench = Bench("if log: device.compile(1000)\nclock.advance(1)")
-    with bench.framework.watch(()) as watch:
+    with bench.framework.capability(Compilation).watch(()) as watch:
         bench.calls.watches = [watch]
         assert bench.calls.sample(2)[1::2] == (2, False)
         bench.log.append("from now on")

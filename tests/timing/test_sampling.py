@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
 from ipyjaxbench.timing import sampling
 from ipyjaxbench.timing.runner import Calls, Sample
@@ -34,7 +35,7 @@ class Bench:
         drain = Drain([framework], self.clock)
         snippet = Snippet(Source.plain("call()"), {"call": call})
         self.calls = Calls(snippet, None, self.clock, drain)
-        self.calls.watches = [framework.watch(())]
+        self.calls.watches = [framework.capability(Compilation).watch(())]
         self.calls.arrange(None, value=False, names=(), kept={})
         self.samples = Samples()
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
 from ipyjaxbench.timing import sampling
 from ipyjaxbench.timing.runner import Calls
@@ -24,7 +25,7 @@ def queue_of(
     framework = FakeFramework(device)
     snippet = Snippet(Source.plain(code), {"device": device, "clock": device.clock})
     calls = Calls(snippet, None, device.clock, Drain([framework], device.clock))
-    calls.watches = [framework.watch(())]
+    calls.watches = [framework.capability(Compilation).watch(())]
 
     def wait(array: Any) -> None:
         array.wait()

@@ -12,7 +12,9 @@ import jax
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
 from ipyjaxbench.adapters.shared import matmul_precision
+from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.validity import setting_notes as notes
 from ipyjaxbench.timing.validity.code_facts import Seen
 
@@ -39,14 +41,20 @@ _CASTS = re.compile(
 _FULL_PRECISION = ("highest", "float32")
 
 
-class Cautions:
-    """Looks at JAX's settings; remembers what tiny products have shown."""
+class JaxCaveats(Caveats):
+    """Numbers made narrower, debugging options, several processes, rounded products."""
 
-    def __init__(self) -> None:
+    def __init__(self, framework: Framework) -> None:
+        super().__init__(framework)
+        #: What tiny products have shown.
         self._lost: dict[tuple[str, str | None], float | None] = {}
 
-    def about(self, seen: Seen) -> Iterator[Note]:
-        """All that there is to say; JAX is started."""
+    def caveats(self, code: Seen) -> Iterator[Note]:
+        """Nothing before JAX has started."""
+        if self.framework.started():
+            yield from self._about(code)
+
+    def _about(self, seen: Seen) -> Iterator[Note]:
         yield from _narrowed(seen)
         yield from self._rounded(seen)
         yield from _options()

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 from jax._src import compilation_cache, config
 
-from ipyjaxbench.frameworks.compilation import Fresh
+from ipyjaxbench.frameworks.compilation import ColdCall
 
 #: No user has these numbers, and each call gets one of its own.
 _keys = itertools.count(1_618_033)
@@ -16,7 +16,7 @@ _AHEAD = "what was compiled ahead of time stayed as it was"
 
 
 @contextmanager
-def fresh(functions: Sequence[object]) -> Iterator[Fresh]:
+def cold_call(functions: Sequence[object]) -> Iterator[ColdCall]:
     """Let all that this thread calls be traced and compiled anew, eager operations too.
 
     The number of profiling runs is part of every key under which JAX keeps a program, in Python
@@ -28,10 +28,10 @@ def fresh(functions: Sequence[object]) -> Iterator[Fresh]:
     number: Any = getattr(config, "pgle_profiling_runs", None)
     guided: Any = getattr(config, "enable_pgle", None)
     if number is None or guided is None or guided.value:
-        yield Fresh(told=[*told, "JAX's caches in memory stayed in use"])
+        yield ColdCall(caveats=[*told, "JAX's caches in memory stayed in use"])
         return
     with number(next(_keys)), no_disk_cache() as left_out:
-        yield Fresh(told=told if left_out else [*told, "the disk cache stayed in use"])
+        yield ColdCall(caveats=told if left_out else [*told, "the disk cache stayed in use"])
 
 
 @contextmanager

@@ -1,13 +1,27 @@
 """What JAX traced, lowered and compiled in some code."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
-from ipyjaxbench.adapters.jax.compile_events import PHASES, Event, Events
-from ipyjaxbench.frameworks.compilation import Watch
-from ipyjaxbench.timing.first_call import Program
+import jax
+
+from ipyjaxbench.adapters.jax.cold_call import cold_call
+from ipyjaxbench.adapters.jax.compile_events import Events, phases_of, programs_of
+from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
+from ipyjaxbench.adapters.jax.jit import is_jitted
+from ipyjaxbench.frameworks.compilation import (
+    ColdCall,
+    Compilation,
+    CompilationWatch,
+    Program,
+    Work,
+)
+from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.usercode import objects
 
 
-class JaxWatch(Watch):
+class JaxWatch(CompilationWatch):
     """Intervals of tracing, lowering and compiling, as `jax.monitoring` reports them.
 
     Args:
@@ -47,44 +61,57 @@ class JaxWatch(Watch):
         return {**phases_of(self._events.heard)}
 
 
-def programs_of(events: Sequence[Event]) -> tuple[Program, ...]:
-    """Programs that were made or loaded in some events."""
-    return tuple(
-        Program(e.name, e.seconds, "disk cache" if e.phase == "cache load" else "compiled", "jax")
-        for e in events
-        if e.program
+#: Functions whose traces JAX keeps because `%jaxpr` showed their programs.
+SHOWN: set[str] = set()
+
+
+class JaxCompilation(Compilation):
+    """`jax.jit` and programs compiled ahead of time."""
+
+    builders = (
+        (jax.jit, ""),
+        (jax.pmap, ""),
+        *((f, "jax.jit") for f in (jax.vmap, jax.grad, jax.value_and_grad)),
+        *((f, "jax.jit") for f in (jax.jacfwd, jax.jacrev, jax.hessian, jax.checkpoint)),
     )
 
+    def __init__(self, framework: Framework) -> None:
+        super().__init__(framework)
+        self._works = Works()
 
-def phases_of(events: Sequence[Event]) -> dict[str, float]:
-    """Seconds of each phase that happened, each moment counted once."""
-    spent = disjoint([event.span for event in events])
-    return {phase: seconds for phase, seconds in spent.items() if seconds > 0}
+    def compiles(self, value: object) -> bool:
+        """The results of `jax.jit` and programs compiled ahead of time."""
+        return is_jitted(value) or objects.is_of(value, jax.stages.Compiled)
 
+    def original(self, function: object) -> object | None:
+        """What `jax.jit` was given."""
+        return getattr(function, "__wrapped__", None) if self.compiles(function) else None
 
-def disjoint(spans: Sequence[tuple[float, float, str]]) -> dict[str, float]:
-    """Seconds per phase; where intervals overlap the innermost phase has the moment.
+    def donates(self, function: Any) -> bool:
+        """Whether the function was jitted with donated arguments, as far as JAX tells."""
+        if objects.is_of(function, jax.stages.Compiled):
+            return any(leaf.donated for leaf in jax.tree.leaves(function.args_info))
+        if not self.compiles(function):
+            return False
+        info = getattr(function, "_jit_info", None)
+        if info is None:  # before 0.5 nothing tells: it may
+            return True
+        return bool(info.donate_argnums or info.donate_argnames)
 
-    Args:
-        spans: start, end and phase of each interval, in seconds.
+    def watch(self, functions: Sequence[object]) -> JaxWatch:  # noqa: ARG002
+        """Listen to `jax.monitoring`."""
+        return JaxWatch(SHOWN)
 
-    Returns:
-        Seconds per phase in the order in which they happen; their sum is the union's length.
+    def cold_call(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[ColdCall]:
+        """Every cache asked under another key; eager operations are compiled too."""
+        return cold_call([*named.values(), *unnamed])
 
-    Example:
-        >>> disjoint([(0.0, 3.0, "trace"), (1.0, 2.0, "compile")])
-        {'trace': 2.0, 'lower': 0.0, 'compile': 1.0, 'cache load': 0.0}
-    """
-    innermost_first = list(PHASES.values())
-    total = dict.fromkeys(reversed(innermost_first), 0.0)
-    edges = [(start, 1, phase) for start, _, phase in spans]
-    edges += [(end, -1, phase) for _, end, phase in spans]
-    running = dict.fromkeys(innermost_first, 0)
-    before = 0.0
-    for moment, step, phase in sorted(edges):
-        inner = next((p for p in innermost_first if running[p]), None)
-        if inner is not None:
-            total[inner] += moment - before
-        running[phase] += step
-        before = moment
-    return total
+    def work(
+        self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Work | None:
+        """Read the jaxpr and the executable that the function has for these arguments."""
+        if not is_jitted(function) or jax.config.jax_disable_jit:
+            return None
+        return self._works.of_call(function, args, kwargs)

@@ -1,15 +1,15 @@
 """What JAX tells of its tracing, lowering and compiling, as it happens."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import jax.monitoring
 from jax._src import monitoring
 
+from ipyjaxbench.frameworks.compilation import UNNAMED, Program
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.timing.first_call import UNNAMED
 
 _CLOCK = Clock.elapsed()
 _TRACE = "/jax/core/compile/jaxpr_trace_duration"
@@ -90,3 +90,46 @@ def _unregister(listener: Callable[..., None]) -> None:
         public(listener)
     else:  # before 0.8.3
         monitoring._unregister_event_duration_listener_by_callback(listener)
+
+
+def programs_of(events: Sequence[Event]) -> tuple[Program, ...]:
+    """Programs that were made or loaded in some events."""
+    return tuple(
+        Program(e.name, e.seconds, "disk cache" if e.phase == "cache load" else "compiled", "jax")
+        for e in events
+        if e.program
+    )
+
+
+def phases_of(events: Sequence[Event]) -> dict[str, float]:
+    """Seconds of each phase that happened, each moment counted once."""
+    spent = disjoint([event.span for event in events])
+    return {phase: seconds for phase, seconds in spent.items() if seconds > 0}
+
+
+def disjoint(spans: Sequence[tuple[float, float, str]]) -> dict[str, float]:
+    """Seconds per phase; where intervals overlap the innermost phase has the moment.
+
+    Args:
+        spans: start, end and phase of each interval, in seconds.
+
+    Returns:
+        Seconds per phase in the order in which they happen; their sum is the union's length.
+
+    Example:
+        >>> disjoint([(0.0, 3.0, "trace"), (1.0, 2.0, "compile")])
+        {'trace': 2.0, 'lower': 0.0, 'compile': 1.0, 'cache load': 0.0}
+    """
+    innermost_first = list(PHASES.values())
+    total = dict.fromkeys(reversed(innermost_first), 0.0)
+    edges = [(start, 1, phase) for start, _, phase in spans]
+    edges += [(end, -1, phase) for _, end, phase in spans]
+    running = dict.fromkeys(innermost_first, 0)
+    before = 0.0
+    for moment, step, phase in sorted(edges):
+        inner = next((p for p in innermost_first if running[p]), None)
+        if inner is not None:
+            total[inner] += moment - before
+        running[phase] += step
+        before = moment
+    return total

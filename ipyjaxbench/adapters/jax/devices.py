@@ -2,38 +2,83 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
 from jax._src import config as jax_config
 from jax._src import xla_bridge
 
+from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
 from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES, too_late
+from ipyjaxbench.device.memory_settings import MemorySetting
+from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
-from ipyjaxbench.host.system import in_words
+from ipyjaxbench.host.system import in_words, usable_cpus
 
 _GPUS = ("gpu", "cuda", "rocm")
 
 
-def home(version: str) -> Home:
-    """The devices of all backends that were started."""
-    devices = [d for backend in xla_bridge.backends().values() for d in backend.local_devices()]
-    gpus = nvml.gpus() if has_gpus() else ()
-    found = [_device(each, gpus) for each in devices]
-    default, why = _default()
-    return Home(
-        framework="jax",
-        version=version,
-        started=True,
-        devices=tuple(device for device, _ in found),
-        default=default,
-        why=why,
-        words=(
-            *filter(None, (told for _, told in found)),
-            *_virtual(devices),
-            *(_words() if has_gpus() else ()),
-        ),
-    )
+class JaxDevices(DeviceInventory):
+    """The devices of all backends that were started; none is asked for before that."""
+
+    has_devices = True
+
+    def devices(self) -> Home:
+        """Devices of this process, with what JAX took of their memory."""
+        if not has_started():
+            return super().devices()
+        devices = local_devices()
+        gpus = nvml.gpus() if has_gpus() else ()
+        found = [_device(each, gpus) for each in devices]
+        default, why = _default()
+        return Home(
+            framework="jax",
+            version=self.framework.version(),
+            started=True,
+            devices=tuple(device for device, _ in found),
+            default=default,
+            why=why,
+            words=(
+                *filter(None, (told for _, told in found)),
+                *_virtual(devices),
+                *(_words() if has_gpus() else ()),
+            ),
+        )
+
+    def start(self) -> bool:
+        """Asking for devices makes them."""
+        return bool(jax.devices())
+
+    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+        """Variables of the environment, which JAX reads when it first looks for devices."""
+        if not has_started():
+            return MEMORY_VARIABLES["jax"].set(prealloc=prealloc, fraction=fraction)
+        if not has_gpus():
+            return iter([MemorySetting("jax", "has started without a GPU: nothing to set")])
+        return iter([too_late("jax", prealloc=prealloc, fraction=fraction)])
+
+    def threads(self) -> int | None:
+        """XLA's pool on the CPU has one for each that is usable, unless a flag says otherwise."""
+        alone = "--xla_cpu_multi_thread_eigen=false" in os.environ.get("XLA_FLAGS", "")
+        return 1 if alone else usable_cpus()
+
+    def aligned(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Precision alone: XLA's threads are set when it starts."""
+        context: AbstractContextManager[object] = jax.default_matmul_precision("highest")
+        return context
+
+    def probe(self, device: str) -> Probe | None:
+        """Any device of this process."""
+        return next((JaxProbe(d) for d in local_devices() if name_of(d) == device), None)
+
+
+def local_devices() -> list[Any]:
+    """Return the devices of this process, of all backends that were started."""
+    backends = xla_bridge.backends()
+    return [d for backend in backends.values() for d in backend.local_devices()]
 
 
 def name_of(device: Any) -> str:

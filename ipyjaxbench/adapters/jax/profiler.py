@@ -12,10 +12,20 @@ import jax.profiler
 from ipyjaxbench.adapters.shared import xplane
 from ipyjaxbench.host.system import TAKEN, in_words
 from ipyjaxbench.timing.device_time import Profile
+from ipyjaxbench.timing.protocol import Profiler
 
 
-def profile(run: Callable[[], object]) -> Profile:
-    """Trace with `jax.profiler` into a folder that is removed again."""
+class JaxProfiler(Profiler):
+    """`jax.profiler`."""
+
+    def profile(self, run: Callable[[], object]) -> Profile:
+        """Trace into a folder that is removed again."""
+        if not self.framework.started():
+            return Profile(reason="nothing was computed yet")
+        return _profile(run)
+
+
+def _profile(run: Callable[[], object]) -> Profile:
     if getattr(jax.profiler, "ProfileData", None) is None:
         return Profile(reason="this version does not read profiles (jax 0.10 does)")
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:

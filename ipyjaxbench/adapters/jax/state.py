@@ -1,10 +1,13 @@
 """What calls change of JAX's: references, which can be written to, and arrays given away."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
+from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.undo import Given, Room, State
 from ipyjaxbench.host.system import host_memory
 from ipyjaxbench.usercode import objects
@@ -66,3 +69,28 @@ def _of_array(array: Any, room: Room) -> list[State]:
     if not room.take("host", int(array.nbytes), host_memory):
         return []
     return [Given(array, array.copy(), array.is_deleted)]
+
+
+class JaxState(MutableState):
+    """References, which can be written to; arrays never change, and may be given away."""
+
+    def states(self, value: object, room: Room) -> list[State] | None:
+        """Those of references; of arrays a copy where calls may give them away."""
+        return states(value, room)
+
+    def copy(self, value: Any) -> Any | None:
+        """The same pytree with new buffers; None if over a tenth of the free memory is needed."""
+        arrays = [leaf for leaf in trees.leaves(value) if isinstance(leaf, jax.Array)]
+        if any(a.is_deleted() for a in arrays):
+            return None
+        needed = sum(self.framework.placement(a).nbytes for a in arrays)
+        if needed > self.framework.free_memory() / 10:
+            return None
+        fresh = trees.mapped(lambda a: a.copy() if isinstance(a, jax.Array) else a, value)
+        return jax.block_until_ready(fresh)
+
+    def revived(self, value: Any, copies: Mapping[int, Any]) -> Any:
+        """The same pytree; the same object where none of its arrays is gone."""
+        if not any(id(leaf) in copies for leaf in trees.leaves(value)):
+            return value
+        return trees.mapped(lambda leaf: copies.get(id(leaf), leaf), value)

@@ -18,6 +18,7 @@ from ipyjaxbench.device.protocol import (
     Crossing,
     CrossingWatch,
     Tell,
+    TransferWatch,
     is_of_numpy,
     is_operator,
     module_of,
@@ -260,3 +261,11 @@ def _devices(arrays: Iterable[Any]) -> str:
 def _names(devices: Iterable[Any]) -> str:
     found = sorted({(device.platform, device.id) for device in devices})
     return short([f"{platform}:{number}" for platform, number in found])
+
+
+class JaxTransfers(TransferWatch):
+    """Where arrays are read on the host and put on devices."""
+
+    def watch(self, on_copy: Tell) -> JaxCrossings:
+        """Reads, puts, and calls seen from outside."""
+        return JaxCrossings(on_copy)

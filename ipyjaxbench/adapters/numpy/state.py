@@ -4,13 +4,15 @@ import math
 import sys
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ipyjaxbench.adapters.numpy import pandas_state
+from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
 from ipyjaxbench.frameworks.state.undo import Attributes, Draws, Room, State
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.host.system import host_memory, of_kind
 from ipyjaxbench.usercode import objects
 
 _PAGE = 4096  # bytes
@@ -158,3 +160,36 @@ def _digest(array: Any) -> int:
     pages = octets[:whole].view(np.uint64).reshape(-1, _PAGE // 8)
     # Sums are read as fast as memory is; a checksum of every byte takes a second for a gigabyte.
     return zlib.crc32(octets[whole:], zlib.crc32(pages.sum(axis=1)))
+
+
+class NumPyState(MutableState):
+    """Numbers of arrays and generators, and blocks of pandas's, which hold arrays."""
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002
+        """The legacy global state, and that of generators among the values."""
+        if "numpy.random" not in sys.modules:  # it is loaded on demand: leave it so
+            return None
+        shared = np.random.get_state(legacy=False)
+        own = of_kind(values, np.random.Generator, np.random.BitGenerator)
+        bits = [g.bit_generator if isinstance(g, np.random.Generator) else g for g in own]
+        states = [bit.state for bit in bits]
+        legacy = of_kind(values, np.random.RandomState)
+        legacy_states = [generator.get_state(legacy=False) for generator in legacy]
+
+        def restore() -> None:
+            np.random.set_state(shared)
+            for bit, state in zip(bits, states, strict=True):
+                bit.state = state
+            for generator, before in zip(legacy, legacy_states, strict=True):
+                generator.set_state(before)
+
+        return restore
+
+    def states(self, value: object, room: Room) -> Sequence[State] | None:
+        """The numbers of arrays, and generators; blocks of pandas's, which hold arrays."""
+        found = states(value, room)
+        return pandas_state.states(value) if found is None else found
+
+    def changes_in_place(self, method: str) -> bool:
+        """Those that give back nothing."""
+        return method in ("sort", "partition", "fill", "put", "itemset", "resize")

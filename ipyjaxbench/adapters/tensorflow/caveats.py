@@ -11,21 +11,27 @@ from tensorflow.python.framework import config
 from tensorflow.python.profiler import profiler_v2
 
 from ipyjaxbench.adapters.shared import matmul_precision
+from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.reports.note import GOOD_TO_KNOW, Note
+from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.validity import setting_notes as notes
 from ipyjaxbench.timing.validity.code_facts import Seen
 
 
-class Cautions:
-    """Looks at TensorFlow's settings; remembers what tiny products have shown."""
+class TensorFlowCaveats(Caveats):
+    """Debugging modes, a tape around the code, several workers, rounded products."""
 
-    def __init__(self) -> None:
+    def __init__(self, framework: Framework) -> None:
+        super().__init__(framework)
+        #: What tiny products have shown.
         self._lost: dict[str, float | None] = {}
 
-    def about(self, seen: Seen) -> Iterator[Note]:
-        """All that there is to say; TensorFlow is started."""
-        yield from self._rounded(seen)
-        yield from _modes(seen)
+    def caveats(self, code: Seen) -> Iterator[Note]:
+        """Nothing before TensorFlow has started."""
+        if not self.framework.started():
+            return
+        yield from self._rounded(code)
+        yield from _modes(code)
         if _tape_is_on():
             yield notes.recorded("A tf.GradientTape", "time it outside of the tape")
         if getattr(profiler_v2, "_profiler", None) is not None:

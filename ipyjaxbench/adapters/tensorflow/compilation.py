@@ -1,7 +1,7 @@
 """What TensorFlow tells of its traces, and functions that have none yet."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import get_ident
 from typing import Any
@@ -9,11 +9,17 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
-from ipyjaxbench.frameworks.compilation import Fresh, Watch
-from ipyjaxbench.timing.first_call import UNNAMED, Program
+from ipyjaxbench.frameworks.compilation import (
+    UNNAMED,
+    ColdCall,
+    Compilation,
+    CompilationWatch,
+    Program,
+)
+from ipyjaxbench.usercode import objects
 
 
-class TraceWatch(Watch):
+class TraceWatch(CompilationWatch):
     """Counts traces, and TensorFlow's own clock over them; XLA's compilations are not told."""
 
     def __init__(self, functions: Sequence[Any]) -> None:
@@ -74,7 +80,7 @@ def _tracing_clock() -> Any:
 
 
 @contextmanager
-def clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[Fresh]:
+def clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[ColdCall]:
     """Functions with the same options and no traces yet; nothing public makes one."""
     stand_ins: dict[str, object] = {}
     kept = [_name(function) for function in unnamed]
@@ -85,7 +91,7 @@ def clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[Fres
         except Exception:  # noqa: BLE001  another version takes other arguments
             kept.append(name)
     told = [f"{name} kept its traces" for name in dict.fromkeys(kept)]
-    yield Fresh(stand_ins, told)
+    yield ColdCall(stand_ins, told)
 
 
 def _name(function: object) -> str:
@@ -125,3 +131,28 @@ def apart() -> Iterator[list[str]]:
         yield kept
     finally:
         kind.__call__ = original
+
+
+class TensorFlowCompilation(Compilation):
+    """`tf.function`."""
+
+    builders = ((tf.function, ""),)
+    reads_code = True
+
+    def compiles(self, value: object) -> bool:
+        """The results of `tf.function`."""
+        return objects.is_of(value, tf.types.experimental.PolymorphicFunction)
+
+    def original(self, function: object) -> object | None:
+        """What `tf.function` was given."""
+        return getattr(function, "python_function", None) if self.compiles(function) else None
+
+    def watch(self, functions: Sequence[object]) -> TraceWatch:
+        """Ask the functions in play how often they were traced."""
+        return TraceWatch([f for f in functions if self.compiles(f)])
+
+    def cold_call(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[ColdCall] | None:
+        """The same functions made anew: each has traces of its own."""
+        return clones(named, unnamed) if named or unnamed else None

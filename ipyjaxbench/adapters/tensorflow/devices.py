@@ -2,39 +2,94 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 
 from ipyjaxbench import units
+from ipyjaxbench.adapters.tensorflow import gpu_memory
+from ipyjaxbench.adapters.tensorflow.microbenchmarks import TensorFlowProbe
 from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.device.memory_settings import MemorySetting
+from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
-from ipyjaxbench.host.system import in_words
+from ipyjaxbench.host.system import in_words, usable_cpus
 
 _GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"
 _SET = "tf.config.experimental.set_memory_growth(gpu, True)"
 
 
-def home(version: str, *, started: bool) -> Home:
+class TensorFlowDevices(DeviceInventory):
     """The devices that there are; asking for them would start TensorFlow and its GPUs."""
-    if not started:
-        return Home("tensorflow", version, started=False, words=tuple(_before()))
-    logical = tf.config.list_logical_devices()
-    physical = tf.config.get_visible_devices()
-    found = [_device(each, physical) for each in logical]
-    words = [told for _, told in found if told]
-    words += [*_virtual(logical, physical), *_growth(physical), *_strategy()]
-    default, why = _default(logical)
-    return Home(
-        framework="tensorflow",
-        version=version,
-        started=True,
-        devices=tuple(device for device, _ in found),
-        default=default,
-        why=why,
-        words=tuple(words),
-    )
+
+    has_devices = True
+
+    def devices(self) -> Home:
+        """The devices that there are; asking for them would start TensorFlow and its GPUs."""
+        version = self.framework.version()
+        if not self.framework.started():
+            return Home("tensorflow", version, started=False, words=tuple(_before()))
+        logical = tf.config.list_logical_devices()
+        physical = tf.config.get_visible_devices()
+        found = [_device(each, physical) for each in logical]
+        words = [told for _, told in found if told]
+        words += [*_virtual(logical, physical), *_growth(physical), *_strategy()]
+        default, why = _default(logical)
+        return Home(
+            framework="tensorflow",
+            version=version,
+            started=True,
+            devices=tuple(device for device, _ in found),
+            default=default,
+            why=why,
+            words=tuple(words),
+        )
+
+    def start(self) -> bool:
+        """Asking for devices makes them."""
+        return bool(tf.config.list_logical_devices())
+
+    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+        """Growth or a limit of each GPU, before it has started them."""
+        started = self.framework.started()
+        return gpu_memory.set_memory(started=started, prealloc=prealloc, fraction=fraction)
+
+    def threads(self) -> int | None:
+        """Those of one operation on the CPU, as far as they were set; else all CPUs."""
+        return tf.config.threading.get_intra_op_parallelism_threads() or usable_cpus()
+
+    @contextmanager
+    def aligned(self, threads: int) -> Iterator[None]:  # noqa: ARG002
+        """Precision alone: threads are set before TensorFlow starts."""
+        allowed = tf.config.experimental.tensor_float_32_execution_enabled()
+        tf.config.experimental.enable_tensor_float_32_execution(enabled=False)
+        try:
+            yield
+        finally:
+            tf.config.experimental.enable_tensor_float_32_execution(enabled=allowed)
+
+    def probe(self, device: str) -> Probe | None:
+        """Any device, where operations run as they are written."""
+        if not tf.executing_eagerly():
+            return None
+        return TensorFlowProbe(
+            device, tf.test.experimental.sync_devices if may_run_ahead() else None
+        )
+
+
+def may_run_ahead() -> bool:
+    """Whether operations may still run when Python goes on: on accelerators, or told to."""
+    return not tf.config.experimental.get_synchronous_execution() or _has_accelerators()
+
+
+@cache
+def _has_accelerators() -> bool:
+    """Asking starts TensorFlow's devices, which then stay what they are."""
+    return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
 
 
 def name_of(device: str) -> str:

@@ -7,9 +7,9 @@ import tensorflow as tf
 from tensorflow.python.framework import ops
 
 from ipyjaxbench.adapters.tensorflow.devices import name_of
-from ipyjaxbench.device.placement import Located
+from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.device.sharding import Shard, Sharding
-from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.usercode import objects
 
 #: Tensors that are made of several, with what they call them.
@@ -20,30 +20,48 @@ _PARTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
 )
 
 
-def located(place: Placement, name: str, array: Any) -> Located:
-    """One tensor or variable; a variable with a copy on each of several devices is one.
+class TensorFlowArrays(ArrayInspector):
+    """Tensors, and variables with their replicas; no list of tensors is kept."""
 
-    Args:
-        place: its type and the device of its first copy.
-        name: to tell it by.
-        array: a tensor or variable.
-    """
-    copies = _copies(array)
-    devices = tuple(name_of(each.device) for each in copies) or place.devices
-    shape = place.shape or ()
-    symbolic = isinstance(array, tf.Tensor) and not isinstance(array, ops.EagerTensor)
-    return Located(
-        name=name,
-        framework="tensorflow",
-        dtype=place.dtype,
-        shape=shape,
-        nbytes=0 if symbolic else place.nbytes,
-        devices=() if symbolic else devices,
-        layout="symbolic: a part of a graph, without numbers"
-        if symbolic
-        else _variable(name, array),
-        sharding=_replicated(array, shape, devices) if len(copies) > 1 else None,
-    )
+    def located(self, name: str, array: Any) -> Located:
+        """One tensor or variable; a variable with a copy on each of several devices is one.
+
+        Args:
+            name: to tell it by.
+            array: a tensor or variable.
+        """
+        place = self.framework.placement(array)
+        copies = _copies(array)
+        devices = tuple(name_of(each.device) for each in copies) or place.devices
+        shape = place.shape or ()
+        symbolic = isinstance(array, tf.Tensor) and not isinstance(array, ops.EagerTensor)
+        return Located(
+            name=name,
+            framework="tensorflow",
+            dtype=place.dtype,
+            shape=shape,
+            nbytes=0 if symbolic else place.nbytes,
+            devices=() if symbolic else devices,
+            layout="symbolic: a part of a graph, without numbers"
+            if symbolic
+            else _variable(name, array),
+            sharding=_replicated(array, shape, devices) if len(copies) > 1 else None,
+        )
+
+    def weight(self, array: Any) -> Weight | None:
+        """Device and bytes; of variables with their replicas."""
+        if type(array) is not ops.EagerTensor:
+            return super().weight(array)
+        place = self.framework.placement(array)
+        return Weight(place.devices, place.nbytes)
+
+    def to_numpy(self, array: Any) -> Any | None:
+        """A copy; dtypes that NumPy lacks become float32."""
+        read = getattr(array, "numpy", None)  # symbolic tensors have none
+        if read is None:
+            return None
+        host = read()
+        return host if host.dtype.kind in "biufc" else host.astype("float32")
 
 
 def _copies(array: Any) -> tuple[Any, ...]:

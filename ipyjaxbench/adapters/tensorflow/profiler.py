@@ -12,6 +12,7 @@ from ipyjaxbench.adapters.shared import xplane
 from ipyjaxbench.adapters.shared.stderr import without_lines
 from ipyjaxbench.host.system import TAKEN, in_words
 from ipyjaxbench.timing.device_time import Profile
+from ipyjaxbench.timing.protocol import Profiler
 
 _EAGER = "EagerLocalExecute: "
 #: What the profiler says of itself; the level from which it does is read once, at the import.
@@ -21,26 +22,31 @@ _LOGGED = re.compile(rb"I\d{4} .*\b(profiler_session|save_profile)\.cc:\d+\]")
 _NODE = re.compile(r"[^:\s]+:(\w+)")  # an operation of a graph, as "matmul:MatMul"
 
 
-def profile(run: Callable[[], object]) -> Profile:
-    """Trace with `tf.profiler` into a folder that is removed again."""
-    try:
-        from tensorflow.tsl.profiler.protobuf import xplane_pb2
-    except ImportError:
-        return Profile(reason="this version does not read profiles")
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+class TensorFlowProfiler(Profiler):
+    """`tf.profiler`."""
+
+    def profile(self, run: Callable[[], object]) -> Profile:
+        """Trace into a folder that is removed again."""
+        if not self.framework.started():
+            return Profile(reason="nothing was computed yet")
         try:
-            with without_lines(_LOGGED):
-                tf.profiler.experimental.start(folder)
-        except tf.errors.AlreadyExistsError:
-            return Profile(reason=TAKEN)
-        except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
-            return Profile(reason=in_words(error))
-        failed = ""
-        try:
-            run()
-        finally:
-            failed = _stopped()
-        return Profile(reason=failed) if failed else _read(Path(folder), xplane_pb2.XSpace)
+            from tensorflow.tsl.profiler.protobuf import xplane_pb2
+        except ImportError:
+            return Profile(reason="this version does not read profiles")
+        with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            try:
+                with without_lines(_LOGGED):
+                    tf.profiler.experimental.start(folder)
+            except tf.errors.AlreadyExistsError:
+                return Profile(reason=TAKEN)
+            except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
+                return Profile(reason=in_words(error))
+            failed = ""
+            try:
+                run()
+            finally:
+                failed = _stopped()
+            return Profile(reason=failed) if failed else _read(Path(folder), xplane_pb2.XSpace)
 
 
 def _stopped() -> str:

@@ -1,12 +1,17 @@
 """What calls change of TensorFlow's: values of variables."""
 
+import random
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import context as tf_context
+from tensorflow.python.ops import stateful_random_ops
 
+from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
 from ipyjaxbench.frameworks.state.undo import Room, State
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.host.system import host_memory, of_kind
 from ipyjaxbench.usercode import objects
 
 
@@ -67,3 +72,41 @@ def states(value: Any, room: Room) -> list[State] | None:
 
 def _digest(value: Any) -> int:
     return zlib.crc32(value.numpy().tobytes())
+
+
+class TensorFlowState(MutableState):
+    """Values of variables, and the seeds that eager operations draw."""
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:
+        """The seeds that eager operations draw, and the state of generators.
+
+        A kernel is cached with its seed and holds a state of its own. So that later calls do not
+        advance kernels that the user's next operation will use, they draw other seeds.
+        """
+        if not self.framework.started():
+            return None
+        context = tf_context.context()
+        drawn = vars(context).get("_rng")  # set by tf.random.set_seed
+        state = drawn.getstate() if drawn is not None else None
+        shared = stateful_random_ops.global_generator
+        own = of_kind(values, tf.random.Generator)
+        generators = own if shared is None else [shared, *own]
+        states = [tf.identity(generator.state) for generator in generators]
+        if drawn is not None and later:
+            drawn.seed(random.Random(repr(state)).getrandbits(64))
+
+        def restore() -> None:
+            if drawn is not None:
+                drawn.setstate(state)
+            for generator, before in zip(generators, states, strict=True):
+                generator.state.assign(before)
+
+        return restore
+
+    def states(self, value: object, room: Room) -> Sequence[State] | None:
+        """Values of variables."""
+        return states(value, room) if self.framework.started() else None
+
+    def changes_in_place(self, method: str) -> bool:
+        """Those of variables."""
+        return method in ("assign", "assign_add", "assign_sub")

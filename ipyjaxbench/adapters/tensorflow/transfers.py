@@ -12,6 +12,8 @@ from ipyjaxbench.device.protocol import (
     SHARES,
     Crossing,
     CrossingWatch,
+    Tell,
+    TransferWatch,
     is_of_numpy,
     is_operator,
     module_of,
@@ -155,3 +157,11 @@ def _place(tensor: Any) -> str:
 
 def _on_host(tensor: Any) -> bool:
     return _place(tensor).startswith("cpu")
+
+
+class TensorFlowTransfers(TransferWatch):
+    """What tensors are read, made and sent by."""
+
+    def watch(self, on_copy: Tell) -> TensorFlowCrossings:
+        """Reads, makes, sends, and calls seen from outside."""
+        return TensorFlowCrossings(on_copy)

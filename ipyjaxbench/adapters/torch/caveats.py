@@ -7,7 +7,9 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.shared import matmul_precision
+from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.reports.note import GOOD_TO_KNOW, Note
+from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.validity import setting_notes as notes
 from ipyjaxbench.timing.validity.code_facts import Seen
 
@@ -16,17 +18,19 @@ _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_
 _MIXED = "mixed"  # what PyTorch answers where old and new settings are used together
 
 
-class Cautions:
-    """Looks at PyTorch's settings; remembers what tiny products have shown."""
+class TorchCaveats(Caveats):
+    """What autograd recorded, debugging modes, several processes, rounded products."""
 
-    def __init__(self) -> None:
+    def __init__(self, framework: Framework) -> None:
+        super().__init__(framework)
+        #: What tiny products have shown.
         self._lost: dict[tuple[str, str], float | None] = {}
 
-    def about(self, seen: Seen) -> Iterator[Note]:
+    def caveats(self, code: Seen) -> Iterator[Note]:
         """All that there is to say."""
-        yield from _recorded(seen)
-        yield from self._rounded(seen)
-        yield from _modes(seen)
+        yield from _recorded(code)
+        yield from self._rounded(code)
+        yield from _modes(code)
         if _profiling():
             yield notes.watched("torch.profiler")
         yield from _processes()

@@ -3,14 +3,19 @@
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import FunctionType
 from typing import Any, NamedTuple
 
 import torch
 
-from ipyjaxbench.frameworks.compilation import Fresh, Watch
-from ipyjaxbench.timing.first_call import UNNAMED, Program
+from ipyjaxbench.frameworks.compilation import (
+    UNNAMED,
+    ColdCall,
+    Compilation,
+    CompilationWatch,
+    Program,
+)
 from ipyjaxbench.usercode.objects import attributes
 
 _EMPTIED = "inductor's caches in memory were emptied, those on disk kept"
@@ -50,7 +55,7 @@ class _Compilation(NamedTuple):
     frame: bool = True
 
 
-class DynamoWatch(Watch):
+class DynamoWatch(CompilationWatch):
     """Dynamo's own record of compilations, which is read and never emptied.
 
     Dynamo is loaded by the first `torch.compile`: until then there is nothing to read. The record
@@ -156,7 +161,7 @@ def _record() -> list[Any]:
 
 
 @contextmanager
-def fresh(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterator[Fresh]:
+def cold_call(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterator[ColdCall]:
     """The same functions under code objects of their own, for which nothing is compiled yet.
 
     Dynamo keeps what it compiled, and counts recompilations, with the code object, so those of the
@@ -180,7 +185,7 @@ def fresh(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterator[Fr
             stack.enter_context(_empty_cache())
             told.append(_EMPTIED)
         try:
-            yield Fresh(stand_ins, told)
+            yield ColdCall(stand_ins, told)
         # Left by an error, inductor's own context would leave its folder behind and log it.
         except BaseException as raised:  # noqa: BLE001
             error = raised
@@ -229,3 +234,28 @@ def _empty_cache() -> Any:
     from torch._inductor import utils
 
     return (getattr(utils, "fresh_cache", None) or utils.fresh_inductor_cache)()
+
+
+class TorchCompilation(Compilation):
+    """`torch.compile`."""
+
+    builders = ((torch.compile, ""),)
+    reads_code = True
+
+    def compiles(self, value: object) -> bool:
+        """The results of `torch.compile`, and modules compiled in place."""
+        return is_compiled(value)
+
+    def original(self, function: object) -> object | None:
+        """What `torch.compile` was given."""
+        return original(function) if is_compiled(function) else None
+
+    def watch(self, functions: Sequence[object]) -> DynamoWatch:
+        """Read dynamo's own record of compilations."""
+        return DynamoWatch([f for f in functions if is_compiled(f)])
+
+    def cold_call(
+        self, named: Mapping[str, object], unnamed: Sequence[object]
+    ) -> AbstractContextManager[ColdCall] | None:
+        """The same functions compiled anew, with an empty disk cache."""
+        return cold_call(named, unnamed) if named or unnamed else None

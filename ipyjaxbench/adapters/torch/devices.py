@@ -3,14 +3,19 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
 
 from ipyjaxbench import units
+from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
 from ipyjaxbench.device.inventory import Device, Home
 from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES
 from ipyjaxbench.device.memory_settings import MemorySetting
+from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
 from ipyjaxbench.host.system import in_words
 
@@ -18,43 +23,93 @@ _SETTING = "PYTORCH_CUDA_ALLOC_CONF"
 _MUCH = 0.1  # of what is reserved
 
 
-def home(version: str) -> Home:
+class TorchDevices(DeviceInventory):
     """The CPU, and accelerators that this process has used; no other one is asked."""
-    devices: list[Device] = [Device("cpu")]
-    words: list[str] = []
-    if torch.cuda.is_initialized():
-        gpus = nvml.gpus()
+
+    has_devices = True
+
+    def devices(self) -> Home:
+        """The CPU, and accelerators that this process has used; no other one is asked."""
+        devices: list[Device] = [Device("cpu")]
+        words: list[str] = []
+        if torch.cuda.is_initialized():
+            gpus = nvml.gpus()
+            for index in range(torch.cuda.device_count()):
+                device, told = _cuda(index, gpus)
+                devices.append(device)
+                words += told
+            words += _versions()
+            if torch.version.cuda and all(device.users is None for device in devices):
+                words.append("who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say")
+        elif torch.version.cuda is not None and (gpus := nvml.gpus()):
+            words.append(
+                f"{units.count(len(gpus), 'GPU')}, not used yet by PyTorch (--start to look)"
+            )
+        if torch.xpu.is_initialized():
+            devices += [_other(f"xpu:{i}", torch.xpu) for i in range(torch.xpu.device_count())]
+        if torch.backends.mps.is_available():
+            devices.append(Device("mps:0"))
+        default, why = _default()
+        return Home(
+            framework="torch",
+            version=self.framework.version(),
+            started=True,
+            devices=tuple(devices),
+            default=default,
+            why=why,
+            words=tuple(words),
+        )
+
+    def start(self) -> bool:
+        """Have CUDA or XPU look for devices; the CPU is there anyway."""
+        for kind in (torch.cuda, torch.xpu):
+            if kind.is_available():
+                kind.init()
+        return True
+
+    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+        """What may be taken of each GPU, for as long as the process lives."""
+        if not prealloc:
+            yield from MEMORY_VARIABLES["torch"].set(prealloc=False, fraction=None)
+        if fraction is None:
+            return
+        if not torch.cuda.is_available():
+            yield MemorySetting("torch", "sees no GPU here: nothing was set")
+            return
+        ask: Callable[[int], float] | None = getattr(
+            torch.cuda, "get_per_process_memory_fraction", None
+        )
         for index in range(torch.cuda.device_count()):
-            device, told = _cuda(index, gpus)
-            devices.append(device)
-            words += told
-        words += _versions()
-        if torch.version.cuda and all(device.users is None for device in devices):
-            words.append("who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say")
-    elif torch.version.cuda is not None and (gpus := nvml.gpus()):
-        words.append(f"{units.count(len(gpus), 'GPU')}, not used yet by PyTorch (--start to look)")
-    if torch.xpu.is_initialized():
-        devices += [_other(f"xpu:{i}", torch.xpu) for i in range(torch.xpu.device_count())]
-    if torch.backends.mps.is_available():
-        devices.append(Device("mps:0"))
-    default, why = _default()
-    return Home(
-        framework="torch",
-        version=version,
-        started=True,
-        devices=tuple(devices),
-        default=default,
-        why=why,
-        words=tuple(words),
-    )
+            before = 1.0 if ask is None else ask(index)
+            torch.cuda.set_per_process_memory_fraction(fraction, index)
+            yield MemorySetting(
+                "torch",
+                f"may take {fraction:.0%} of cuda:{index} from now on;"
+                " what it took before it keeps",
+                f"torch.cuda.set_per_process_memory_fraction({before:g}, {index})",
+            )
 
+    def threads(self) -> int:
+        """Those of one operation on the CPU."""
+        return int(torch.get_num_threads())
 
-def start() -> bool:
-    """Have CUDA or XPU look for devices; the CPU is there anyway."""
-    for kind in (torch.cuda, torch.xpu):
-        if kind.is_available():
-            kind.init()
-    return True
+    @contextmanager
+    def aligned(self, threads: int) -> Iterator[None]:
+        """Both can be set at any time."""
+        before = torch.get_num_threads(), torch.get_float32_matmul_precision()
+        torch.set_num_threads(threads)
+        torch.set_float32_matmul_precision("highest")
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before[0])
+            torch.set_float32_matmul_precision(before[1])
+
+    def probe(self, device: str) -> Probe:
+        """Any device that it has."""
+        where = torch.device(device)
+        wait = None if where.type == "cpu" else partial(synchronize, where)
+        return TorchProbe(where, wait)
 
 
 def in_use() -> Iterator[torch.device]:
@@ -92,28 +147,6 @@ def drain() -> None:
     """Wait for all that was started on any of them."""
     for device in in_use():
         synchronize(device)
-
-
-def set_memory(*, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
-    """What may be taken of each GPU, for as long as the process lives."""
-    if not prealloc:
-        yield from MEMORY_VARIABLES["torch"].set(prealloc=False, fraction=None)
-    if fraction is None:
-        return
-    if not torch.cuda.is_available():
-        yield MemorySetting("torch", "sees no GPU here: nothing was set")
-        return
-    ask: Callable[[int], float] | None = getattr(
-        torch.cuda, "get_per_process_memory_fraction", None
-    )
-    for index in range(torch.cuda.device_count()):
-        before = 1.0 if ask is None else ask(index)
-        torch.cuda.set_per_process_memory_fraction(fraction, index)
-        yield MemorySetting(
-            "torch",
-            f"may take {fraction:.0%} of cuda:{index} from now on; what it took before it keeps",
-            f"torch.cuda.set_per_process_memory_fraction({before:g}, {index})",
-        )
 
 
 def _cuda(index: int, gpus: Sequence[nvml.Gpu]) -> tuple[Device, list[str]]:

@@ -11,6 +11,7 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.adapters.torch import sharding as meshes
 from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.usercode import objects
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -23,44 +24,62 @@ _SPARSE = {
     "sparse_csc": ("ccol_indices", "row_indices", "values"),
     "sparse_bsc": ("ccol_indices", "row_indices", "values"),
 }
+_NOT_IN_NUMPY = {torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2}
 #: What a tensor of a kind that does not have it raises when it is asked.
 _NOT_TOLD = (RuntimeError, ValueError, NotImplementedError)
 
 
-def located(name: str, array: Any) -> Located:
-    """Type, place and layout of one tensor; no code of a subclass is run."""
-    with torch._C.DisableTorchFunctionSubclass():
-        cut = meshes.is_cut(array)
-        shape, known = shape_of(array), not torch.nn.parameter.is_lazy(array)
-        nbytes = 0 if has_no_numbers(array) else _nbytes(array)
-        sharding = meshes.sharding(array) if cut else None
-        storage = next(map(_storage, meshes.local(array)), None) if cut else _storage(array)
-        device = str(array.device)
-        return Located(
-            name=name,
-            framework="torch",
-            dtype=_plain(array.dtype),
-            shape=shape,
-            nbytes=nbytes,
-            devices=tuple(s.device for s in sharding.shards) if sharding else (device,),
-            memory="pinned host" if known and _is_pinned(array) else "",
-            gradients=bool(array.requires_grad),
-            # The memory's address, as NumPy's adapter tells it, until it is given a name.
-            of=f"{device}@{storage.data_ptr()}" if storage and storage.data_ptr() else "",
-            layout=", ".join(_layout(array, storage, nbytes)) if known else _UNBORN,
-            sharding=sharding,
-        )
+class TorchArrays(ArrayInspector):
+    """Tensors with their layout, and their placements where they are DTensors.
 
+    `live_arrays` are none: no list is kept, and Python's objects lack what autograd saved. For
+    GPUs, the devices tell what all tensors take, with a name or without.
+    """
 
-def weight(array: Any) -> Weight:
-    """Device and bytes; of kinds with more to them, as they are told one by one."""
-    is_plain = type(array) in _PLAIN and array.layout is torch.strided and not array.is_nested
-    if not is_plain:
-        told = located("", array)
-        return Weight(told.devices, told.nbytes, told.sharding)
-    device = array.device
-    nbytes = 0 if device.type == "meta" else array.nbytes
-    return Weight(_name(device), nbytes)
+    def located(self, name: str, array: Any) -> Located:
+        """Type, place and layout of one tensor; no code of a subclass is run."""
+        with torch._C.DisableTorchFunctionSubclass():
+            cut = meshes.is_cut(array)
+            shape, known = shape_of(array), not torch.nn.parameter.is_lazy(array)
+            nbytes = 0 if has_no_numbers(array) else _nbytes(array)
+            sharding = meshes.sharding(array) if cut else None
+            storage = next(map(_storage, meshes.local(array)), None) if cut else _storage(array)
+            device = str(array.device)
+            return Located(
+                name=name,
+                framework="torch",
+                dtype=_plain(array.dtype),
+                shape=shape,
+                nbytes=nbytes,
+                devices=tuple(s.device for s in sharding.shards) if sharding else (device,),
+                memory="pinned host" if known and _is_pinned(array) else "",
+                gradients=bool(array.requires_grad),
+                # The memory's address, as NumPy's adapter tells it, until it is given a name.
+                of=f"{device}@{storage.data_ptr()}" if storage and storage.data_ptr() else "",
+                layout=", ".join(_layout(array, storage, nbytes)) if known else _UNBORN,
+                sharding=sharding,
+            )
+
+    def weight(self, array: Any) -> Weight:
+        """Device and bytes; of kinds with more to them, as they are told one by one."""
+        is_plain = type(array) in _PLAIN and array.layout is torch.strided and not array.is_nested
+        if not is_plain:
+            told = self.located("", array)
+            return Weight(told.devices, told.nbytes, told.sharding)
+        device = array.device
+        nbytes = 0 if device.type == "meta" else array.nbytes
+        return Weight(_name(device), nbytes)
+
+    def described(self, value: object) -> str:
+        """Meshes of devices."""
+        return meshes.described(value) if meshes.is_mesh(value) else ""
+
+    def to_numpy(self, array: Any) -> Any | None:
+        """A copy without its graph; dtypes that NumPy lacks become float32."""
+        if array.device.type == "meta" or array.layout is not torch.strided:
+            return None
+        array = array.detach().cpu().resolve_conj().resolve_neg()
+        return (array.float() if array.dtype in _NOT_IN_NUMPY else array).numpy()
 
 
 @functools.cache

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.shared.stderr import without_lines
+from ipyjaxbench.adapters.torch import devices
 from ipyjaxbench.host.system import TAKEN, in_words
 from ipyjaxbench.timing.device_time import Interval, Profile
+from ipyjaxbench.timing.protocol import Profiler
 
 #: What the profiler's library logs, as "USDT:2026-11-21 06:38:36 29:29 Handler.cpp:52] start".
 _LOGGED = re.compile(rb"[A-Z]+:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+:\d+ \w+\.cpp:\d+\]")
@@ -22,27 +24,31 @@ _AROUND = ("autograd::", "torch::autograd", "profiler::")
 _COMPILED = "## Call CompiledFxGraph "
 
 
-def profile(run: Callable[[], object], kinds: set[str]) -> Profile:
-    """Profile with kineto: kernels where an accelerator is used, operators on the CPU else."""
-    unseen = kinds - {"cuda", "xpu"}
-    if unseen:
-        return Profile(reason=f"PyTorch's profiler does not see {', '.join(sorted(unseen))}")
-    try:
-        if _is_profiling():
-            return Profile(reason=TAKEN)
-        session = torch.autograd.profiler.profile(
-            use_kineto=True, use_device=min(kinds, default=None)
-        )
-        with without_lines(_LOGGED):
-            session.__enter__()
-    except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
-        return Profile(reason=in_words(error))
-    failed = ""
-    try:
-        run()
-    finally:
-        failed = _ended(session)
-    return Profile(reason=failed) if failed else Profile(operations(session.function_events))
+class TorchProfiler(Profiler):
+    """Kineto: kernels where an accelerator is used, operators on the CPU else."""
+
+    def profile(self, run: Callable[[], object]) -> Profile:
+        """Profile with kineto."""
+        kinds = {device.type for device in devices.in_use()}
+        unseen = kinds - {"cuda", "xpu"}
+        if unseen:
+            return Profile(reason=f"PyTorch's profiler does not see {', '.join(sorted(unseen))}")
+        try:
+            if _is_profiling():
+                return Profile(reason=TAKEN)
+            session = torch.autograd.profiler.profile(
+                use_kineto=True, use_device=min(kinds, default=None)
+            )
+            with without_lines(_LOGGED):
+                session.__enter__()
+        except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
+            return Profile(reason=in_words(error))
+        failed = ""
+        try:
+            run()
+        finally:
+            failed = _ended(session)
+        return Profile(reason=failed) if failed else Profile(operations(session.function_events))
 
 
 def _is_profiling() -> bool:

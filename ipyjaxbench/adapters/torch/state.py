@@ -1,13 +1,15 @@
 """What calls change of PyTorch's: numbers of tensors, their gradients, generators."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 
+from ipyjaxbench.adapters.torch import devices
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory
+from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
 from ipyjaxbench.frameworks.state.undo import Attributes, Draws, Room, State
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.host.system import host_memory, of_kind
 from ipyjaxbench.usercode import objects
 
 #: Of their classes' modules: what they hold goes with processes and threads.
@@ -156,3 +158,42 @@ def _bits(storage: Any) -> Any:
     """The memory as whole numbers: as few as can be, for PyTorch has threads copy many."""
     dtype = torch.int64 if storage.nbytes() % 8 == 0 else torch.uint8
     return torch.empty(0, dtype=dtype, device=storage.device).set_(storage)
+
+
+class TorchState(MutableState):
+    """Numbers and gradients of tensors, and generators."""
+
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
+        """The CPU's generator, those of devices in use, and generators among the values."""
+        own = of_kind(values, torch.Generator)
+        generators = [torch.default_generator, *own, *_device_generators()]
+        states = [generator.get_state() for generator in generators]
+
+        def restore() -> None:
+            for generator, state in zip(generators, states, strict=True):
+                generator.set_state(state)
+
+        return restore
+
+    def states(self, value: object, room: Room) -> Sequence[State] | None:
+        """Numbers and gradients of tensors, and generators."""
+        return states(value, room)
+
+    def mutation_count(self, array: Any) -> int | None:
+        """Autograd's version counters of the tensor and its gradient, raised by in-place work."""
+        with torch._C.DisableTorchFunctionSubclass():
+            if array.is_inference():
+                return None
+            gradient = array.grad if array.is_leaf else None
+            version: int = array._version
+            return version if gradient is None else version + 1 + gradient._version
+
+    def changes_in_place(self, method: str) -> bool:
+        """Their names end in an underscore."""
+        return method.endswith("_") and not method.startswith("_")
+
+
+def _device_generators() -> list[torch.Generator]:
+    if not torch.cuda.is_initialized():
+        return []
+    return [torch.cuda.default_generators[d.index] for d in devices.in_use() if d.type == "cuda"]

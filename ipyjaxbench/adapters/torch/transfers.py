@@ -8,7 +8,15 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import devices, trees
-from ipyjaxbench.device.protocol import HOST, SHARES, Crossing, CrossingWatch, Tell, module_of
+from ipyjaxbench.device.protocol import (
+    HOST,
+    SHARES,
+    Crossing,
+    CrossingWatch,
+    Tell,
+    TransferWatch,
+    module_of,
+)
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.usercode import objects
 
@@ -163,3 +171,11 @@ def _size(value: Any) -> int:
 def _place(tensor: Any) -> str:
     pinned = tensor.device.type == "cpu" and torch.cuda.is_initialized() and tensor.is_pinned()
     return f"{tensor.device} pinned" if pinned else str(tensor.device)
+
+
+class TorchTransfers(TransferWatch):
+    """Methods of tensors."""
+
+    def watch(self, on_copy: Tell) -> TorchCrossings:
+        """Methods that move and read tensors, and calls seen from outside."""
+        return TorchCrossings(on_copy)

@@ -4,7 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ipyjaxbench.frameworks import Draws, Framework, Given, Held, Reachable, Room, State
+from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.frameworks.state.protocol import MutableState
+from ipyjaxbench.frameworks.state.reachable import Held, Reachable
+from ipyjaxbench.frameworks.state.undo import Draws, Given, Room, State
 
 _MOST = 200_000  # objects that are looked at after it
 _MOST_FOUND = 20_000  # objects that are looked at before the first call
@@ -78,7 +81,7 @@ class Checkpoint:
         if issubclass(type(value), list | dict | set):
             return value  # its items are put back
         for framework in self._frameworks if self._copies else ():
-            value = framework.revived(value, self._copies)
+            value = framework.capability(MutableState).revived(value, self._copies)
         return value
 
     def restore(self) -> None:

@@ -19,10 +19,12 @@ from types import (
 )
 from typing import Any, NamedTuple
 
+from ipyjaxbench.frameworks.compilation import Compilation
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state import storage
 from ipyjaxbench.frameworks.state.interpreter_settings import settings
 from ipyjaxbench.frameworks.state.positions import positions
+from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.undo import (
     Attributes,
     Buffer,
@@ -165,7 +167,10 @@ class Reachable:
         elif issubclass(kind, type):
             yield from self._of_class(value)
             return
-        elif any(asked(framework.compiles, value) for framework in self._frameworks):
+        elif any(
+            asked(framework.capability(Compilation).compiles, value)
+            for framework in self._frameworks
+        ):
             self._look(name, self._originals(value))
             return
         elif issubclass(kind, _CALLED):
@@ -179,7 +184,11 @@ class Reachable:
 
     def _originals(self, value: object) -> Iterator[object]:
         for framework in self._frameworks:
-            found = framework.original(value) if asked(framework.compiles, value) else None
+            found = (
+                framework.capability(Compilation).original(value)
+                if asked(framework.capability(Compilation).compiles, value)
+                else None
+            )
             if found is not None:
                 yield found
 
@@ -235,7 +244,7 @@ class Reachable:
 
     def _of_object(self, name: str, value: Any) -> Iterator[State]:
         for framework in self._frameworks:
-            found = framework.states(value, self._room)
+            found = framework.capability(MutableState).states(value, self._room)
             if found is not None:
                 yield from found
                 return

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
+from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
@@ -29,7 +30,11 @@ def kept_copies(
         A Note for each whose conversion takes more than all of the call.
     """
     for name, framework in converted(scope, frameworks).items():
-        taken = None if name in remade else framework.conversion(scope.read_values[name])
+        taken = (
+            None
+            if name in remade
+            else framework.capability(ArrayInspector).conversion(scope.read_values[name])
+        )
         if taken and taken[0] - taken[1] > per_call:
             yield notes.copy_kept(name, taken[0])
 
@@ -39,7 +44,7 @@ def converted(scope: Scope, frameworks: Sequence[Framework]) -> dict[str, Framew
     names = _converted(scope.snippet.statements) - set(scope.snippet.binds)
     values = {name: scope.read_values[name] for name in sorted(names & scope.read_values.keys())}
     return {n: f for n, v in values.items() for f in frameworks
-            if f.keeps_copies and f.owns(type(v))}  # fmt: skip
+            if f.capability(ArrayInspector).keeps_copies and f.owns(type(v))}  # fmt: skip
 
 
 def _converted(statements: Sequence[ast.stmt]) -> set[str]:

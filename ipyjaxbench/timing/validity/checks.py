@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import CoroutineType, FunctionType
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework, Seen, is_the_users
+from ipyjaxbench.frameworks import Framework, is_the_users
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes, verdict
+from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.runner import Calls, cost_per_turn
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.steady_state import Steady
@@ -20,6 +21,7 @@ from ipyjaxbench.timing.validity import compiled_work, tracers
 from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.timing.validity.cached_copies import converted, kept_copies
 from ipyjaxbench.timing.validity.carryover import Carryover
+from ipyjaxbench.timing.validity.code_facts import Seen
 from ipyjaxbench.timing.validity.compiled_work import Built
 from ipyjaxbench.timing.validity.deferred_values import deferred
 from ipyjaxbench.timing.validity.host_copies import copies_made
@@ -99,7 +101,7 @@ def check_settings(
         compiled=tuple(scope.compiled),
     )
     for framework in playing:
-        yield from framework.cautions(seen)
+        yield from framework.capability(Caveats).caveats(seen)
 
 
 def _package(value: object) -> str:

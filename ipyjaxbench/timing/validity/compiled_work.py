@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework, Work
+from ipyjaxbench.frameworks import Compilation, Framework, Work
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
@@ -71,7 +71,7 @@ def _builder(
 ) -> tuple[str, str] | None:
     value = looked_up(node, scope.read_values)
     for framework in frameworks:
-        for function, wrapper in framework.builders:
+        for function, wrapper in framework.capability(Compilation).builders:
             if value is function:
                 return ast.unparse(node), wrapper
     return None
@@ -135,7 +135,9 @@ def _can_be_called(value: object, frameworks: Sequence[Framework]) -> bool:
     if issubclass(type(value), type):
         return False
     known = issubclass(type(value), (staticmethod, classmethod)) or callable(value)
-    return known or any(asked(framework.compiles, value) for framework in frameworks)
+    return known or any(
+        asked(framework.capability(Compilation).compiles, value) for framework in frameworks
+    )
 
 
 class Called(NamedTuple):
@@ -153,13 +155,15 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Ca
     found, snippet = 0, scope.snippet
     for node in _always_run(snippet):
         function = looked_up(node.func, scope.read_values)
-        owner = next((f for f in frameworks if asked(f.compiles, function)), None)
+        owner = next(
+            (f for f in frameworks if asked(f.capability(Compilation).compiles, function)), None
+        )
         if owner is None or found >= _MOST_PROGRAMS:
             continue
         found += 1
         try:
             args, kwargs = _arguments(node, snippet, scope)
-            work = owner.work(function, args, kwargs)
+            work = owner.capability(Compilation).work(function, args, kwargs)
         # Whatever a framework raises for a function or a value that is none of its own.
         except Exception:  # noqa: BLE001
             continue

@@ -15,7 +15,7 @@ from jax._src import compilation_cache
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax import Jax
-from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.frameworks import Compilation, loaded
 from tests.bench import recorder
 
 
@@ -205,9 +205,9 @@ def test_the_original_of_a_jitted_function_is_known() -> None:
     def step(x: Any) -> Any:
         return x
 
-    assert adapter.original(jax.jit(step)) is step
-    assert adapter.original(jax.jit(step).lower(1.0).compile()) is None
-    assert adapter.original(step) is None
+    assert adapter.capability(Compilation).original(jax.jit(step)) is step
+    assert adapter.capability(Compilation).original(jax.jit(step).lower(1.0).compile()) is None
+    assert adapter.capability(Compilation).original(step) is None
 
 
 def test_a_jitted_call_is_compared_with_the_eager_one_measured_before() -> None:

@@ -19,10 +19,11 @@ from jax._src.lib import _profiler
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax import Jax, synchronization
-from ipyjaxbench.adapters.jax.compilation import disjoint
+from ipyjaxbench.adapters.jax.compile_events import disjoint
 from ipyjaxbench.adapters.jax.synchronization import InFlight
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.timing.protocol import Profiler
 from ipyjaxbench.timing.synchronize import Drain
 from tests.adapters import late
 from tests.adapters.contract import Contract
@@ -510,10 +511,13 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
 
 def test_a_trace_can_be_started_after_one_that_could_not_be_written() -> None:
     session = _profiler.ProfilerSession()  # as a server has it while it captures
-    found = _adapter().profile(lambda: None)
+    found = _adapter().capability(Profiler).profile(lambda: None)
     session.stop()
     assert found.reason == "a profiler is on already, and is left alone"
-    assert _adapter().profile(lambda: jax.block_until_ready(SQUARE + 1)).intervals != ()
+    assert (
+        _adapter().capability(Profiler).profile(lambda: jax.block_until_ready(SQUARE + 1)).intervals
+        != ()
+    )
 
 
 def test_warnings_that_are_errors_do_not_end_the_process() -> None:
@@ -534,7 +538,7 @@ def test_the_folder_of_the_trace_is_removed(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     seen: list[int] = []
-    _adapter().profile(lambda: seen.append(len(list(tmp_path.iterdir()))))
+    _adapter().capability(Profiler).profile(lambda: seen.append(len(list(tmp_path.iterdir()))))
     assert seen == [1]
     assert list(tmp_path.iterdir()) == []
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from ipyjaxbench.errors import SnippetError, TooManyTracesError
+from ipyjaxbench.frameworks.compilation import UNNAMED
 from ipyjaxbench.reports.blocks import Headline
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
-from ipyjaxbench.timing.first_call import UNNAMED
 from ipyjaxbench.usercode.snippet import Source
 from tests.traced import Provoked, judged, observed
 

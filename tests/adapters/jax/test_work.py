@@ -14,7 +14,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax import Jax
-from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.frameworks import Compilation, loaded
 
 ABOUT = {"built-each-call", "constant-folded", "work-removed", "impossible-speed", "recompiles",
          "value-cached", "copy-kept", "used-up", "grows", "slows-down", "no-work",
@@ -260,7 +260,7 @@ def test_ordinary_calls_are_left_alone_and_compile_nothing_more(code: str, x: An
 
 def work(function: Any, *args: Any, **kwargs: Any) -> Any:
     jax.block_until_ready(function(*args, **kwargs))
-    return _adapter().work(function, args, kwargs)
+    return _adapter().capability(Compilation).work(function, args, kwargs)
 
 
 def test_the_work_of_a_program_is_counted_as_xla_counts_it(x: Any) -> None:
@@ -286,16 +286,16 @@ def test_looking_compiles_nothing_and_keeps_the_cache(x: Any) -> None:
     f = jax.jit(lambda x: x @ x + 2)
     jax.block_until_ready(f(x))
     size = f._cache_size()
-    with _adapter().watch([]) as watch:
-        assert _adapter().work(f, (x,), {}) is not None
+    with _adapter().capability(Compilation).watch([]) as watch:
+        assert _adapter().capability(Compilation).work(f, (x,), {}) is not None
     assert "lower" not in watch.phases()
     assert (watch.compilations(), f._cache_size()) == (0, size)
 
 
 def test_a_program_that_was_never_called_is_not_compiled(x: Any) -> None:
     f = jax.jit(lambda x: x @ x + 3)
-    with _adapter().watch([]) as watch:
-        assert _adapter().work(f, (x,), {}) is None
+    with _adapter().capability(Compilation).watch([]) as watch:
+        assert _adapter().capability(Compilation).work(f, (x,), {}) is None
     assert watch.compilations() == 0
     assert f._cache_size() == 0
 
@@ -304,7 +304,7 @@ def test_donated_arguments_are_no_hindrance() -> None:
     f, given = jax.jit(lambda x: x @ x, donate_argnums=0), jnp.ones((SIDE, SIDE))
     jax.block_until_ready(f(given))
     assert given.is_deleted()
-    assert _adapter().work(f, (given,), {}).written == PRODUCT
+    assert _adapter().capability(Compilation).work(f, (given,), {}).written == PRODUCT
 
 
 def test_a_program_too_large_to_be_counted_is_not_told() -> None:
@@ -323,10 +323,10 @@ def test_a_program_too_large_to_be_counted_is_not_told() -> None:
 
 def test_functions_that_are_not_compiled_here_are_not_told(x: Any) -> None:
     compiled = jax.jit(sine).lower(x).compile()
-    assert _adapter().work(compiled, (x,), {}) is None
-    assert _adapter().work(sine, (x,), {}) is None
+    assert _adapter().capability(Compilation).work(compiled, (x,), {}) is None
+    assert _adapter().capability(Compilation).work(sine, (x,), {}) is None
     with jax.disable_jit():
-        assert _adapter().work(jax.jit(sine), (x,), {}) is None
+        assert _adapter().capability(Compilation).work(jax.jit(sine), (x,), {}) is None
 
 
 def test_the_peak_is_measured_once_and_beats_what_programs_reach(
@@ -371,7 +371,7 @@ def test_looking_logs_nothing(x: Any, caplog: pytest.LogCaptureFixture) -> None:
     with jax.log_compiles(), caplog.at_level(logging.DEBUG, logger="jax"):
         jax.block_until_ready(f(x))
         caplog.clear()
-        assert _adapter().work(f, (x,), {}) is not None
+        assert _adapter().capability(Compilation).work(f, (x,), {}) is not None
         assert [r.message for r in caplog.records if r.levelno >= logging.WARNING] == []
 
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 import ipyjaxbench
 from ipyjaxbench.adapters.tensorflow import TensorFlow
-from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.frameworks import Compilation, loaded
 
 
 def step(x: Any) -> Any:
@@ -89,5 +89,5 @@ def test_seeded_numbers_are_those_of_one_run_after_a_cold_call() -> None:
 
 def test_the_original_of_a_tf_function_is_known() -> None:
     adapter = next(f for f in loaded()[0] if isinstance(f, TensorFlow))
-    assert adapter.original(tf.function(step)) is step
-    assert adapter.original(step) is None
+    assert adapter.capability(Compilation).original(tf.function(step)) is step
+    assert adapter.capability(Compilation).original(step) is None

@@ -11,6 +11,7 @@ import tensorflow as tf
 import ipyjaxbench
 from ipyjaxbench.adapters.tensorflow import TensorFlow
 from ipyjaxbench.frameworks import Framework, loaded
+from ipyjaxbench.timing.protocol import Profiler
 from tests.adapters.contract import Contract
 
 
@@ -171,7 +172,7 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
 
 
 def test_the_profiler_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    assert _adapter().profile(lambda: SQUARE + 1).intervals != ()
+    assert _adapter().capability(Profiler).profile(lambda: SQUARE + 1).intervals != ()
     assert capfd.readouterr() == ("", "")
 
 

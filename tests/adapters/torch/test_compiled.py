@@ -14,8 +14,8 @@ from torch._dynamo.utils import get_compilation_metrics
 
 import ipyjaxbench
 from ipyjaxbench.adapters.torch import Torch
-from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.timing.first_call import Program
+from ipyjaxbench.frameworks import Compilation, loaded
+from ipyjaxbench.frameworks.compilation import Program
 
 
 def _adapter() -> Torch:
@@ -157,9 +157,9 @@ def test_without_torch_compile_there_is_nothing_to_be_fresh_about() -> None:
 
 def test_the_original_of_a_compiled_function_is_known() -> None:
     net = torch.nn.Linear(2, 2)
-    assert _adapter().original(torch.compile(step, backend="eager")) is step
-    assert _adapter().original(torch.compile(net, backend="eager")) is net
-    assert _adapter().original(step) is None
+    assert _adapter().capability(Compilation).original(torch.compile(step, backend="eager")) is step
+    assert _adapter().capability(Compilation).original(torch.compile(net, backend="eager")) is net
+    assert _adapter().capability(Compilation).original(step) is None
 
 
 INDUCTOR = """

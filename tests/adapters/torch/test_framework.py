@@ -16,6 +16,7 @@ from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.adapters.torch.profiler import operations
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.timing.device_time import Interval, ProfiledPass
+from ipyjaxbench.timing.protocol import Profiler
 from tests.adapters.contract import Contract
 
 
@@ -240,7 +241,7 @@ def test_the_profiler_writes_nothing_and_what_others_write_is_passed_on(
         os.write(2, b"mine\n")
         torch.ones(3) + 1
 
-    assert _adapter().profile(run).intervals != ()
+    assert _adapter().capability(Profiler).profile(run).intervals != ()
     assert capfd.readouterr() == ("", "mine\n")
     with without_lines(re.compile(rb"theirs")):
         os.write(2, b"theirs 1\nmine 2\n")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.graphs.components import Load
 from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load, named
 
@@ -56,7 +57,7 @@ def test_convolutions_in_torch_may_be_computed_by_shortcuts() -> None:
 
 
 def test_another_precision_of_products_has_ceilings_of_its_own() -> None:
-    probe = named("torch").probe
+    probe = named("torch").capability(DeviceInventory).probe
     before = torch.get_float32_matmul_precision()
     settings = []
     try:

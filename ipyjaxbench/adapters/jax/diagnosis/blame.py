@@ -8,10 +8,10 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.diagnosis import provenance, return_types
-from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_jitted
 from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
+from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.error_words import text_of

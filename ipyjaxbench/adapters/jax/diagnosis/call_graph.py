@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 
+from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.origin import is_users, is_users_class
 from ipyjaxbench.adapters.jax.retracing import cache_key
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
@@ -20,9 +21,6 @@ from ipyjaxbench.usercode import objects as looks
 from ipyjaxbench.usercode.call import Call
 
 _MOST = 2000  # things that are looked at
-#: Of `jax.stages.Wrapped`, which would ask an object itself for them.
-_METHODS = [name for name in ("lower", "trace", "__call__") if hasattr(jax.stages.Wrapped, name)]
-_NONE = object()
 _FEW = 20  # attributes of what a library makes around the user's functions
 
 
@@ -81,12 +79,6 @@ def plain(function: Any) -> FunctionType | None:
         function = function.__func__ if is_method else function.func
     found = looks.unwrapped(function) if callable(function) else function
     return found if type(found) is FunctionType else None
-
-
-def is_jitted(thing: Any) -> bool:
-    """Whether `jax.jit` made it, or what has its methods, as Flax's; a method of it counts."""
-    thing = thing.__func__ if looks.is_of(thing, MethodType) else thing
-    return all(looks.attribute(thing, name, _NONE) is not _NONE for name in _METHODS)
 
 
 def is_filtered(call: Call) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_jitted
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
+from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.origin import is_users
 from ipyjaxbench.adapters.shared.diagnosis.ast_copy import first_line
 from ipyjaxbench.usercode import objects

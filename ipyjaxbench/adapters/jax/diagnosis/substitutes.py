@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
-from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_jitted
 from ipyjaxbench.adapters.jax.diagnosis.static_jit import static_jit
 from ipyjaxbench.adapters.jax.graphs import numpy_to_jax, tracing
+from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.graphs.diagnosis import Fix
 from ipyjaxbench.usercode import objects

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_jitted
+from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
 

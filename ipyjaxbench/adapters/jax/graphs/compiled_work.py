@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from ipyjaxbench.adapters.jax.compilation import JaxWatch
+from ipyjaxbench.adapters.jax.compile_events import Events, phases_of
 from ipyjaxbench.adapters.jax.graphs.flops import Tally, TooLargeError
 from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
 from ipyjaxbench.device import microbenchmarks
@@ -79,10 +79,10 @@ def _known_program(
     function: Any, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[Any, Any] | None:
     """The jaxpr and the executable that earlier calls made; None where asking would make them."""
-    with JaxWatch() as watch, jax.transfer_guard("allow"):
+    with Events() as events, jax.transfer_guard("allow"):
         traced = function.trace(*args, **kwargs)
         lowered = traced.lower()
         # A trace may be told where only its look-up was timed; what is lowered anew is new.
-        if "lower" in watch.phases():
+        if "lower" in phases_of(events.heard):
             return None
         return traced.jaxpr, lowered.compile()

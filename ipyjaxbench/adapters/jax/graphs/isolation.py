@@ -16,7 +16,6 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_jitted
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.graphs.restore import (
     Change,
@@ -27,6 +26,7 @@ from ipyjaxbench.adapters.jax.graphs.restore import (
     is_source,
 )
 from ipyjaxbench.adapters.jax.graphs.settings import Settings
+from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.origin import is_users, is_users_class
 from ipyjaxbench.frameworks.state.mappings import Attributes, Cell, Slots
 from ipyjaxbench.usercode import objects as looks

@@ -9,7 +9,9 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.compilation import SHOWN
 from ipyjaxbench.adapters.jax.diagnosis import diagnose, return_types
+from ipyjaxbench.adapters.jax.diagnosis.explain import explain
 from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
 from ipyjaxbench.adapters.jax.graphs import program, tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
@@ -21,9 +23,11 @@ from ipyjaxbench.adapters.jax.tpu import estimate
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs import program_notes
-from ipyjaxbench.graphs.diagnosis import UntraceableError
+from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity import setting_notes
@@ -223,3 +227,26 @@ def _only(text: str, wanted: str | None) -> str:
         return text
     lines = [line.strip() for line in text.splitlines() if wanted in line]
     return "\n".join(lines) or f"no line has {wanted!r}"
+
+
+class JaxTracer(GraphTracer):
+    """Jaxprs, and what is lowered and compiled of them."""
+
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
+        """Its jaxpr, or what is lowered and compiled of it."""
+        __tracebackhide__ = True
+        found = graph(call, options)
+        SHOWN.update(found.warm if found else ())
+        return found
+
+    def workload(self, call: Call) -> Load | None:
+        """Of a call that was made before: no trace is left that it did not leave itself."""
+        before = set(SHOWN)
+        try:
+            return super().workload(call)
+        finally:
+            SHOWN.intersection_update(before)
+
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """From the traceback alone, and by tracing again what was traced."""
+        return explain(error)

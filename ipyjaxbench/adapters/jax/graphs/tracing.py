@@ -11,13 +11,14 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.diagnosis import return_types
-from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_filtered, is_jitted, is_of_jax
+from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_filtered, is_of_jax
 from ipyjaxbench.adapters.jax.diagnosis.provenance import asked_for
 from ipyjaxbench.adapters.jax.graphs import deadline, program
 from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, with_self
 from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
 from ipyjaxbench.adapters.jax.graphs.isolation import Kept, Left
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed
+from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.frameworks import keras
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 import jax
 from jax._src import core
 
-from ipyjaxbench.adapters.jax.compilation import phases_of, programs_of
-from ipyjaxbench.adapters.jax.compile_events import Event, Events
+from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
 from ipyjaxbench.adapters.jax.retracing import cache_key
+from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
-from ipyjaxbench.timing.first_call import Program
 from ipyjaxbench.usercode import objects
 
 _OF_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages)[/\\]|[/\\]jax[/\\]_src[/\\]")
@@ -38,8 +37,6 @@ class Mark(NamedTuple):
 
 class JaxCallWatch(CallWatch):
     """Events of `jax.monitoring`, sizes of caches, and JAX's own words where it has some."""
-
-    reads_code = False
 
     def __init__(self) -> None:
         self._events = Events()

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.diagnosis import diagnose
+from ipyjaxbench.adapters.tensorflow.diagnosis.explain import explain
 from ipyjaxbench.adapters.tensorflow.graphs import (
     autograph_source,
     keras_build,
@@ -17,11 +18,13 @@ from ipyjaxbench.adapters.tensorflow.graphs import (
 )
 from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
 from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.frameworks import MutableState
 from ipyjaxbench.graphs import program_notes as notes
 from ipyjaxbench.graphs.components import Value
-from ipyjaxbench.graphs.diagnosis import UntraceableError
+from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.usercode.call import Call, Shape
@@ -136,3 +139,21 @@ def _only(text: str, wanted: str | None) -> str:
         return text
     lines = [line.strip() for line in text.splitlines() if wanted in line]
     return "\n".join(lines) or f"no line has {wanted!r}"
+
+
+class TensorFlowTracer(GraphTracer):
+    """Graphs of new functions."""
+
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
+        """That of a new tf.function; what it draws as it is traced is put back."""
+        state = self.framework.capability(MutableState)
+        restore = state.random_state([*call.args, *call.kwargs.values()], later=True)
+        try:
+            return graph(call, options)
+        finally:
+            if restore is not None:
+                restore()
+
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """What was raised while a graph was made; that function is traced once more."""
+        return explain(error)

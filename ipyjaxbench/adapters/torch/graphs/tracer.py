@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from functools import partial
 
 from ipyjaxbench.adapters.torch.diagnosis import diagnose
+from ipyjaxbench.adapters.torch.diagnosis.explain import explain
 from ipyjaxbench.adapters.torch.graphs import arguments, reachable, stages
 from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.isolation import as_before
 from ipyjaxbench.adapters.torch.graphs.program import operation, ranked
 from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
 from ipyjaxbench.graphs.components import by_line
-from ipyjaxbench.graphs.diagnosis import UntraceableError
+from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.usercode.call import Call, Shape
 from ipyjaxbench.usercode.objects import is_of
@@ -99,3 +101,15 @@ def _missed(found: Found) -> Iterator[str]:
     names = dict.fromkeys(operation(node) for node in nodes)
     if names:
         yield f"not counted: {', '.join(names)}"
+
+
+class TorchTracer(GraphTracer):
+    """ATen operations, found with fake tensors; what dynamo and `torch.export` make."""
+
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
+        """Its ATen operations, found with fake tensors."""
+        return graph(call, options)
+
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """Why torch.compile would not take a function as one graph."""
+        return explain(error)

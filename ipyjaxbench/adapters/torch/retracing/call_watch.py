@@ -12,9 +12,9 @@ from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard
+from ipyjaxbench.frameworks.compilation import UNNAMED, Program
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
-from ipyjaxbench.timing.first_call import UNNAMED, Program
 
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+?)_at_(\d+)")
 _HITS = ("inductor_fx_local_cache_hit_count", "inductor_fx_remote_cache_hit_count",

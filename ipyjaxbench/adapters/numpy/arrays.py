@@ -1,0 +1,68 @@
+"""Where NumPy's arrays live: in the host's memory, with others that share it."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ipyjaxbench import units
+from ipyjaxbench.adapters.numpy.state import owner
+from ipyjaxbench.adapters.shared import strides
+from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.protocol import ArrayInspector
+from ipyjaxbench.usercode import objects
+
+HOST = ("cpu",)
+
+
+class NumPyArrays(ArrayInspector):
+    """Arrays with the memory that they are views of."""
+
+    def located(self, name: str, array: Any) -> Located:
+        """With the memory that it is a view of, told by its address."""
+        base = owner(array)
+        nbytes = min(array.nbytes, base.nbytes)  # numbers that are repeated are held once
+        layout = (
+            "" if type(array) in (np.ndarray, np.memmap) else type(array).__name__,
+            strides.order(array.shape, array.strides, array.itemsize),
+            f"a part of {units.size(base.nbytes)}" if base.nbytes > nbytes else "",
+        )
+        file = base.filename if isinstance(base, np.memmap) else None
+        return Located(
+            name=name,
+            framework=self.framework.name,
+            dtype=dtype_of(array),
+            shape=tuple(array.shape),
+            nbytes=nbytes,
+            devices=HOST,
+            memory=f"mapped from {file}" if file else "",
+            of=f"cpu@{base.__array_interface__['data'][0]}" if array.size else "",
+            layout=", ".join(filter(None, layout)),
+        )
+
+    def weight(self, array: Any) -> Weight | None:
+        """Host memory; arrays of Python's objects hold no numbers."""
+        return None if array.dtype.hasobject else Weight(HOST, array.nbytes)
+
+    def described(self, value: Any) -> str:
+        """Arrays of Python's objects, and what pandas has."""
+        if objects.is_of(value, np.ndarray):
+            return "it holds Python's objects, no numbers"
+        pandas: Any = sys.modules.get("pandas")
+        kinds = () if pandas is None else (pandas.DataFrame, pandas.Series, pandas.Index)
+        if not objects.is_of(value, *kinds):
+            return ""
+        size = value.memory_usage()
+        nbytes = int(size.sum() if objects.is_of(value, pandas.DataFrame) else size)
+        return f"pandas has {units.size(nbytes)} of it on the host"
+
+    def to_numpy(self, array: Any) -> Any:
+        """As it is."""
+        return array
+
+
+def dtype_of(array: Any) -> str:
+    """Its name; of strings and bytes as NumPy prints it, for the name counts their bits."""
+    if array.dtype.kind not in "USV":
+        return str(array.dtype.name)
+    return "structured" if array.dtype.names else str(array.dtype.str).lstrip("<>|=")

@@ -1,0 +1,38 @@
+"""What a framework offers to the timer beyond waiting for its arrays."""
+
+from collections.abc import Callable, Iterable
+
+from ipyjaxbench.frameworks.framework import Capability
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.device_time import Profile
+from ipyjaxbench.timing.validity.code_facts import Seen
+
+
+class Profiler(Capability):
+    """The framework's own profiler."""
+
+    def profile(self, run: Callable[[], object]) -> Profile | None:  # noqa: ARG002
+        """Run something under the profiler, and report what ran on devices.
+
+        A profiler that the user has on is left alone, and so are its results.
+
+        Args:
+            run: makes calls and waits for them; what it raises is raised, with the profiler off.
+
+        Returns:
+            What ran on devices, the CPU among them; or the reason why that is not known, in which
+            case nothing may have been run. None where the framework has no profiler.
+        """
+        return None
+
+
+class Caveats(Capability):
+    """The framework's settings, as far as they change what a figure means."""
+
+    def caveats(self, code: Seen) -> Iterable[Note]:  # noqa: ARG002
+        """Note what of its settings changes what a figure of this code means.
+
+        Asked once, after the last call and only where the framework is in play; a tiny program
+        may be run where a setting makes it likely that there is something to say.
+        """
+        return ()
