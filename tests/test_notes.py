@@ -687,7 +687,7 @@ def test_a_note_reads_exactly_so(made: Note, expected: Note) -> None:
 def test_every_function_gives_a_code_of_its_own_that_it_is_named_after() -> None:
     codes = [note.code for note, _ in EXAMPLES]
     assert sorted(codes) == sorted(f.__name__.replace("_", "-") for f in makers())
-    assert len(set(codes)) == len(codes) > 80
+    assert len(set(codes)) == len(codes)
 
 
 @pytest.mark.parametrize("note", [made for made, _ in EXAMPLES], ids=lambda note: note.code)

@@ -107,7 +107,7 @@ class Contract:
         if context is not None:
             with context as fresh:
                 assert dict(fresh.stand_ins) == {}
-                assert list(fresh.told) == []
+                assert list(fresh.caveats) == []
 
     def test_plain_functions_are_not_compiled(self, framework: Framework) -> None:
         assert not framework.capability(Compilation).compiles(len)

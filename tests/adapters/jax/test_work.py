@@ -339,7 +339,7 @@ def test_the_peak_is_measured_once_and_beats_what_programs_reach(
         return 1e12, 512
 
     monkeypatch.setattr("ipyjaxbench.device.microbenchmarks.of_products", measure)
-    monkeypatch.setattr(_adapter()._works, "_peaks", {})
+    monkeypatch.setattr(_adapter().capability(Compilation)._works, "_peaks", {})
     monkeypatch.setattr("ipyjaxbench.host.conditions.Conditions.taken", 0.05)
     found = work(jax.jit(lambda x: x @ x + 4), x)
     assert found.peak() == found.peak() == 1e12
@@ -351,8 +351,8 @@ def test_a_peak_that_was_measured_while_others_had_the_cpus_is_none(
 ) -> None:
     rates = iter([(3e12, 512), (1e12, 512)])
     monkeypatch.setattr("ipyjaxbench.device.microbenchmarks.of_products", lambda *_: next(rates))
-    monkeypatch.setattr(_adapter()._works, "_peaks", {})
-    monkeypatch.setattr(_adapter()._works, "_disturbed", {})
+    monkeypatch.setattr(_adapter().capability(Compilation)._works, "_peaks", {})
+    monkeypatch.setattr(_adapter().capability(Compilation)._works, "_disturbed", {})
     found = work(jax.jit(lambda x: x @ x + 4), x)
     monkeypatch.setattr("ipyjaxbench.host.conditions.Conditions.taken", 0.2)
     assert found.peak() is None

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from ipyjaxbench.adapters.tensorflow import devices, gpu_memory
+from ipyjaxbench.adapters.tensorflow import TensorFlow, gpu_memory
 from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
 
 TWO = """
@@ -223,7 +224,10 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def home(*, started: bool = True) -> Any:
-    return devices.home("2", started=started)
+    framework = TensorFlow()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(framework, "started", lambda: started)
+        return framework.capability(DeviceInventory).devices()
 
 
 def test_a_gpu_is_told_with_what_was_taken_of_it(gpu: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,10 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distrib
 
 import ipyjaxbench
 from ipyjaxbench import Whereabouts
-from ipyjaxbench.adapters.torch import devices
+from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.placement import Located
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
 
 
@@ -418,6 +419,6 @@ def test_the_share_of_each_gpu_is_set_at_any_time(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         torch.cuda, "set_per_process_memory_fraction", lambda f, i: calls.append((f, i))
     )
-    told = [*devices.set_memory(prealloc=True, fraction=0.5)]
+    told = [*Torch().capability(DeviceInventory).set_memory(prealloc=True, fraction=0.5)]
     assert calls == [(0.5, 0), (0.5, 1)]
     assert told[1].undo == "torch.cuda.set_per_process_memory_fraction(0.9, 1)"
