@@ -10,7 +10,7 @@ from typing import Any
 from ipyjaxbench import units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, numbers_of
-from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, loaded
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.scope import Scope
@@ -144,7 +144,12 @@ def _same(one: Any, other: Any) -> bool:
 def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Numbers]:
     """The arrays in a value that were not given away."""
     return [
-        Numbers(place.shape, place.dtype, place.nbytes, partial(framework.host, array))
+        Numbers(
+            place.shape,
+            place.dtype,
+            place.nbytes,
+            partial(framework.capability(ArrayInspector).to_numpy, array),
+        )
         for framework, array in find_arrays(value, frameworks)
         if framework.alive(array)
         for place in (framework.placement(array),)
