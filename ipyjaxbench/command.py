@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.option import Option, flag, option, options_of
 from ipyjaxbench.purposes import MAGICS, PURPOSES
-from ipyjaxbench.validation import checked, variable
+from ipyjaxbench.validation import variable
 
 _WIDTH, _FLAGS = 80, 26  # columns of the help, and of the flags in it
 _NUMBER = re.compile(r"\.?\d")
@@ -25,7 +25,7 @@ WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 
 T = TypeVar("T")
 
-NOTHING: Mapping[str, object] = MappingProxyType({})
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +35,7 @@ class ShownOptions:
     quiet: bool = flag("-q, --quiet", "show nothing")
     returned: bool = flag("-o, --return", "return the result object")
     variable: str | None = option(
-        None,
-        "-v, --variable",
-        variable,
-        "save the result object under this name",
-        sample="result",
+        None, "-v, --variable result", variable, "save the result object under this name"
     )
 
 
@@ -84,7 +80,7 @@ class Command(Generic[T]):
         return next(magic for magic in MAGICS if magic.lstrip("%") == self.name)
 
     def split(
-        self, line: str, configured: Mapping[str, object] = NOTHING
+        self, line: str, configured: Mapping[str, object] = _NOTHING
     ) -> tuple[T, ShownOptions, str]:
         """Take the leading options off a line.
 
@@ -129,7 +125,7 @@ class Command(Generic[T]):
                     if not following:
                         raise OptionError(f"{name} needs a value: type {name} {row.sample}")
                     given, position = _unquoted(following[1]), following.end()
-                value = checked(name, given, row.value)  # type: ignore[arg-type]
+                value = row.read(name, given)
                 before = values.get(row.field, ())
                 values[row.field] = (*before, value) if row.several else value  # type: ignore[misc]
             more, position = self._ahead(line, position)
@@ -139,7 +135,7 @@ class Command(Generic[T]):
         shown = {row.field: values.pop(row.field) for row in _SHOWN if row.field in values}
         return self._made({**configured, **values}), ShownOptions(**shown), rest  # type: ignore[arg-type]
 
-    def help(self, configured: Mapping[str, object] = NOTHING) -> str:
+    def help(self, configured: Mapping[str, object] = _NOTHING) -> str:
         """What `%fwtime?` shows: purpose, usage, options, examples, the Python call.
 
         Args:

@@ -1,22 +1,23 @@
 """An option, said once: a field of a class of options, with its flags, the rule and the help."""
 
+import re
 from dataclasses import field, fields
 from typing import Any, NamedTuple
 
 from ipyjaxbench.validation import checked
+
+_FLAG = re.compile(r"(?:^|, )(--?[\w-]+)")
 
 
 class Option(NamedTuple):
     """What can be typed for a field.
 
     Attributes:
-        spelled: its flags, such as "-n, --number".
-        value: rule that makes the value of a text, or raises ValueError; for a flag without a
-            value what the field is set to.
+        spelled: its flags, and maybe a value to type, such as "-v, --variable result".
+        value: rule that makes the value of a text, or raises ValueError; or texts that are offered;
+            for a flag without a value what the field is set to.
         help: what it does, in ASCII; ``{usual:g}`` stands for the value of that field where nothing
             is typed.
-        sample: a value to type.
-        choices: the values that it takes, where they can be listed.
         several: whether it may be given several times.
         names: what else it takes: "kept" names of results, or "labels" of the cell's arms.
         field: that it sets.
@@ -25,8 +26,6 @@ class Option(NamedTuple):
     spelled: str
     value: object
     help: str
-    sample: str = "5"
-    choices: tuple[str, ...] = ()
     several: bool = False
     names: str = ""
     field: str = ""
@@ -34,12 +33,30 @@ class Option(NamedTuple):
     @property
     def flags(self) -> tuple[str, ...]:
         """Its flags, the short one first."""
-        return tuple(self.spelled.split(", "))
+        return tuple(_FLAG.findall(self.spelled))
+
+    @property
+    def sample(self) -> str:
+        """A value to type."""
+        return _FLAG.sub("", self.spelled).strip() or "5"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Texts that are offered."""
+        return self.value if isinstance(self.value, tuple) else ()
 
     @property
     def takes_value(self) -> bool:
         """Whether a value follows it."""
-        return callable(self.value)
+        return callable(self.value) or bool(self.choices)
+
+    def read(self, flag: str, text: str) -> object:
+        """Return the value of a text that was typed behind one of its flags.
+
+        Raises:
+            OptionError: the text breaks its rule.
+        """
+        return checked(flag, text, self.value) if callable(self.value) else text
 
 
 def options(default: object, *rows: Option) -> Any:
@@ -83,5 +100,5 @@ def check_numbers(chosen: object) -> None:
     """
     for row in options_of(type(chosen)):
         value = getattr(chosen, row.field)
-        if callable(row.value) and isinstance(value, int | float):
-            checked(row.flags[0], str(value), row.value)
+        if row.takes_value and isinstance(value, int | float):
+            row.read(row.flags[0], str(value))

@@ -16,19 +16,17 @@ class CompareOptions:
 
     baseline: str | None = option(
         None,
-        "--baseline",
+        "--baseline numpy",
         str,
         "label of the arm to compare with (the first)",
-        sample="numpy",
         names="labels",
     )
     #: Names with their values, which stay text until their namespace is known.
     sweep: tuple[tuple[str, str], ...] = option(
         (),
-        "--sweep",
+        "--sweep n=100,300",
         swept,
         "compare at each of these values: n=100,300 or n=2**6..2**12",
-        sample="n=100,300",
         several=True,
     )
     #: None leaves it to `usual`.

@@ -22,11 +22,7 @@ class DeviceOptions:
         "--no-prealloc", "have memory of GPUs taken as it is needed", default=True
     )
     fraction: float | None = option(
-        None,
-        "--mem-fraction",
-        share,
-        "share of each GPU's memory that a framework may take",
-        sample="0.5",
+        None, "--mem-fraction 0.5", share, "share of each GPU's memory that a framework may take"
     )
 
     def __post_init__(self) -> None:

@@ -25,11 +25,9 @@ class GraphOptions:
     stage: str | None = options(
         None,
         Option(
-            "--stage",
-            str,
+            "--stage hlo",
+            _ALL_STAGES,
             "jaxpr, stablehlo, hlo, or optimized: what the compiler makes",
-            sample="hlo",
-            choices=_ALL_STAGES,
         ),
         Option("--dynamo", "dynamo", "what torch.compile would see, with graph breaks; runs it"),
         Option("--export", "export", "what torch.export makes of it"),
@@ -37,11 +35,9 @@ class GraphOptions:
     #: None takes the default device's.
     platform: str | None = option(
         None,
-        "--platform",
-        str,
+        "--platform tpu",
+        _PLATFORMS,
         "lower for cpu, cuda, rocm or tpu, with stablehlo or hlo",
-        sample="tpu",
-        choices=_PLATFORMS,
     )
     depth: int | None = options(
         1,
@@ -49,44 +45,32 @@ class GraphOptions:
         Option("--flat", None, "show all of a long text"),
     )
     find: str | None = option(
-        None,
-        "--find",
-        str,
-        "show only lines with this text, as in --find dot_general",
-        sample="dot_general",
+        None, "--find dot_general", str, "show only lines with this text, as in --find dot_general"
     )
     stats: bool = flag("--stats", "how often each primitive is computed; what the compiler counts")
     src: bool = flag("--src", "how much each line of code computes")
     mermaid: bool = flag("--mermaid", "draw it, where the notebook draws Mermaid")
     diff: str | None = option(
         None,
-        "--diff",
-        str,
+        "--diff last",
+        ("last",),
         'show what differs from another call, "f(y)", or from the last time',
-        sample="last",
-        choices=("last",),
     )
     on: tuple[str, ...] = option(
         (),
-        "--on",
+        "--on tpu:v5e",
         chip,
         "what a chip's compiler expects: tpu:v5e; may be given several times",
-        sample="tpu:v5e",
         several=True,
     )
     shard: tuple[tuple[str, int], ...] = option(
-        (),
-        "--shard",
-        axes,
-        "cut axes into a part for each of several chips: x:0,w:1",
-        sample="x:0",
+        (), "--shard x:0", axes, "cut axes into a part for each of several chips: x:0,w:1"
     )
     shapes: tuple[tuple[str, tuple[int, ...]], ...] = option(
         (),
-        "--shapes",
+        '--shapes "f32[8,4], i32[]"',
         shapes,
         "call a function with arrays of these: f32[8,4],i32[]",
-        sample='"f32[8,4], i32[]"',
     )
     grad: bool = flag("--grad", "the program of the gradient by the first argument")
     vmap: bool = flag("--vmap", "the program for each row of the arrays")

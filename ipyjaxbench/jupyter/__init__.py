@@ -1,4 +1,9 @@
-"""The magics: parse, call, show. All that knows IPython is in this folder."""
+"""The magics in a shell of IPython, and all else that knows IPython.
+
+A magic splits its line (`commands`), calls a room below, and presents what that found
+(`invocation`): one file each. The others stand beside: completion, awaiting, progress, settings.
+`ipyjaxbench.load_ipython_extension` calls `load` and `unload`; nothing else calls this room.
+"""
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell

@@ -1,23 +1,21 @@
 """``%%fwcompare``."""
 
-from __future__ import annotations
-
 import ast
 import shlex
-from typing import TYPE_CHECKING
 
 from ipyjaxbench.comparison import cell as arms
+from ipyjaxbench.comparison.arm import ArmSpec
+from ipyjaxbench.comparison.comparison import ArmResult, Comparison
+from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.comparison.name_bindings import restored
+from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
+from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.errors import measure_until_stopped
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.muted_shell import MutedShell
 from ipyjaxbench.usercode.snippet import Snippet
-
-if TYPE_CHECKING:
-    from ipyjaxbench.comparison.arm import ArmSpec
-    from ipyjaxbench.comparison.comparison import Comparison
-    from ipyjaxbench.comparison.options import CompareOptions
-    from ipyjaxbench.comparison.sweep import Sweep
 
 
 def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
@@ -32,8 +30,6 @@ def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
 
 def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
     """Compare measurements that ``%fwtime --name`` kept, one with the others."""
-    from ipyjaxbench.comparison.comparison import ArmResult, Comparison
-
     options, kept = magic.options, magic.session.kept
     if options.sweep or options.align or options.budget is not None:
         raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
@@ -52,10 +48,6 @@ def _compare_arms(
 ) -> tuple[Comparison | Sweep, BaseException | None]:
     """Compare the arms of a cell, at each value of what is swept; and what ended or failed."""
     __tracebackhide__ = True
-    from ipyjaxbench.comparison.interleave import compare_snippets
-    from ipyjaxbench.comparison.name_bindings import restored
-    from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
-
     shell, names, options = magic.shell, magic.names, magic.options
     setup, specs = _arm_specs(magic, cell)
     options.check([spec.label for spec in specs])
@@ -82,8 +74,6 @@ def _arm_specs(
     magic: Invocation[CompareOptions], cell: str
 ) -> tuple[Snippet | None, list[ArmSpec]]:
     """Return what a comparison's cell holds: what runs before all, and the arms."""
-    from ipyjaxbench.comparison.arm import ArmSpec
-
     shell, above = magic.shell, "\n" * magic.above
     text = magic.transformed(arms.transformed(cell, shell.transform_cell))
     filename = magic.filename(above + text)

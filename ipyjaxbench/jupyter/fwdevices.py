@@ -1,18 +1,16 @@
 """``%fwdevices``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from ipyjaxbench.device.ceilings import Ceilings
+from ipyjaxbench.device.locate import evaluated, locate, survey
+from ipyjaxbench.device.measure_ceilings import ceilings
+from ipyjaxbench.device.memory_settings import MemorySettings
+from ipyjaxbench.device.options import DeviceOptions
+from ipyjaxbench.device.placement import Whereabouts
+from ipyjaxbench.device.set_memory import set_memory
+from ipyjaxbench.device.transfers import Transfers
+from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.invocation import Invocation
-
-if TYPE_CHECKING:
-    from ipyjaxbench.device.ceilings import Ceilings
-    from ipyjaxbench.device.memory_settings import MemorySettings
-    from ipyjaxbench.device.options import DeviceOptions
-    from ipyjaxbench.device.placement import Whereabouts
-    from ipyjaxbench.device.transfers import Transfers
 
 
 def fwdevices(
@@ -32,10 +30,6 @@ def _inspect(
 ) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
     """Return what was asked for, and what the code raised."""
     __tracebackhide__ = True
-    from ipyjaxbench.device.locate import evaluated, locate, survey
-    from ipyjaxbench.device.measure_ceilings import ceilings
-    from ipyjaxbench.device.watch_transfers import transfer_code
-
     options = magic.options
     if options.sets:
         return _set_memory(options, magic.body.strip()), None
@@ -53,8 +47,6 @@ def _inspect(
 
 def _set_memory(options: DeviceOptions, code: str) -> MemorySettings:
     """Set what frameworks alone decide, best before any of them has looked for devices."""
-    from ipyjaxbench.device.set_memory import set_memory
-
     if code:
         raise OptionError(
             f"{code.splitlines()[0]!r}: --no-prealloc and --mem-fraction stand alone: type"

@@ -1,29 +1,25 @@
 """``%fwtime``."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
-from typing import TYPE_CHECKING
 
 from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host.git import revision
 from ipyjaxbench.jupyter.errors import measure_until_stopped, one_line_errors
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.location import where
 from ipyjaxbench.jupyter.muted_shell import MutedShell
+from ipyjaxbench.records import find_baseline
+from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.measure import measure_snippet
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet
-
-if TYPE_CHECKING:
-    from ipyjaxbench.timing.measurement import Measurement
-    from ipyjaxbench.timing.options import TimeOptions
 
 
 def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:
     """Time one statement or one cell."""
     __tracebackhide__ = True
-    from ipyjaxbench.host.git import revision
-    from ipyjaxbench.records import find_baseline
-
     options, kept = magic.options, magic.session.kept
     with one_line_errors():
         snippet, setup, compile_time = _compile(magic)
@@ -54,8 +50,6 @@ def _measure(
 ) -> tuple[Measurement, BaseException | None]:
     """Return what was measured, and what ended it early."""
     __tracebackhide__ = True
-    from ipyjaxbench.timing.measure import measure_snippet
-
     with magic.screen.progress("first call") as on_progress:
         return measure_until_stopped(
             measure_snippet,
@@ -71,8 +65,6 @@ def _bind_in_function(
     magic: Invocation[TimeOptions], snippet: Snippet, result: Measurement
 ) -> Measurement:
     """Bind the names in the calling function, where Python gives a way to, or say so."""
-    from ipyjaxbench.timing import notes
-
     names, local_ns = magic.names, magic.local_ns
     if names is magic.shell.user_ns or local_ns is None:
         return result

@@ -1,65 +1,32 @@
 """``%jaxpr``, ``%fxgraph``, ``%tfgraph`` and ``%explain``."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
+from ipyjaxbench.command import NoOptions
 from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.graphs import mermaid
+from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
+from ipyjaxbench.graphs.graph import Graph, difference
+from ipyjaxbench.graphs.inspect_code import explain as diagnose
+from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.jupyter.display import show
 from ipyjaxbench.jupyter.invocation import Invocation
 
-if TYPE_CHECKING:
-    from ipyjaxbench.command import NoOptions
-    from ipyjaxbench.graphs.diagnosis import Diagnosis
-    from ipyjaxbench.graphs.graph import Graph
-    from ipyjaxbench.graphs.options import GraphOptions
+#: Magic -> the framework whose program it shows; %jaxpr takes the one that the call uses.
+_FRAMEWORKS = {"fxgraph": "torch", "tfgraph": "tensorflow"}
 
 
-def jaxpr(magic: Invocation[GraphOptions]) -> Graph | None:
-    """Show the program of a line or a cell."""
+def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
+    """Show the program of a line or a cell, and draw it where that is asked for."""
     __tracebackhide__ = True
-    return _graph(magic)
-
-
-def fxgraph(magic: Invocation[GraphOptions]) -> Graph | None:
-    """Show it as PyTorch's."""
-    __tracebackhide__ = True
-    return _graph(magic, "torch")
-
-
-def tfgraph(magic: Invocation[GraphOptions]) -> Graph | None:
-    """Show it as TensorFlow's."""
-    __tracebackhide__ = True
-    return _graph(magic, "tensorflow")
-
-
-def explain(magic: Invocation[NoOptions]) -> Diagnosis | None:
-    """Say why the last cell that failed would not trace."""
-    __tracebackhide__ = True
-    from ipyjaxbench.graphs import inspect_code
-
-    if magic.code:
-        raise OptionError(f"{magic.code!r}: %explain takes nothing: it looks at the last error")
-    error = magic.session.last_error.value()
-    if error is None:
-        raise SnippetError("no cell has failed yet")
-    return magic.present(inspect_code.explain(error))
-
-
-def _graph(magic: Invocation[GraphOptions], framework: str | None = None) -> Graph | None:
-    """Show the program, and draw it where that is asked for."""
-    __tracebackhide__ = True
-    from ipyjaxbench.graphs import mermaid
-    from ipyjaxbench.graphs.graph import difference
-    from ipyjaxbench.graphs.inspect_code import inspect_code
-
     source = magic.source(magic.body)
     with _diagnosis_shown(magic), magic.screen.progress("looking at the program"):
+        framework = _FRAMEWORKS.get(magic.command.name)
         result = inspect_code(source, magic.names, magic.options, framework)
         before = _before(magic, result)
     magic.session.looked_at[_form(result.code, magic.options)] = result
@@ -72,12 +39,24 @@ def _graph(magic: Invocation[GraphOptions], framework: str | None = None) -> Gra
     return returned
 
 
+jaxpr = fxgraph = tfgraph = show_graph
+
+
+def explain(magic: Invocation[NoOptions]) -> Diagnosis | None:
+    """Say why the last cell that failed would not trace."""
+    __tracebackhide__ = True
+    if magic.code:
+        raise OptionError(f"{magic.code!r}: %explain takes nothing: it looks at the last error")
+    error = magic.session.last_error.value()
+    if error is None:
+        raise SnippetError("no cell has failed yet")
+    return magic.present(diagnose(error))
+
+
 @contextmanager
 def _diagnosis_shown(magic: Invocation[GraphOptions]) -> Iterator[None]:
     """Show why a call does not trace; the notebook still stops, with one line or all of them."""
     __tracebackhide__ = True
-    from ipyjaxbench.graphs.diagnosis import UntraceableError
-
     try:
         yield
     except UntraceableError as failed:
@@ -92,8 +71,6 @@ def _diagnosis_shown(magic: Invocation[GraphOptions]) -> Iterator[None]:
 def _before(magic: Invocation[GraphOptions], now: Graph) -> Graph | None:
     """Return the program to compare this one with; None where that was not asked for."""
     __tracebackhide__ = True
-    from ipyjaxbench.graphs.inspect_code import inspect_code
-
     options = magic.options
     if options.diff is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from ipyjaxbench.usercode.snippet import Namespace
 
 
+#: Magic -> the module that does what it is there for, where that has another name.
+_MODULES = {"fxgraph": "jaxpr", "tfgraph": "jaxpr", "explain": "jaxpr", "ipyjaxbench": "about"}
+
+
 def _magic(name: str, kind: Callable[..., Any]) -> Any:
     def magic(
         self: FrameworkMagics,
@@ -34,21 +39,12 @@ def _magic(name: str, kind: Callable[..., Any]) -> Any:
         from ipyjaxbench.jupyter.invocation import Invocation
 
         invocation = Invocation.of(self.session, COMMANDS[name], line, cell, local_ns)
-        return invocation.run(_work(name))
+        # Each brings its room along, so it is loaded by name.
+        module = import_module(f"ipyjaxbench.jupyter.{_MODULES.get(name, name)}")
+        return invocation.run(getattr(module, name))
 
     magic.__name__, magic.__doc__ = name, PURPOSES[name]
     return no_var_expand(needs_local_scope(kind(magic)))
-
-
-def _work(name: str) -> Callable[[Any], Any]:
-    """Return what a magic does."""
-    from ipyjaxbench.jupyter import fwcompare, fwdevices, fwhistory, fwtime, jaxpr, trace_cached
-    from ipyjaxbench.jupyter.about import ipyjaxbench
-
-    of_graphs = (jaxpr.jaxpr, jaxpr.fxgraph, jaxpr.tfgraph, jaxpr.explain)
-    of_runs = (fwtime.fwtime, fwcompare.fwcompare, fwhistory.fwhistory, trace_cached.trace_cached)
-    every: tuple[Callable[..., Any], ...] = (fwdevices.fwdevices, *of_graphs, *of_runs, ipyjaxbench)
-    return next(work for work in every if work.__name__ == name)
 
 
 @magics_class

@@ -1,15 +1,12 @@
 """``%trace_cached``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ipyjaxbench.jupyter.invocation import Invocation
-
-if TYPE_CHECKING:
-    from ipyjaxbench.retracing.options import TraceOptions
-    from ipyjaxbench.retracing.signatures import Signatures
-    from ipyjaxbench.retracing.traces import Traces
+from ipyjaxbench.retracing.observe import observe_code
+from ipyjaxbench.retracing.options import TraceOptions
+from ipyjaxbench.retracing.predict import predict_code
+from ipyjaxbench.retracing.signatures import Signatures
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from ipyjaxbench.retracing.traces import Traces
 
 
 def trace_cached(magic: Invocation[TraceOptions]) -> Traces | Signatures | None:
@@ -30,11 +27,6 @@ def _observe(
 ) -> tuple[Traces | Signatures, BaseException | None]:
     """Return what was asked for, and what the code raised."""
     __tracebackhide__ = True
-    from ipyjaxbench.retracing.observe import observe_code
-    from ipyjaxbench.retracing.predict import predict_code
-    from ipyjaxbench.retracing.signatures import Signatures
-    from ipyjaxbench.retracing.trace_log import TRACE_LOG
-
     if magic.options.history:
         return Signatures.of(TRACE_LOG, magic.code), None
     source = magic.source(magic.body)

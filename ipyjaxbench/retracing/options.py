@@ -16,11 +16,9 @@ class TraceOptions:
     history: bool = flag("--history", "list the signatures that functions were traced with")
     watch: str | None = option(
         None,
-        "--watch",
-        str,
+        "--watch on",
+        ("on", "off"),
         "on or off: a line below each later cell that traces something",
-        sample="on",
-        choices=("on", "off"),
     )
     internal: bool = flag("--internal", "name all that was compiled outside of the calls")
     json: bool = flag("--json", "show the record instead of the report")

@@ -37,19 +37,16 @@ class TimeOptions:
     precision: int = option(3, "-p, --precision", digits, "significant digits shown ({precision})")
     name: str | None = option(
         None,
-        "--name",
+        "--name before",
         label,
         "keep the result under this name, for %fwcompare A B",
-        sample="before",
         names="kept",
     )
     against: str | None = option(
         None,
-        "--against",
-        str,
+        "--against last",
+        NEWEST_OR_FASTEST,
         "compare with a kept one: its name, last or best of this code",
-        sample="last",
-        choices=NEWEST_OR_FASTEST,
         names="kept",
     )
     clock: Literal["elapsed", "calendar", "cpu"] = options(
