@@ -6,8 +6,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ipyjaxbench.device.protocol import ArrayInspector
-from ipyjaxbench.device.transfers import Kept
 from ipyjaxbench.frameworks import Framework, find_arrays
+from ipyjaxbench.frameworks.placement import ArrayInfo
 from ipyjaxbench.usercode.objects import package_of
 
 _NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
@@ -23,7 +23,7 @@ class Alive:
     """
 
     def __init__(self, frameworks: Sequence[Framework], names: Mapping[str, object]) -> None:
-        self._arrays: dict[int, tuple[weakref.ref[Any], Framework, Kept]] = {}
+        self._arrays: dict[int, tuple[weakref.ref[Any], Framework, ArrayInfo]] = {}
         self._held: set[int] = set()  # memory of arrays that are told under another identity
         data = {n: v for n, v in names.items() if not issubclass(type(v), _NO_DATA)}
         # Such as `exit`, which leads to all that IPython holds.
@@ -42,7 +42,7 @@ class Alive:
             for array in framework.capability(ArrayInspector).live_arrays():
                 self._add("", framework, array)
 
-    def besides(self, before: "Alive") -> tuple[Kept, ...]:
+    def besides(self, before: "Alive") -> tuple[ArrayInfo, ...]:
         """Those that were not there before, the largest first."""
         return _ranked(
             kept
@@ -50,7 +50,7 @@ class Alive:
             if number not in before._arrays or before._arrays[number][0]() is not ref()
         )
 
-    def gone(self) -> tuple[Kept, ...]:
+    def gone(self) -> tuple[ArrayInfo, ...]:
         """Those that are there no longer, the largest first."""
         return _ranked(
             kept
@@ -67,7 +67,7 @@ class Alive:
         place = framework.placement(array)
         if place.view:
             return
-        told = Kept(framework.name, name, place.dtype, place.shape or (), place.nbytes,
+        told = ArrayInfo(name, framework.name, place.dtype, place.shape or (), place.nbytes,
                     place.devices)  # fmt: skip
         try:
             self._arrays[id(array)] = weakref.ref(array), framework, told
@@ -75,5 +75,5 @@ class Alive:
             return
 
 
-def _ranked(found: Iterable[Kept]) -> tuple[Kept, ...]:
+def _ranked(found: Iterable[ArrayInfo]) -> tuple[ArrayInfo, ...]:
     return tuple(sorted(found, key=lambda each: -each.nbytes))

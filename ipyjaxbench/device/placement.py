@@ -7,21 +7,16 @@ from typing import ClassVar, NamedTuple
 
 from ipyjaxbench.device.inventory import Home
 from ipyjaxbench.device.sharding import Sharding
+from ipyjaxbench.frameworks.placement import ArrayInfo
 from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
 from ipyjaxbench.reports.result import Result
 
 
 @dataclass(frozen=True)
-class Located:
-    """One array, or several under one name.
+class Located(ArrayInfo):
+    """One array, or several under one name, and in which way it is there.
 
     Attributes:
-        name: with the path to it, such as "params['w']".
-        framework: whose it is; empty for what is no array.
-        dtype: such as "float32"; what it is, for what is no array.
-        shape: of the array.
-        nbytes: that it takes, one copy of it.
-        devices: that hold a part of it.
         memory: which memory of the devices; empty where there is but one.
         weak: whether its dtype gives way to that of others.
         gradients: whether PyTorch records what is done with it.
@@ -34,12 +29,7 @@ class Located:
         arrays: how many arrays this stands for.
     """
 
-    name: str
-    framework: str
-    dtype: str
-    shape: tuple[int, ...]
     nbytes: NonNegativeInt
-    devices: tuple[str, ...]
     memory: str = ""
     weak: bool = False
     gradients: bool = False

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ipyjaxbench.frameworks.placement import ArrayInfo
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports.result import Result
 
@@ -61,27 +62,6 @@ class Transfer:
         return 0 if self.free else self.nbytes
 
 
-@dataclass(frozen=True)
-class Kept:
-    """An array that was made, and is still there, or that was there and is no longer.
-
-    Attributes:
-        framework: whose it is.
-        name: under which it can be reached; empty where it has none.
-        dtype: such as "float32".
-        shape: of the array.
-        nbytes: that it takes.
-        devices: on which it is.
-    """
-
-    framework: str
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    nbytes: int
-    devices: tuple[str, ...]
-
-
 @dataclass(frozen=True, repr=False)
 class Transfers(Result):
     """What some code copied between host and devices, made and gave up.
@@ -104,8 +84,8 @@ class Transfers(Result):
     seconds: NonNegativeFloat
     frameworks: Mapping[str, str] = field(default_factory=dict)
     transfers: tuple[Transfer, ...] = ()
-    created: tuple[Kept, ...] = ()
-    freed: tuple[Kept, ...] = ()
+    created: tuple[ArrayInfo, ...] = ()
+    freed: tuple[ArrayInfo, ...] = ()
     memory: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
     error: str = ""

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.device.transfers import Kept, Transfer, Transfers
+from ipyjaxbench.device.transfers import Transfer, Transfers
+from ipyjaxbench.frameworks.placement import ArrayInfo
 from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report
 from ipyjaxbench.reports.result import report
 
@@ -88,12 +89,12 @@ def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
         yield "with", units.versions(t.frameworks)
 
 
-def _arrays(word: str, arrays: Sequence[Kept]) -> Iterator[tuple[str, str]]:
+def _arrays(word: str, arrays: Sequence[ArrayInfo]) -> Iterator[tuple[str, str]]:
     for framework in dict.fromkeys(each.framework for each in arrays):
         yield word, _largest_arrays([each for each in arrays if each.framework == framework])
 
 
-def _largest_arrays(arrays: Sequence[Kept]) -> str:
+def _largest_arrays(arrays: Sequence[ArrayInfo]) -> str:
     size = units.size(sum(each.nbytes for each in arrays))
     named = [
         f"{each.name or 'no name'} {units.array(each.dtype, each.shape)}"

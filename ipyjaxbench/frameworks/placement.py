@@ -1,9 +1,30 @@
-"""Where one value lives: its framework, type, devices and bytes."""
+"""What an array is and where it is: its framework, type, devices and bytes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ipyjaxbench import units
+
+
+@dataclass(frozen=True)
+class ArrayInfo:
+    """What one array is and where it is.
+
+    Attributes:
+        name: with the path to it, such as "params['w']"; empty where it has none.
+        framework: whose it is; empty for what is no array.
+        dtype: such as "float32"; what it is, for what is no array.
+        shape: of the array.
+        nbytes: that it takes, one copy of it.
+        devices: that hold a part of it.
+    """
+
+    name: str
+    framework: str
+    dtype: str
+    shape: tuple[int, ...]
+    nbytes: int
+    devices: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from IPython.core.error import UsageError
 
 import ipyjaxbench
 from ipyjaxbench import Transfers
-from ipyjaxbench.device.transfers import Kept, Transfer
+from ipyjaxbench.device.transfers import Transfer
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.errors import RecordError
+from ipyjaxbench.frameworks.placement import ArrayInfo
 from ipyjaxbench.usercode import instrument
 from ipyjaxbench.usercode.frames import called_in
 from ipyjaxbench.usercode.snippet import Source
@@ -28,7 +29,7 @@ FOUND = Transfers(
     8.45e-3,
     {"jax": "0.10.2"},
     (COPY, GIVEN, SHARED),
-    created=(Kept("jax", "y", "float32", (8,), 32, ("gpu:0",)),),
+    created=(ArrayInfo("y", "jax", "float32", (8,), 32, ("gpu:0",)),),
     memory={"jax gpu:0": (0, 32)},
     unseen=("copies elsewhere",),
 )
