@@ -210,13 +210,7 @@ class DeviceInventory(Capability):
 
 
 class ArrayInspector(Capability):
-    """Where the framework's arrays live, who made them, and their numbers on the host.
-
-    Attributes:
-        keeps_copies: its arrays keep the copy on the host that was made of them.
-    """
-
-    keeps_copies: bool = False
+    """Where the framework's arrays live, who made them, and their numbers on the host."""
 
     def located(self, name: str, array: Any) -> Located:
         """Return where one array lives, and in which way; must not fail for a deleted one."""

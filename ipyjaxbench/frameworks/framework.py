@@ -33,6 +33,7 @@ class Framework(ABC):
         capabilities: name of a `Capability` class -> the "module:class" that offers it here,
             imported when it is first asked for.
         immutable: its arrays are never changed in place.
+        keeps_copies: its arrays keep the copy on the host that was made of them.
         spins: its threads on the CPU spin while they wait for each other, as OpenMP's do.
     """
 
@@ -41,6 +42,7 @@ class Framework(ABC):
     gaps: tuple[str, ...] = ()
     capabilities: ClassVar[Mapping[str, str]] = {}
     immutable: bool = False
+    keeps_copies: bool = False
     spins: bool = False
 
     @abstractmethod

@@ -1,15 +1,19 @@
 """What JAX traced, lowered and compiled in some code."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import jax
+from jax._src import compilation_cache, config
 
-from ipyjaxbench.adapters.jax.cold_call import cold_call
 from ipyjaxbench.adapters.jax.compile_events import Events, phases_of, programs_of
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
 from ipyjaxbench.adapters.jax.jit import is_jitted
+from ipyjaxbench.adapters.jax.placement import name_of
+from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks.compilation import (
     ColdCall,
     Compilation,
@@ -19,6 +23,10 @@ from ipyjaxbench.frameworks.compilation import (
 )
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.usercode import objects
+
+#: No user has these numbers, and each call gets one of its own.
+_keys = itertools.count(1_618_033)
+_AHEAD = "what was compiled ahead of time stayed as it was"
 
 
 class JaxWatch(CompilationWatch):
@@ -77,7 +85,8 @@ class JaxCompilation(Compilation):
 
     def __init__(self, framework: Framework) -> None:
         super().__init__(framework)
-        self._works = Works()
+        devices = partial(framework.capability, DeviceInventory)
+        self._works = Works(lambda device: devices().probe(name_of(device)))
 
     def compiles(self, value: object) -> bool:
         """The results of `jax.jit` and programs compiled ahead of time."""
@@ -106,7 +115,7 @@ class JaxCompilation(Compilation):
         self, named: Mapping[str, object], unnamed: Sequence[object]
     ) -> AbstractContextManager[ColdCall]:
         """Every cache asked under another key; eager operations are compiled too."""
-        return cold_call([*named.values(), *unnamed])
+        return _cold_call([*named.values(), *unnamed])
 
     def work(
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
@@ -115,3 +124,46 @@ class JaxCompilation(Compilation):
         if not is_jitted(function) or jax.config.jax_disable_jit:
             return None
         return self._works.of_call(function, args, kwargs)
+
+
+@contextmanager
+def _cold_call(functions: Sequence[object]) -> Iterator[ColdCall]:
+    """Let all that this thread calls be traced and compiled anew, eager operations too.
+
+    The number of profiling runs is part of every key under which JAX keeps a program, in Python
+    and in C++, and is read only where profile-guided compilation is on. With another number
+    nothing is found, and with the user's own all that was there before is found again.
+    `jax.clear_caches` would take the user's programs away.
+    """
+    told = [_AHEAD] if any(isinstance(f, jax.stages.Compiled) for f in functions) else []
+    number: Any = getattr(config, "pgle_profiling_runs", None)
+    guided: Any = getattr(config, "enable_pgle", None)
+    if number is None or guided is None or guided.value:
+        yield ColdCall(caveats=[*told, "JAX's caches in memory stayed in use"])
+        return
+    with number(next(_keys)), no_disk_cache() as left_out:
+        yield ColdCall(caveats=told if left_out else [*told, "the disk cache stayed in use"])
+
+
+@contextmanager
+def no_disk_cache() -> Iterator[bool]:
+    """Neither read nor write the disk cache, as far as it has one; yields whether that worked.
+
+    JAX decides once whether the cache is in use, and asks the option only then: that decision is
+    private, so it is put back exactly as it was.
+    """
+    module: Any = compilation_cache
+    decided = ("_cache_checked", "_cache_used")
+    lock = getattr(module, "_cache_initialized_mutex", None)
+    if lock is None or any(name not in vars(module) for name in decided):
+        yield getattr(jax.config, "jax_compilation_cache_dir", None) is None
+        return
+    with lock:
+        before = {name: vars(module)[name] for name in decided}
+        vars(module).update(_cache_checked=True, _cache_used=False)
+    try:
+        with config.enable_compilation_cache(new_val=False):  # XLA's own caches ask for it
+            yield True
+    finally:
+        with lock:
+            vars(module).update(before)

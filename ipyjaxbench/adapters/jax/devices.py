@@ -10,6 +10,8 @@ from jax._src import config as jax_config
 from jax._src import xla_bridge
 
 from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
+from ipyjaxbench.adapters.jax.placement import name_of
+from ipyjaxbench.adapters.jax.synchronization import local_devices
 from ipyjaxbench.device.inventory import Device, Home
 from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES, too_late
 from ipyjaxbench.device.memory_settings import MemorySetting
@@ -73,17 +75,6 @@ class JaxDevices(DeviceInventory):
     def probe(self, device: str) -> Probe | None:
         """Any device of this process."""
         return next((JaxProbe(d) for d in local_devices() if name_of(d) == device), None)
-
-
-def local_devices() -> list[Any]:
-    """Return the devices of this process, of all backends that were started."""
-    backends = xla_bridge.backends()
-    return [d for backend in backends.values() for d in backend.local_devices()]
-
-
-def name_of(device: Any) -> str:
-    """Such as "cpu:0"."""
-    return f"{device.platform}:{device.id}"
 
 
 def has_started() -> bool:

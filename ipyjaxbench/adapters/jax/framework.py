@@ -9,7 +9,6 @@ from jax._src import xla_bridge
 
 from ipyjaxbench.adapters.jax import placement as places
 from ipyjaxbench.adapters.jax import synchronization
-from ipyjaxbench.adapters.jax.devices import local_devices
 from ipyjaxbench.frameworks.framework import Framework, Wait
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.system import host_memory
@@ -24,8 +23,9 @@ class Jax(Framework):
     name = "jax"
     module = "jax"
     immutable = True
+    keeps_copies = True
     capabilities: ClassVar = {
-        "ArrayInspector": f"{_HERE}.placement:JaxArrays",
+        "ArrayInspector": f"{_HERE}.arrays:JaxArrays",
         "Caveats": f"{_HERE}.caveats:JaxCaveats",
         "Compilation": f"{_HERE}.compilation:JaxCompilation",
         "DeviceInventory": f"{_HERE}.devices:JaxDevices",
@@ -40,7 +40,7 @@ class Jax(Framework):
         # Private, since nothing public tells whether a backend exists without making one.
         self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
         self._initialised()
-        self._in_flight = synchronization.InFlight(local_devices)
+        self._in_flight = synchronization.InFlight(synchronization.local_devices)
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
             self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
 
@@ -70,7 +70,7 @@ class Jax(Framework):
 
     def free_memory(self) -> int:
         """What devices tell, and the host where it is one of them."""
-        return min(map(_free_on, local_devices()), default=host_memory())
+        return min(map(_free_on, synchronization.local_devices()), default=host_memory())
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait:
         """One array by its method, a pytree by JAX's batched call, anything else by its devices."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src import xla_bridge
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.frameworks.framework import Wait
@@ -142,3 +143,9 @@ def _attributes(value: object) -> dict[str, object]:
 
 def _canary(x: Any) -> Any:
     return x + 1
+
+
+def local_devices() -> list[Any]:
+    """Return the devices of this process, of all backends that were started."""
+    backends = xla_bridge.backends()
+    return [d for backend in backends.values() for d in backend.local_devices()]

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from ipyjaxbench import units
+from ipyjaxbench.adapters.numpy.framework import HOST, dtype_of
 from ipyjaxbench.adapters.numpy.state import owner
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.device.placement import Located, Weight
 from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.usercode import objects
-
-HOST = ("cpu",)
 
 
 class NumPyArrays(ArrayInspector):
@@ -59,10 +58,3 @@ class NumPyArrays(ArrayInspector):
     def to_numpy(self, array: Any) -> Any:
         """As it is."""
         return array
-
-
-def dtype_of(array: Any) -> str:
-    """Its name; of strings and bytes as NumPy prints it, for the name counts their bits."""
-    if array.dtype.kind not in "USV":
-        return str(array.dtype.name)
-    return "structured" if array.dtype.names else str(array.dtype.str).lstrip("<>|=")

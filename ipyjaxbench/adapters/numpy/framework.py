@@ -4,10 +4,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ipyjaxbench.adapters.numpy.arrays import HOST, dtype_of
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.synchronous import Synchronous
 
+HOST = ("cpu",)
 _HERE = "ipyjaxbench.adapters.numpy"
 
 
@@ -45,3 +45,10 @@ class NumPy(Synchronous):
             nbytes=array.nbytes,
             view=not array.flags.owndata,
         )
+
+
+def dtype_of(array: Any) -> str:
+    """Its name; of strings and bytes as NumPy prints it, for the name counts their bits."""
+    if array.dtype.kind not in "USV":
+        return str(array.dtype.name)
+    return "structured" if array.dtype.names else str(array.dtype.str).lstrip("<>|=")

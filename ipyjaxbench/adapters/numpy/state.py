@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ipyjaxbench.adapters.numpy import pandas_state
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
 from ipyjaxbench.frameworks.state.undo import Attributes, Draws, Room, State
 from ipyjaxbench.host.system import host_memory, of_kind
@@ -188,7 +187,11 @@ class NumPyState(MutableState):
     def states(self, value: object, room: Room) -> Sequence[State] | None:
         """The numbers of arrays, and generators; blocks of pandas's, which hold arrays."""
         found = states(value, room)
-        return pandas_state.states(value) if found is None else found
+        if found is not None or "pandas" not in sys.modules:
+            return found
+        from ipyjaxbench.adapters.numpy import pandas_state  # where it is in use
+
+        return pandas_state.states(value)
 
     def changes_in_place(self, method: str) -> bool:
         """Those that give back nothing."""

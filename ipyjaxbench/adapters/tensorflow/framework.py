@@ -24,7 +24,7 @@ class TensorFlow(Framework):
     name = "tensorflow"
     module = "tensorflow"
     capabilities: ClassVar = {
-        "ArrayInspector": f"{_HERE}.placement:TensorFlowArrays",
+        "ArrayInspector": f"{_HERE}.arrays:TensorFlowArrays",
         "Caveats": f"{_HERE}.caveats:TensorFlowCaveats",
         "Compilation": f"{_HERE}.compilation:TensorFlowCompilation",
         "DeviceInventory": f"{_HERE}.devices:TensorFlowDevices",

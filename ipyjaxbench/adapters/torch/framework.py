@@ -22,7 +22,7 @@ class Torch(Framework):
     module = "torch"
     spins = True
     capabilities: ClassVar = {
-        "ArrayInspector": f"{_HERE}.placement:TorchArrays",
+        "ArrayInspector": f"{_HERE}.arrays:TorchArrays",
         "Caveats": f"{_HERE}.caveats:TorchCaveats",
         "Compilation": f"{_HERE}.compilation:TorchCompilation",
         "DeviceInventory": f"{_HERE}.devices:TorchDevices",

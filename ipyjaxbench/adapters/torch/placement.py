@@ -1,101 +1,25 @@
 """Where PyTorch's tensors live, and what is inside of its modules and optimisers."""
 
-import functools
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from ipyjaxbench import units
-from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.adapters.torch import sharding as meshes
-from ipyjaxbench.device.placement import Located, Weight
-from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.usercode import objects
 
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
-_USUAL = ("Tensor", "Parameter", "Buffer", "DTensor")
-#: The parts of a sparse tensor, by layout.
-_SPARSE = {
-    "sparse_coo": ("_indices", "_values"),
-    "sparse_csr": ("crow_indices", "col_indices", "values"),
-    "sparse_bsr": ("crow_indices", "col_indices", "values"),
-    "sparse_csc": ("ccol_indices", "row_indices", "values"),
-    "sparse_bsc": ("ccol_indices", "row_indices", "values"),
-}
-_NOT_IN_NUMPY = {torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2}
 #: What a tensor of a kind that does not have it raises when it is asked.
-_NOT_TOLD = (RuntimeError, ValueError, NotImplementedError)
-
-
-class TorchArrays(ArrayInspector):
-    """Tensors with their layout, and their placements where they are DTensors.
-
-    `live_arrays` are none: no list is kept, and Python's objects lack what autograd saved. For
-    GPUs, the devices tell what all tensors take, with a name or without.
-    """
-
-    def located(self, name: str, array: Any) -> Located:
-        """Type, place and layout of one tensor; no code of a subclass is run."""
-        with torch._C.DisableTorchFunctionSubclass():
-            cut = meshes.is_cut(array)
-            shape, known = shape_of(array), not torch.nn.parameter.is_lazy(array)
-            nbytes = 0 if has_no_numbers(array) else _nbytes(array)
-            sharding = meshes.sharding(array) if cut else None
-            storage = next(map(_storage, meshes.local(array)), None) if cut else _storage(array)
-            device = str(array.device)
-            return Located(
-                name=name,
-                framework="torch",
-                dtype=_plain(array.dtype),
-                shape=shape,
-                nbytes=nbytes,
-                devices=tuple(s.device for s in sharding.shards) if sharding else (device,),
-                memory="pinned host" if known and _is_pinned(array) else "",
-                gradients=bool(array.requires_grad),
-                # The memory's address, as NumPy's adapter tells it, until it is given a name.
-                of=f"{device}@{storage.data_ptr()}" if storage and storage.data_ptr() else "",
-                layout=", ".join(_layout(array, storage, nbytes)) if known else _UNBORN,
-                sharding=sharding,
-            )
-
-    def weight(self, array: Any) -> Weight:
-        """Device and bytes; of kinds with more to them, as they are told one by one."""
-        is_plain = type(array) in _PLAIN and array.layout is torch.strided and not array.is_nested
-        if not is_plain:
-            told = self.located("", array)
-            return Weight(told.devices, told.nbytes, told.sharding)
-        device = array.device
-        nbytes = 0 if device.type == "meta" else array.nbytes
-        return Weight(_name(device), nbytes)
-
-    def described(self, value: object) -> str:
-        """Meshes of devices."""
-        return meshes.described(value) if meshes.is_mesh(value) else ""
-
-    def to_numpy(self, array: Any) -> Any | None:
-        """A copy without its graph; dtypes that NumPy lacks become float32."""
-        if array.device.type == "meta" or array.layout is not torch.strided:
-            return None
-        array = array.detach().cpu().resolve_conj().resolve_neg()
-        return (array.float() if array.dtype in _NOT_IN_NUMPY else array).numpy()
-
-
-@functools.cache
-def _name(device: torch.device) -> tuple[str]:
-    return (str(device),)
-
-
-_UNBORN = "made by the first call of its module"
+NOT_TOLD = (RuntimeError, ValueError, NotImplementedError)
 
 
 def has_no_numbers(array: Any) -> bool:
     """Whether there is a shape alone, on the meta device or for a tracer, or not even that yet."""
-    return torch.nn.parameter.is_lazy(array) or _is_shape(array)
+    return torch.nn.parameter.is_lazy(array) or is_shape(array)
 
 
-def _is_shape(array: Any) -> bool:
+def is_shape(array: Any) -> bool:
+    """Whether there is a shape alone, on the meta device or for a tracer."""
     fake: Any = sys.modules.get("torch._subclasses.fake_tensor")
     return array.device.type == "meta" or (fake is not None and isinstance(array, fake.FakeTensor))
 
@@ -106,83 +30,8 @@ def shape_of(array: Any) -> tuple[int, ...]:
         return (-1,)
     try:
         return tuple(n if isinstance(n, int) else -1 for n in array.shape)
-    except _NOT_TOLD:  # nested tensors of the older kind
+    except NOT_TOLD:  # nested tensors of the older kind
         return (int(array.size(0)), -1)
-
-
-def _nbytes(array: Any) -> int:
-    names = _SPARSE.get(_plain(array.layout))
-    if names is not None:
-        parts = [getattr(array, part)() for part in names]
-        return sum(part.numel() * part.element_size() for part in parts)
-    nbytes = int(array.numel()) * int(array.element_size())
-    # Numbers that are repeated are held once.
-    storage = None if meshes.is_cut(array) else _storage(array)
-    return min(nbytes, storage.nbytes()) if storage else nbytes
-
-
-def _storage(array: Any) -> Any:
-    """The memory that it is a part of; None where it has none of its own to tell."""
-    if _is_shape(array):
-        return None
-    try:
-        storage = array.untyped_storage()
-        storage.data_ptr()
-    except _NOT_TOLD:
-        return None
-    return storage
-
-
-def _is_pinned(array: Any) -> bool:
-    """Asked only where an accelerator was used, without which nothing is pinned."""
-    used = torch.cuda.is_initialized() or torch.xpu.is_initialized()
-    try:
-        return bool(used and array.device.type == "cpu" and array.is_pinned())
-    except _NOT_TOLD:
-        return False
-
-
-def _layout(array: Any, storage: Any, nbytes: int) -> Iterator[str]:
-    kind = type(array).__name__
-    if kind not in _USUAL:
-        yield kind
-    if _is_shape(array):
-        yield f"a shape without numbers, which would take {units.size(array.nbytes)}"
-    if meshes.is_cut(array):
-        if meshes.sharding(array) is None:
-            yield f"DTensor, placements={tuple(array.placements)}"
-        return
-    layout = _plain(array.layout)
-    if layout in _SPARSE:
-        yield f"{_in_words(layout)}, {units.count(array._nnz(), 'number')} kept"
-    elif layout != "strided":
-        yield _in_words(layout)
-    else:
-        yield from filter(None, (_order(array), "quantised" if array.is_quantized else ""))
-    if array.is_conj():
-        yield "conjugated when it is read"
-    if storage is not None and storage.nbytes() > nbytes:
-        yield f"a part of {units.size(storage.nbytes())}"
-
-
-def _plain(constant: object) -> str:
-    """The name of one of PyTorch's constants."""
-    return str(constant).removeprefix("torch.")
-
-
-def _in_words(name: str) -> str:
-    return name.strip("_").replace("_", " ")
-
-
-def _order(array: Any) -> str:
-    try:
-        if not array.is_contiguous():
-            for form in (torch.channels_last, torch.channels_last_3d):
-                if array.is_contiguous(memory_format=form):
-                    return _in_words(_plain(form))
-        return strides.order(array.shape, array.stride())
-    except _NOT_TOLD:
-        return ""
 
 
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:

@@ -44,7 +44,7 @@ def converted(scope: Scope, frameworks: Sequence[Framework]) -> dict[str, Framew
     names = _converted(scope.snippet.statements) - set(scope.snippet.binds)
     values = {name: scope.read_values[name] for name in sorted(names & scope.read_values.keys())}
     return {n: f for n, v in values.items() for f in frameworks
-            if f.capability(ArrayInspector).keeps_copies and f.owns(type(v))}  # fmt: skip
+            if f.keeps_copies and f.owns(type(v))}  # fmt: skip
 
 
 def _converted(statements: Sequence[ast.stmt]) -> set[str]:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.cold_call import no_disk_cache
+from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within

@@ -1,6 +1,6 @@
 """What the programs of a jitted function compute, as written and as compiled."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,7 +8,6 @@ import jax
 
 from ipyjaxbench.adapters.jax.compile_events import Events, phases_of
 from ipyjaxbench.adapters.jax.graphs.flops import Tally, TooLargeError
-from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
 from ipyjaxbench.device import microbenchmarks
 from ipyjaxbench.device.ceilings import BUSY
 from ipyjaxbench.frameworks.compilation import Work
@@ -20,9 +19,14 @@ _SECONDS = 0.05  # for the products that show what a device can do in one dtype
 
 
 class Works:
-    """Counts what calls compute, and measures once what each device can do."""
+    """Counts what calls compute, and measures once what each device can do.
 
-    def __init__(self) -> None:
+    Args:
+        probe: gives the work with which a device of JAX's is measured.
+    """
+
+    def __init__(self, probe: Callable[[Any], Any]) -> None:
+        self._probe = probe
         self._peaks: dict[tuple[Any, str], float] = {}
         self._disturbed: dict[tuple[Any, str], float] = {}  # of a machine that had more to do
 
@@ -67,7 +71,7 @@ class Works:
 
     def _measure(self, device: Any, dtype: str) -> None:
         """What was measured while other programs had the CPUs is no peak of the host's."""
-        probe, key, meter = JaxProbe(device), (device, dtype), Meter(_CLOCK)
+        probe, key, meter = self._probe(device), (device, dtype), Meter(_CLOCK)
         with probe.usual():
             rate, _ = microbenchmarks.of_products(partial(probe.product, dtype), _CLOCK, _SECONDS)
         rate = max(rate, self._disturbed.get(key, 0.0))

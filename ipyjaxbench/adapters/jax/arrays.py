@@ -1,0 +1,204 @@
+"""JAX's arrays one by one: where they live, how they are cut, who made them; and meshes."""
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import AbstractMesh, Mesh, NamedSharding, SingleDeviceSharding
+from jax.sharding import Sharding as JaxSharding
+
+from ipyjaxbench import units
+from ipyjaxbench.adapters.jax import devices as devices_here
+from ipyjaxbench.adapters.jax.placement import dtype_of, name_of, placed
+from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.protocol import ArrayInspector
+from ipyjaxbench.device.sharding import Region, Shard, Sharding
+from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.usercode import objects
+
+_CONVERSIONS = 5
+_KEPT = 512  # shardings: the arrays of a model have a few
+#: What these are; others would be asked for their class.
+_DESCRIBED = (AbstractMesh, Mesh, JaxSharding, jax.ShapeDtypeStruct, jax.core.Tracer)
+
+
+class JaxArrays(ArrayInspector):
+    """Arrays with their sharding; JAX lists all that are alive."""
+
+    def located(self, name: str, array: Any) -> Located:
+        """Type, place and sharding of one array.
+
+        Not the address of its memory: asking for that leaves arrays among the live ones.
+        """
+        sharding, shape = array.sharding, tuple(array.shape)
+        devices, memory = _devices(sharding)
+        return Located(
+            name=name,
+            framework="jax",
+            dtype=dtype_of(array.dtype),
+            shape=shape,
+            nbytes=math.prod(shape) * getattr(array.dtype, "itemsize", 0),
+            devices=devices,
+            memory=memory,
+            weak=bool(getattr(array, "weak_type", False)),  # keys of random numbers lack it
+            committed=bool(getattr(array, "committed", getattr(array, "_committed", False))),
+            deleted=array.is_deleted(),
+            sharding=_sharding(sharding, shape) if len(devices) > 1 else None,
+        )
+
+    def weight(self, array: Any) -> Weight:
+        """Devices, bytes and sharding."""
+        sharding, shape = array.sharding, array.shape
+        devices, _ = _devices(sharding)
+        nbytes = 0 if array.is_deleted() else math.prod(shape) * getattr(array.dtype, "itemsize", 0)
+        return Weight(devices, nbytes, _sharding(sharding, shape) if len(devices) > 1 else None)
+
+    def live_arrays(self) -> Sequence[Any]:
+        """All that JAX holds and that was not deleted, but for the parts of others."""
+        if not self.framework.started():
+            return ()
+        arrays = [array for array in jax.live_arrays() if not array.is_deleted()]
+        parts = _unnamed_parts(arrays)
+        return [array for array in arrays if id(array) not in parts]
+
+    def base_array(self, array: Any) -> object:
+        """The numbers of a key."""
+        return getattr(array, "_base_array", array)
+
+    def made_at(self, array: Any) -> Sequence[tuple[str, str, int]]:
+        """As JAX keeps it with each array."""
+        frames = getattr(getattr(array, "traceback", None), "frames", ())
+        return [(each.file_name, each.function_name, each.line_num) for each in frames]
+
+    def described(self, value: object) -> str:
+        """Meshes, shardings, and shapes without numbers."""
+        return _described(value) if objects.is_of(value, *_DESCRIBED) else ""
+
+    def to_numpy(self, array: Any) -> Any | None:
+        """A copy; dtypes that NumPy lacks become float32. Random keys have no numbers to show."""
+        if jax.dtypes.issubdtype(array.dtype, jax.dtypes.extended):
+            return None
+        host = np.asarray(array)
+        return host if host.dtype.kind in "biufc" else host.astype(np.float32)
+
+    def conversion(self, array: Any) -> tuple[float, float] | None:
+        """The fastest of a few new arrays; one on a single CPU device shares its memory."""
+        place = placed(array)
+        shares = len(place.devices) == 1 and place.devices[0].startswith("cpu")
+        if array.is_deleted() or shares or place.nbytes > self.framework.free_memory() / 10:
+            return None
+        host, now, taken = np.array(array), Clock.elapsed().now, []
+        for _ in range(_CONVERSIONS):
+            fresh = jax.device_put(host, array.sharding).block_until_ready()
+            start = now()
+            np.asarray(fresh)
+            middle = now()
+            np.asarray(fresh)
+            taken.append((middle - start, now() - middle))
+        first, again = zip(*taken, strict=True)
+        return min(first) * 1e-9, min(again) * 1e-9
+
+
+def _unnamed_parts(arrays: Sequence[Any]) -> set[int]:
+    """Identities of arrays that are the parts of others, which JAX keeps once it was asked."""
+    cut = [array for array in arrays if type(array.sharding) is not SingleDeviceSharding]
+    whole = [array for array in cut if len(array.sharding.device_set) > 1]
+    if not whole:
+        return set()
+    alone = {(a.shape, a.dtype) for a in arrays if len(a.sharding.device_set) == 1}
+    return {
+        id(part)
+        for array in whole
+        # Asking makes the parts of those that have none yet.
+        if (array.sharding.shard_shape(array.shape), array.dtype) in alone
+        for part in getattr(array, "_arrays", ())
+    }
+
+
+@functools.lru_cache(_KEPT)
+def _devices(sharding: Any) -> tuple[tuple[str, ...], str]:
+    """Devices in their order, and which of their memories."""
+    kind = sharding.memory_kind or ""
+    memory = "" if kind in ("device", "unpinned_host", "") else kind.replace("_", " ")
+    return tuple(name_of(d) for d in sorted(sharding.device_set, key=lambda d: d.id)), memory
+
+
+@functools.lru_cache(_KEPT)
+def _sharding(sharding: Any, shape: tuple[int, ...]) -> Sharding:
+    indices = sharding.devices_indices_map(shape)
+    mesh = getattr(sharding, "mesh", None)
+    spec = getattr(sharding, "spec", ())
+    local = {device.id for device in sharding.addressable_devices}
+    return Sharding(
+        shape=shape,
+        shards=tuple(Shard(name_of(d), _region(i, shape)) for d, i in indices.items()),
+        mesh=tuple((str(name), int(size)) for name, size in mesh.shape.items()) if mesh else (),
+        spec=tuple(_axes(each) for each in spec),
+        hidden=sum(device.id not in local for device in indices),
+    )
+
+
+def _axes(entry: Any) -> tuple[str, ...]:
+    if entry is None or not isinstance(entry, str | tuple):
+        return ()
+    return (entry,) if isinstance(entry, str) else tuple(map(str, entry))
+
+
+def _region(indices: Sequence[slice], shape: Sequence[int]) -> Region:
+    return tuple(
+        (cut.start or 0, size if cut.stop is None else cut.stop)
+        for cut, size in zip(indices, shape, strict=True)
+    )
+
+
+def _described(value: object) -> str:
+    """In words; empty for what is none of these."""
+    match value:
+        case AbstractMesh():
+            found = devices_here.count()
+            more = f", and JAX has {found} here" if found and value.size > found else ""
+            return f"an abstract mesh, {_mesh_axes(value.shape)}: {_count(value)}, none named{more}"
+        case Mesh():
+            return _mesh(value)
+        case NamedSharding(mesh=AbstractMesh()):
+            return f"a sharding, {value.spec}, by {_described(value.mesh)}"
+        case NamedSharding():
+            return f"a sharding, {value.spec}, by {_mesh(value.mesh)}"
+        case JaxSharding():
+            return f"a sharding over {units.count(len(value.device_set), 'device')}"
+        case jax.ShapeDtypeStruct():
+            return _shape(value)
+        case jax.core.Tracer():
+            kind = units.array(str(value.dtype), tuple(value.shape))
+            return f"a value of a function that is traced, without numbers: {kind}"
+    return ""
+
+
+def _shape(value: Any) -> str:
+    kind = units.array(str(value.dtype), tuple(value.shape))
+    size = units.size(math.prod(value.shape) * getattr(value.dtype, "itemsize", 0))
+    cut = _described(value.sharding) if value.sharding is not None else ""
+    told = f"a shape without numbers: {kind}, which would take {size}"
+    return f"{told}, with {cut}" if cut else told
+
+
+def _mesh(mesh: Any) -> str:
+    devices = mesh.devices.flatten().tolist()
+    mine = jax.process_index() if devices_here.has_started() else 0
+    others = sum(device.process_index != mine for device in devices)
+    missing = devices_here.missing(devices)
+    told = f"a mesh, {_mesh_axes(mesh.shape)}: {_count(mesh)}"
+    if missing:
+        return f"{told}, of which this machine lacks {missing}"
+    return f"{told}, {others} of other processes" if others else told
+
+
+def _mesh_axes(shape: Mapping[str, int]) -> str:
+    return " by ".join(f"{name!r} ({size})" for name, size in shape.items()) or "without axes"
+
+
+def _count(mesh: Any) -> str:
+    return units.count(mesh.size, "device")
