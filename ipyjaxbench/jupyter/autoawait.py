@@ -38,14 +38,6 @@ class Awaiter:
     def __init__(self, shell: InteractiveShell, is_ours: Callable[[object], bool]) -> None:
         self._shell, self._is_ours = shell, is_ours
 
-    def enter(self) -> None:
-        """Change it from now on."""
-        self._shell.input_transformers_post.append(self)
-
-    def leave(self) -> None:
-        """Change nothing any longer."""
-        self._shell.input_transformers_post.remove(self)
-
     def __call__(self, lines: list[str]) -> list[str]:
         """Return the lines of a cell, with our magics awaited where that is needed.
 

@@ -22,32 +22,24 @@ _HAS_CONTEXTS = IPython.version_info >= (8, 6)
 
 
 class Completer:
-    """Tells the shell what may stand at the cursor, while it is entered.
+    """Says what may stand at the cursor.
 
     Args:
         session: whose names are completed.
+
+    Attributes:
+        shells: the shell's own completer.
+        registry: in which it looks for matchers.
+        matcher: to be entered there.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._place, self._matcher = _by_context(self) if _HAS_CONTEXTS else _by_line(self)
+        self.shells: Any = session.shell.Completer
+        self.registry, self.matcher = _by_context(self) if _HAS_CONTEXTS else _by_line(self)
 
-    def enter(self) -> None:
-        """From now on."""
-        self._place.append(self._matcher)
-
-    def leave(self) -> None:
-        """No longer."""
-        if self._matcher in self._place:
-            self._place.remove(self._matcher)
-
-    @property
-    def shells(self) -> Any:
-        """The shell's own completer."""
-        return self._session.shell.Completer
-
-    def at(self, before: str, cell: str) -> Completion | None:
-        """What may stand at the cursor.
+    def complete(self, before: str, cell: str) -> Completion | None:
+        """Return what may stand at the cursor.
 
         Args:
             before: what stands before it in its line.
@@ -56,24 +48,24 @@ class Completer:
         magic = _MAGIC.fullmatch(before)
         if magic is None or magic[2] not in PURPOSES:
             return None
-        return self._of_options(magic, cell) or self._of_attributes(magic[3])
+        return self._complete_options(magic, cell) or self._complete_attributes(magic[3])
 
-    def _of_attributes(self, code: str) -> Completion | None:
-        """Attributes of dotted names, where IPython looks for them in magics of its own alone."""
+    def _complete_attributes(self, code: str) -> Completion | None:
+        """Return attributes of a dotted name, which IPython looks up in its own magics alone."""
         from ipyjaxbench.jupyter.completion import Completion
 
         dotted = _DOTTED.search(code)
         if dotted is None or self.shells.use_jedi:
             return None
-        found = tuple(self.shells.attr_matches(dotted[0]))
-        return Completion(dotted[0], found) if found else None
+        attributes = tuple(self.shells.attr_matches(dotted[0]))
+        return Completion(dotted[0], attributes) if attributes else None
 
-    def _of_options(self, magic: re.Match[str], cell: str) -> Completion | None:
+    def _complete_options(self, magic: re.Match[str], cell: str) -> Completion | None:
         from dataclasses import replace
 
         from ipyjaxbench.comparison import cell as arms
         from ipyjaxbench.jupyter.commands import COMMANDS
-        from ipyjaxbench.jupyter.completion import completion
+        from ipyjaxbench.jupyter.completion import complete
 
         command, is_cell = COMMANDS[magic[2]], magic[1] == "%%"
 
@@ -83,17 +75,17 @@ class Completer:
                 return bound
             return arms.labels(cell) if sort == "labels" and is_cell else list(self._session.kept)
 
-        return completion(replace(command, names="") if is_cell else command, magic[3], names)
+        return complete(replace(command, names="") if is_cell else command, magic[3], names)
 
 
 def _by_context(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
-    """From IPython 8.6 on, a matcher is told of the cell and can have its results alone."""
+    """From IPython 8.6 on, a matcher gets the cell and can have its results alone."""
     from IPython.core.completer import SimpleCompletion, context_matcher
 
     @context_matcher(identifier="ipyjaxbench")
     def options(context: Any) -> dict[str, Any]:
         below = context.full_text.split("\n")[context.cursor_line + 1 :]
-        found = completer.at(context.text_until_cursor, "\n".join(below))
+        found = completer.complete(context.text_until_cursor, "\n".join(below))
         if found is None:
             return {"completions": []}
         return {
@@ -110,7 +102,7 @@ def _by_line(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
 
     def options(_: str) -> list[str]:
         before: str = completer.shells.text_until_cursor
-        found = completer.at(before, "")
+        found = completer.complete(before, "")
         if found is None:
             return []
         # What stands at the cursor, as this completer splits lines: less or more than a value.

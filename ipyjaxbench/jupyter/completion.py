@@ -24,8 +24,8 @@ class Completion(NamedTuple):
     candidates: tuple[str, ...]
 
 
-def completion(command: Command[Any], typed: str, names: Names) -> Completion | None:
-    """What may stand at the cursor.
+def complete(command: Command[Any], typed: str, names: Names) -> Completion | None:
+    """Return what may stand at the cursor.
 
     Args:
         command: the magic.
@@ -37,7 +37,7 @@ def completion(command: Command[Any], typed: str, names: Names) -> Completion | 
 
     Example:
         >>> from ipyjaxbench.jupyter.commands import GRAPH
-        >>> completion(GRAPH, "-q --stage op", lambda sort: ())
+        >>> complete(GRAPH, "-q --stage op", lambda sort: ())
         Completion(fragment='op', candidates=('optimized',))
     """
     position, rows = 0, command.rows_by_flag

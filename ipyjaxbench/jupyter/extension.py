@@ -1,6 +1,7 @@
 """What is entered into a shell's registries, and taken out of them again."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from ipyjaxbench.jupyter.autoawait import Awaiter
 from ipyjaxbench.jupyter.completer import Completer
@@ -21,16 +22,24 @@ class Extension:
         self._manager = session.shell.magics_manager
         self._magics = {kind: dict(named) for kind, named in self._manager.magics.items()}
         self._registry = dict(self._manager.registry)
-        self._mine = FrameworkMagics(session)
-        awaiter, completer = Awaiter(session.shell, self._is_ours), Completer(session)
-        self._hooks = (session.watcher, awaiter, session.last_error, completer)
+        self._own = FrameworkMagics(session)
+        completer = Completer(session)
+        self._entries: tuple[tuple[list[Any], Any], ...] = (
+            (self._shell.configurables, session.settings),
+            (self._shell.input_transformers_post, Awaiter(self._shell, self._is_ours)),
+            (completer.registry, completer.matcher),
+        )
+        self._after_cell = (session.watcher.after_cell, session.last_error.after_cell)
 
     def enter(self) -> None:
         """Register all, and say whose magics that replaces."""
-        self._shell.configurables.append(self._session.settings)
-        self._shell.register_magics(self._mine)
-        for hook in self._hooks:
-            hook.enter()
+        for registry, entry in self._entries:
+            registry.append(entry)
+        self._shell.register_magics(self._own)
+        for callback in self._after_cell:
+            self._shell.events.register("post_run_cell", callback)
+        if self._session.watcher.is_on:  # what was traced before is not shown
+            self._session.watcher.switch(on=True)
         self._show_replaced()
 
     def leave(self) -> None:
@@ -38,22 +47,22 @@ class Extension:
         for kind, name in self._registered():
             _restore(self._manager.magics[kind], name, self._magics[kind])
         for name, verb in list(self._manager.registry.items()):
-            if verb is self._mine:
+            if verb is self._own:
                 _restore(self._manager.registry, name, self._registry)
-        mine = (self._session.settings, self._mine)
-        self._shell.configurables[:] = [
-            each for each in self._shell.configurables if each not in mine
-        ]
-        for hook in self._hooks:
-            hook.leave()
+        for registry, entry in (*self._entries, (self._shell.configurables, self._own)):
+            if entry in registry:
+                registry.remove(entry)
+        for callback in self._after_cell:
+            self._shell.events.unregister("post_run_cell", callback)
+        self._session.last_error.forget()
         self._session.journal.close()
 
     def _is_ours(self, magic: object) -> bool:
-        return getattr(magic, "__self__", None) is self._mine
+        return getattr(magic, "__self__", None) is self._own
 
     def _registered(self) -> Iterator[tuple[str, str]]:
         """Find kinds and names of magics that are registered and ours."""
-        for kind, names in self._mine.magics.items():
+        for kind, names in self._own.magics.items():
             yield from (
                 (kind, n) for n in names if self._is_ours(self._manager.magics[kind].get(n))
             )
@@ -71,8 +80,8 @@ class Extension:
             show({"text/plain": line}, raw=True)
 
 
-def _restore(named: dict[str, object], name: str, before: dict[str, object]) -> None:
-    if name in before:
-        named[name] = before[name]
+def _restore(named: dict[str, object], name: str, earlier: dict[str, object]) -> None:
+    if name in earlier:
+        named[name] = earlier[name]
     else:
         del named[name]

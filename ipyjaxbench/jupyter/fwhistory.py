@@ -3,7 +3,7 @@
 import dataclasses
 
 from ipyjaxbench.jupyter.invocation import Invocation
-from ipyjaxbench.jupyter.location import where
+from ipyjaxbench.jupyter.location import find_location
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions
 from ipyjaxbench.records.query import look
@@ -13,5 +13,5 @@ def fwhistory(magic: Invocation[HistoryOptions]) -> History | None:
     """Show what was measured before."""
     __tracebackhide__ = True
     options = dataclasses.replace(magic.options, text=magic.code.strip("'\""))
-    result = look(options, where(magic.shell), magic.session.journal.trouble)
+    result = look(options, find_location(magic.shell), magic.session.journal.trouble)
     return magic.present(result, as_json=options.json)

@@ -7,7 +7,7 @@ from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.git import revision
 from ipyjaxbench.jupyter.errors import measure_until_stopped, one_line_errors
 from ipyjaxbench.jupyter.invocation import Invocation
-from ipyjaxbench.jupyter.location import where
+from ipyjaxbench.jupyter.location import find_location
 from ipyjaxbench.jupyter.muted_shell import MutedShell
 from ipyjaxbench.records import find_baseline
 from ipyjaxbench.timing import notes
@@ -27,7 +27,7 @@ def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:
     result, raised = _measure(magic, snippet, setup, compile_time)
     result = _bind_in_function(magic, snippet, result)
     if options.against is not None:
-        git = revision(where(magic.shell).directory)
+        git = revision(find_location(magic.shell).directory)
         against = find_baseline.choose(result, options.against, base, git)
         result = dataclasses.replace(result, against=against)
     magic.session.keep(result, options.name or "")

@@ -179,7 +179,7 @@ class Invocation(Generic[Options]):
                 record = result.to_dict()
                 form = {"application/json": record, "text/plain": json.dumps(record, indent=1)}
             self.screen.replace(form, raw=as_json)
-            self.session.say_where_kept(result)
+            self.session.show_where_kept(result)
         if self.shown.variable:
             self.shell.user_ns[self.shown.variable] = result
         if raised is not None:

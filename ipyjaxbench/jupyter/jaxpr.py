@@ -29,7 +29,7 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
         framework = _FRAMEWORKS.get(magic.command.name)
         result = inspect_code(source, magic.names, magic.options, framework)
         before = _before(magic, result)
-    magic.session.looked_at[_form(result.code, magic.options)] = result
+    magic.session.graphs[_form(result.code, magic.options)] = result
     if before is not None:
         result = difference(before, result)
     returned = magic.present(result)
@@ -77,7 +77,7 @@ def _before(magic: Invocation[GraphOptions], now: Graph) -> Graph | None:
     if options.diff != "last":
         alike = dataclasses.replace(options, diff=None, on=(), shard=(), check=False)
         return inspect_code(magic.source(options.diff), magic.names, alike, now.framework)
-    known = magic.session.looked_at.get(_form(now.code, options))
+    known = magic.session.graphs.get(_form(now.code, options))
     if known is None:
         raise OptionError(f"--diff last: {now.code!r} was not looked at before in this form")
     return known

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ipyjaxbench.records.entry import Location
 
 
-def where(shell: InteractiveShell) -> Location:
-    """Where the code that runs now was typed.
+def find_location(shell: InteractiveShell) -> Location:
+    """Return where the code that runs now was typed.
 
     Jupyter's server tells a kernel the notebook's path in its environment, VS Code in a name, and
     JupyterLab the cell's identifier in what it sends; others tell neither.

@@ -30,7 +30,7 @@ class Session:
         watcher: says below cells what they traced.
         last_error: knows what stopped a cell last.
         kept: measurements by the name under which they were kept.
-        looked_at: programs by what was looked at, and in which form.
+        graphs: programs by the code that was looked at, and in which form.
 
     Raises:
         TraitError: what the shell's configuration says breaks a rule.
@@ -39,10 +39,10 @@ class Session:
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
         self.settings = IpyJaxBench(config=shell.config)
-        self.watcher = TraceWatcher(shell)
-        self.last_error = LastError(shell)
+        self.watcher = TraceWatcher()
+        self.last_error = LastError()
         self.kept: dict[str, Measurement] = {}
-        self.looked_at: dict[tuple[str, str], Graph] = {}
+        self.graphs: dict[tuple[str, str], Graph] = {}
         self._just_kept: object = None
         if self.settings.watch:
             self.watcher.switch(on=True)
@@ -70,7 +70,7 @@ class Session:
         """
         from ipyjaxbench.host.clock import Clock
         from ipyjaxbench.host.git import revision
-        from ipyjaxbench.jupyter.location import where
+        from ipyjaxbench.jupyter.location import find_location
         from ipyjaxbench.records.entry import entries
         from ipyjaxbench.timing.measurement import Measurement
 
@@ -79,15 +79,15 @@ class Session:
         if not self.records_history:
             return
         try:
-            here, now = where(self.shell), Clock.calendar().now() * 1e-9
+            here, now = find_location(self.shell), Clock.calendar().now() * 1e-9
             git = revision(here.directory)
             self.journal.append(entries(result, name, when=now, where=here, revision=git))
             self._just_kept = result
         except Exception as error:  # noqa: BLE001  a measurement never fails because of its history
             self.journal.trouble = f"{type(error).__name__}: {error}"
 
-    def say_where_kept(self, shown: object) -> None:
-        """Below the first report of a new home, where measurements are kept, and how not to."""
+    def show_where_kept(self, shown: object) -> None:
+        """Show below the first report of a new home where measurements are kept, and how not to."""
         if shown is self._just_kept and not self.journal.trouble:
             from ipyjaxbench.jupyter.display import show
             from ipyjaxbench.records.store import unsaid

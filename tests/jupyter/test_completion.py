@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from IPython.core.completer import provisionalcompleter
 
 from ipyjaxbench.jupyter.commands import COMMANDS, TIME
-from ipyjaxbench.jupyter.completion import completion
+from ipyjaxbench.jupyter.completion import complete
 from tests.shell import Shell
 
 KNOWS_CELL = IPython.version_info >= (8, 6)
@@ -123,5 +123,5 @@ def test_the_magics_themselves_are_offered(shell: Shell) -> None:
 
 @given(st.sampled_from([*COMMANDS.values()]), st.text("-= \"'nqb1x", max_size=12))
 def test_nothing_that_is_typed_makes_completion_fail(command: object, typed: str) -> None:
-    found = completion(command, typed, lambda sort: ["n", "b q"])
+    found = complete(command, typed, lambda sort: ["n", "b q"])
     assert found is None or all(each.startswith(found.fragment) for each in found.candidates)
