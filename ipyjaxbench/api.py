@@ -13,7 +13,7 @@ from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.device import measure_ceilings
 from ipyjaxbench.device.ceilings import Ceilings
 from ipyjaxbench.device.locate import locate, survey
-from ipyjaxbench.device.placement import Whereabouts
+from ipyjaxbench.device.placement import Placements
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.inspect_code import inspect_call
@@ -198,7 +198,7 @@ def graph(
     return inspect_call(Call.of(function, *args, **kwargs), GraphOptions(stage=stage))
 
 
-def placement(*values: object, **named: object) -> Whereabouts:
+def placement(*values: object, **named: object) -> Placements:
     """Show where values live, leaf by leaf, as ``%fwdevices x y`` does.
 
     Args:
@@ -215,7 +215,7 @@ def placement(*values: object, **named: object) -> Whereabouts:
     return locate({f"value {i}": value for i, value in enumerate(values, 1)} | named)
 
 
-def devices(*, start: bool = False) -> Whereabouts:
+def devices(*, start: bool = False) -> Placements:
     """Show the devices of every framework that was imported, as ``%fwdevices`` does.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any
 import ipyjaxbench
 from ipyjaxbench.device.about import About
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
-from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
+from ipyjaxbench.device.memory import MemorySetting, MemorySettings
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ipyjaxbench.comparison import notes as comparison_notes
-from ipyjaxbench.graphs import chip_notes, program_notes
+from ipyjaxbench.graphs import notes as graph_notes
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.validity import notes as validity_notes
@@ -451,7 +451,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.baked_in("f32[600,600]", 1_440_000),
+        graph_notes.baked_in("f32[600,600]", 1_440_000),
         Note(
             "baked-in",
             "f32[600,600], 1.37 MiB, was captured and is part of the program: each compilation"
@@ -461,7 +461,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.unrolled(3, "x = f(x)", 20, 40),
+        graph_notes.unrolled(3, "x = f(x)", 20, 40),
         Note(
             "unrolled",
             "Line 3, 'x = f(x)', was traced 20 times: 40 equations that take as much longer to"
@@ -470,7 +470,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.weak_output(["f32[]"]),
+        graph_notes.weak_output(["f32[]"]),
         Note(
             "weak-output",
             "What comes out (f32[]) is weakly typed, as a Python number is: as an input of the next"
@@ -479,7 +479,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.call_made(2),
+        graph_notes.call_made(2),
         Note(
             "call-made",
             "The call was made 2 times, on copies of its tensors: behind a graph break Python goes"
@@ -489,7 +489,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.called_back(["pure_callback", "device_put"]),
+        graph_notes.called_back(["pure_callback", "device_put"]),
         Note(
             "called-back",
             "The program leaves the device while it runs: pure_callback, device_put.",
@@ -498,7 +498,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.low_precision(["bfloat16"], 2),
+        graph_notes.low_precision(["bfloat16"], 2),
         Note(
             "low-precision",
             "2 products of bfloat16: sums of many terms lose digits.",
@@ -506,7 +506,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.donated_unused(["f32[4]"]),
+        graph_notes.donated_unused(["f32[4]"]),
         Note(
             "donated-unused",
             "f32[4] was donated, and no result has its shape and dtype: the memory cannot be used"
@@ -515,7 +515,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.key_reused("In jit, argument 0 is already consumed."),
+        graph_notes.key_reused("In jit, argument 0 is already consumed."),
         Note(
             "key-reused",
             "A random key is used twice, and gives the same numbers twice: In jit, argument 0 is"
@@ -525,7 +525,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.promoted(3, "y = a * b", "bfloat16", "float32", 4096),
+        graph_notes.promoted(3, "y = a * b", "bfloat16", "float32", 4096),
         Note(
             "promoted",
             "Line 3, 'y = a * b', makes float32 of bfloat16, 4.00 KiB: something in it is float32.",
@@ -533,7 +533,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.resharded("w", "P(None, 'd')", "P()"),
+        graph_notes.resharded("w", "P(None, 'd')", "P()"),
         Note(
             "resharded",
             "A result with the shape of w is cut as P(), and w as P(None, 'd'): if it is the next"
@@ -551,18 +551,18 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.copy_built(),
+        graph_notes.copy_built(),
         Note("copy-built", "The layer is not built yet: a copy of it was built and looked at."),
     ),
     (
-        program_notes.recomputed(1),
+        graph_notes.recomputed(1),
         Note(
             "recomputed",
             "jax.checkpoint has 1 part computed again for the backward pass, to save memory.",
         ),
     ),
     (
-        chip_notes.loops_once(),
+        graph_notes.loops_once(),
         Note(
             "loops-once",
             "A loop counts once for a compiler: estimate, work, bytes and what is exchanged hold"
@@ -571,7 +571,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        chip_notes.no_estimate(["Cholesky", "Qr"]),
+        graph_notes.no_estimate(["Cholesky", "Qr"]),
         Note(
             "no-estimate",
             "The compiler cannot tell how long these take, and the estimate leaves them out:"
@@ -580,7 +580,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        chip_notes.nothing_cut("tpu:v5e:2x2", 4),
+        graph_notes.nothing_cut("tpu:v5e:2x2", 4),
         Note(
             "nothing-cut",
             "Nothing is cut: each of the 4 devices of tpu:v5e:2x2 holds and computes all of it.",
@@ -589,14 +589,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        chip_notes.stays_whole(["p['b']", "p['c']"], 4),
+        graph_notes.stays_whole(["p['b']", "p['c']"], 4),
         Note(
             "stays-whole",
             "p['b'], p['c']: whole on each device, for want of an axis whose length 4 divides.",
         ),
     ),
     (
-        chip_notes.padded(2**20, 4 * 2**20, "tpu:v5e"),
+        graph_notes.padded(2**20, 4 * 2**20, "tpu:v5e"),
         Note(
             "padded",
             "25 % of the inputs and outputs on tpu:v5e, 1.00 MiB, hold no data: they fill its"
@@ -606,14 +606,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        chip_notes.half_chips(["tpu:v2", "tpu:v3"]),
+        graph_notes.half_chips(["tpu:v2", "tpu:v3"]),
         Note(
             "half-chips",
             "A chip of tpu:v2, tpu:v3 is two devices for JAX: figures are those of one.",
         ),
     ),
     (
-        program_notes.tracer_kept(["last", "self.cache"], put_back=True),
+        graph_notes.tracer_kept(["last", "self.cache"], put_back=True),
         Note(
             "tracer-kept",
             "The code keeps a value in last, self.cache. While it is traced that is a tracer, which"
@@ -623,7 +623,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.changed_while_traced(["self.n", "COUNT"], put_back=True),
+        graph_notes.changed_while_traced(["self.n", "COUNT"], put_back=True),
         Note(
             "changed-while-traced",
             "The code changes self.n, COUNT. A compiled function does that while it is traced, and"
@@ -632,7 +632,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.mixed_tree(["cfg['mode']"]),
+        graph_notes.mixed_tree(["cfg['mode']"]),
         Note(
             "mixed-tree",
             "jax.jit refuses arguments that hold cfg['mode']: in a tree it takes arrays and numbers"
@@ -641,7 +641,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.static_nan(["v"]),
+        graph_notes.static_nan(["v"]),
         Note(
             "static-nan",
             "v is static and NaN, which equals nothing: a jitted function is traced again for each"
@@ -651,7 +651,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        program_notes.drawn_once(["np.random"]),
+        graph_notes.drawn_once(["np.random"]),
         Note(
             "drawn-once",
             "A number is drawn from np.random while the code is traced: it is part of the program,"
@@ -673,7 +673,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
 
 def makers() -> list[Callable[..., Note]]:
     """Every function of the package that makes a Note."""
-    rooms = (notes, validity_notes, setting_notes, comparison_notes, program_notes, chip_notes)
+    rooms = (notes, validity_notes, setting_notes, comparison_notes, graph_notes)
     functions = [f for room in rooms for _, f in inspect.getmembers(room, inspect.isfunction)]
     modules = {room.__name__ for room in rooms}
     return [f for f in functions if f.__module__ in modules and not f.__name__.startswith("_")]

@@ -29,7 +29,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Home:
+class FrameworkDevices:
     """The devices of one framework.
 
     Attributes:

@@ -14,7 +14,7 @@ _NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
 _HISTORY = ("In", "Out")
 
 
-class Alive:
+class LiveArrays:
     """What a namespace holds, and what frameworks know of besides.
 
     Args:
@@ -42,7 +42,7 @@ class Alive:
             for array in framework.capability(ArrayInspector).live_arrays():
                 self._add("", framework, array)
 
-    def besides(self, before: "Alive") -> tuple[ArrayInfo, ...]:
+    def created_since(self, before: "LiveArrays") -> tuple[ArrayInfo, ...]:
         """Those that were not there before, the largest first."""
         return _ranked(
             kept
@@ -50,7 +50,7 @@ class Alive:
             if number not in before._arrays or before._arrays[number][0]() is not ref()
         )
 
-    def gone(self) -> tuple[ArrayInfo, ...]:
+    def freed(self) -> tuple[ArrayInfo, ...]:
         """Those that are there no longer, the largest first."""
         return _ranked(
             kept

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ipyjaxbench.device.placement import Located, Whereabouts
+from ipyjaxbench.device.placement import ArrayPlacement, Placements
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, loaded
@@ -25,7 +25,7 @@ _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers
 _NO_DATA = (ModuleType, FunctionType, type)
 
 
-def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
+def locate(values: Mapping[str, object], *, start: bool = False) -> Placements:
     """Say where values live, leaf by leaf.
 
     Args:
@@ -36,7 +36,7 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         The arrays in them; a value that holds none is told as such.
     """
     frameworks = _frameworks(start=start)
-    found: list[Located] = []
+    found: list[ArrayPlacement] = []
     sums: set[str] = set()  # expressions of which no array is told by itself
     for name, value in values.items():
         budget = Budget()
@@ -51,10 +51,10 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         for each in frameworks
         if each.capability(DeviceInventory).has_devices and each.name in mine
     )
-    return Whereabouts(tuple(values), homes, tuple(_summed(_with_shared(found), sums)), {})
+    return Placements(tuple(values), homes, tuple(_summed(_with_shared(found), sums)), {})
 
 
-def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
+def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
     """Say what devices there are, and where the arrays under all names of a session live.
 
     Args:
@@ -65,7 +65,7 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         One line for each name that holds arrays.
     """
     frameworks = _frameworks(start=start)
-    parts: list[Located] = []
+    parts: list[ArrayPlacement] = []
     alone: set[str] = set()
     known: set[int] = set()
     for name, value in names.items():
@@ -87,13 +87,13 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         for each in frameworks
         if each.capability(DeviceInventory).has_devices
     )
-    return Whereabouts((), homes, found, *_unnamed(frameworks, known))
+    return Placements((), homes, found, *_unnamed(frameworks, known))
 
 
-def _summed(parts: Iterable[Located], names: Collection[str]) -> Iterator[Located]:
+def _summed(parts: Iterable[ArrayPlacement], names: Collection[str]) -> Iterator[ArrayPlacement]:
     """One line for each of these names, where its first array stands; all others as they are."""
     told = list(parts)
-    mine: dict[str, list[Located]] = {}
+    mine: dict[str, list[ArrayPlacement]] = {}
     for each in told:
         mine.setdefault(each.name, []).append(each)
     for each in told:
@@ -105,7 +105,7 @@ def _summed(parts: Iterable[Located], names: Collection[str]) -> Iterator[Locate
 
 def _unnamed(
     frameworks: Sequence[Framework], known: Collection[int]
-) -> tuple[dict[str, tuple[int, int]], tuple[Located, ...]]:
+) -> tuple[dict[str, tuple[int, int]], tuple[ArrayPlacement, ...]]:
     """How many arrays have no name, and their bytes, by framework; and the largest of each."""
     counts, largest = {}, []
     for framework in frameworks:
@@ -154,32 +154,32 @@ def _frameworks(*, start: bool) -> list[Framework]:
     return frameworks
 
 
-def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[Located]:
+def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[ArrayPlacement]:
     """Arrays to which no path leads that a person could type, such as those of a set."""
     found = itertools.islice(iterate_arrays(value, frameworks), _MOST_LEAVES)
     told = (_told(name, framework, array) for framework, array in found)
     yield from (each for each in told if each.dtype != _OBJECTS)
 
 
-def _cut(name: str, value: object, other: str) -> Located:
+def _cut(name: str, value: object, other: str) -> ArrayPlacement:
     """What stands for the rest of a value that is too large."""
     words = f"in what {other}was looked at; it is too large to look at all of it"
-    return Located(name, "", name_of(type(value)), (), 0, (), layout=words)
+    return ArrayPlacement(name, "", name_of(type(value)), (), 0, (), layout=words)
 
 
-def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Located:
+def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> ArrayPlacement:
     words = (each.capability(ArrayInspector).described(value) for each in frameworks)
     try:
         told = next(filter(None, words), "")
     # A proxy may raise whatever it likes when it is asked for its class.
     except Exception:  # noqa: BLE001
         told = ""
-    return Located(name, "", name_of(type(value)), (), 0, (), layout=told)
+    return ArrayPlacement(name, "", name_of(type(value)), (), 0, (), layout=told)
 
 
 def _leaves(
     name: str, value: object, frameworks: Sequence[Framework], budget: Budget
-) -> Iterator[Located]:
+) -> Iterator[ArrayPlacement]:
     found = arrays_in(name, value, frameworks, budget)
     for path, framework, array in itertools.islice(found, _MOST_LEAVES):
         told = _told(path, framework, array)
@@ -188,7 +188,9 @@ def _leaves(
     yield from _rest("...", (each[1:] for each in found), set())
 
 
-def _rest(name: str, found: Iterable[tuple[Framework, Any]], known: set[int]) -> Iterator[Located]:
+def _rest(
+    name: str, found: Iterable[tuple[Framework, Any]], known: set[int]
+) -> Iterator[ArrayPlacement]:
     """One line for many arrays on the same devices; those that are known take nothing more."""
     # By the identity of the sharding, since to compare shardings takes long.
     sums: dict[tuple[str, tuple[str, ...], int], list[Any]] = {}
@@ -209,7 +211,7 @@ def _rest(name: str, found: Iterable[tuple[Framework, Any]], known: set[int]) ->
     lines = []
     for (framework_name, devices, _), (count, nbytes, cut) in sums.items():
         held = cut.bytes_on(nbytes) if cut else dict.fromkeys(devices, nbytes)
-        lines.append(Located(name, framework_name, "", (), nbytes, tuple(held),
+        lines.append(ArrayPlacement(name, framework_name, "", (), nbytes, tuple(held),
                              parts=_parts(held), arrays=count))  # fmt: skip
     yield from _together(name, lines)
 
@@ -218,15 +220,15 @@ def _parts(held: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(held.values()) if len(held) > 1 else ()
 
 
-def _told(name: str, framework: Framework, array: object) -> Located:
+def _told(name: str, framework: Framework, array: object) -> ArrayPlacement:
     """One array; until it is given a name, ``of`` tells memory apart."""
     told = framework.capability(ArrayInspector).located(name, array)
     return told if told.of else replace(told, of=f"{framework.name} {id(array)}")
 
 
-def _together(name: str, parts: Sequence[Located]) -> Iterator[Located]:
+def _together(name: str, parts: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
     """One line for a name; several where its arrays are of several frameworks or devices."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Located]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[ArrayPlacement]] = {}
     for told in parts:
         groups.setdefault((told.framework, told.devices), []).append(told)
     for (framework, devices), mine in groups.items():
@@ -241,7 +243,7 @@ def _together(name: str, parts: Sequence[Located]) -> Iterator[Located]:
         words = [f"{shared} of them share memory with others"] if shared else []
         gone = sum(told.deleted for told in mine)
         words += [f"{gone} of them deleted"] if gone else []
-        yield Located(
+        yield ArrayPlacement(
             name=name,
             framework=framework,
             dtype="",
@@ -254,7 +256,7 @@ def _together(name: str, parts: Sequence[Located]) -> Iterator[Located]:
         )
 
 
-def _with_shared(found: Sequence[Located]) -> Iterator[Located]:
+def _with_shared(found: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
     """Arrays whose memory a larger one has too, or an earlier one, are told with its name."""
     owners: dict[str, int] = {}
     for index, each in enumerate(found):

@@ -10,8 +10,7 @@ from ipyjaxbench.device import ceilings_store, microbenchmarks
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.device.ceilings_store import Key
 from ipyjaxbench.device.inventory import Device
-from ipyjaxbench.device.microbenchmark_protocol import Probe
-from ipyjaxbench.device.microbenchmarks import Run
+from ipyjaxbench.device.microbenchmarks import Probe, Run
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import procfs

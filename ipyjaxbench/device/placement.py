@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from ipyjaxbench.device.inventory import Home
+from ipyjaxbench.device.inventory import FrameworkDevices
 from ipyjaxbench.device.sharding import Sharding
 from ipyjaxbench.frameworks.placement import ArrayInfo
 from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
@@ -13,7 +13,7 @@ from ipyjaxbench.reports.result import Result
 
 
 @dataclass(frozen=True)
-class Located(ArrayInfo):
+class ArrayPlacement(ArrayInfo):
     """One array, or several under one name, and in which way it is there.
 
     Attributes:
@@ -45,7 +45,7 @@ class Located(ArrayInfo):
         """Bytes on each device; one that has a copy of all has all of them.
 
         Example:
-            >>> Located("x", "jax", "int8", (4,), 4, ("cpu:0", "cpu:1")).on_devices()
+            >>> ArrayPlacement("x", "jax", "int8", (4,), 4, ("cpu:0", "cpu:1")).on_devices()
             {'cpu:0': 4, 'cpu:1': 4}
         """
         if self.parts:
@@ -70,7 +70,7 @@ class Weight(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Whereabouts(Result):
+class Placements(Result):
     """Where values live, and what devices there are.
 
     Attributes:
@@ -85,10 +85,10 @@ class Whereabouts(Result):
     kind: ClassVar[str] = "whereabouts"
 
     asked: tuple[str, ...]
-    homes: tuple[Home, ...]
-    arrays: tuple[Located, ...]
+    homes: tuple[FrameworkDevices, ...]
+    arrays: tuple[ArrayPlacement, ...]
     unnamed: Mapping[str, tuple[int, int]]
-    largest: tuple[Located, ...] = ()
+    largest: tuple[ArrayPlacement, ...] = ()
 
     def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
         """Arrays and bytes on each device; what shares the memory of another counts once.
@@ -109,3 +109,7 @@ class Whereabouts(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Whereabouts {len(self.arrays)} values>"
+
+
+#: The name that `ipyjaxbench` exports.
+Whereabouts = Placements

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ipyjaxbench import units
-from ipyjaxbench.device.inventory import Device, Home
-from ipyjaxbench.device.placement import Located, Whereabouts
+from ipyjaxbench.device.inventory import Device, FrameworkDevices
+from ipyjaxbench.device.placement import ArrayPlacement, Placements
 from ipyjaxbench.device.sharding import Sharding, short
 from ipyjaxbench.reports.blocks import Block, Calls, Facts, Grid, Headline, Report
 from ipyjaxbench.reports.result import report
@@ -20,7 +20,7 @@ _MOST_ROWS = 16  # of a picture of several arrays
 
 
 @report.register
-def _(w: Whereabouts) -> Report:
+def _(w: Placements) -> Report:
     """The blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(w)]
     ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
@@ -38,7 +38,7 @@ def _(w: Whereabouts) -> Report:
     return Report(tuple(blocks))
 
 
-def _headline(w: Whereabouts) -> Headline:
+def _headline(w: Placements) -> Headline:
     title = " ".join(("%fwdevices", *w.asked))
     alive = [each for each in w.arrays if each.framework and not each.deleted]
     count = sum(each.arrays for each in alive)
@@ -54,7 +54,7 @@ def _headline(w: Whereabouts) -> Headline:
     )
 
 
-def _rows(arrays: list[Located]) -> Iterator[tuple[str, ...]]:
+def _rows(arrays: list[ArrayPlacement]) -> Iterator[tuple[str, ...]]:
     for each in arrays[:_MOST]:
         kind = units.array(each.dtype, each.shape) if each.framework else each.dtype
         if each.arrays > 1:
@@ -67,7 +67,7 @@ def _rows(arrays: list[Located]) -> Iterator[tuple[str, ...]]:
         yield "...", "", f"{count:,} more", units.size(nbytes), ""
 
 
-def _where(each: Located) -> Iterator[str]:
+def _where(each: ArrayPlacement) -> Iterator[str]:
     if not each.framework:
         yield f"no array: {each.layout}" if each.layout else "no array"
         return
@@ -87,7 +87,7 @@ def _where(each: Located) -> Iterator[str]:
     ) if is_so)  # fmt: skip
 
 
-def _pictures(arrays: Sequence[Located]) -> Iterator[Block]:
+def _pictures(arrays: Sequence[ArrayPlacement]) -> Iterator[Block]:
     """One picture of all where that is small, and what its parts take for each."""
     together = _together(arrays) if len(arrays) > 1 else None
     if together is not None:
@@ -100,7 +100,7 @@ def _pictures(arrays: Sequence[Located]) -> Iterator[Block]:
                                      else f"parts of {each.name}")))  # fmt: skip
 
 
-def _together(arrays: Sequence[Located]) -> Grid | None:
+def _together(arrays: Sequence[ArrayPlacement]) -> Grid | None:
     """Devices down, arrays across; devices with the same parts of all share a row."""
     cuts = [each.sharding.parts_by_device() for each in arrays if each.sharding is not None]
     rows: dict[tuple[str, ...], list[str]] = {}
@@ -120,7 +120,7 @@ def _grids(name: str, sharding: Sharding) -> Iterator[Block]:
         )
 
 
-def _parts(each: Located, sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
+def _parts(each: ArrayPlacement, sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
     largest = units.size(sharding.largest(each.nbytes // max(math.prod(each.shape), 1)))
     copies = units.count(round(sharding.copies), "copy", "copies")
     balance = "balanced" if sharding.balance < 1.01 else (
@@ -131,7 +131,7 @@ def _parts(each: Located, sharding: Sharding, head: str) -> Iterator[tuple[str, 
         yield "", sharding.words
 
 
-def _facts(w: Whereabouts) -> Iterator[tuple[str, str]]:
+def _facts(w: Placements) -> Iterator[tuple[str, str]]:
     if not w.homes and not w.asked:
         yield "devices", "no framework that has any was imported"
     for home in w.homes:
@@ -148,7 +148,7 @@ def _facts(w: Whereabouts) -> Iterator[tuple[str, str]]:
             yield "", f"{which} without a name, {units.size(nbytes)}{_largest(w, home.framework)}"
 
 
-def _largest(w: Whereabouts, framework: str) -> str:
+def _largest(w: Placements, framework: str) -> str:
     for each in w.largest:
         if each.framework == framework:
             made = f", {each.layout}" if each.layout else ""
@@ -157,7 +157,7 @@ def _largest(w: Whereabouts, framework: str) -> str:
     return ""
 
 
-def _home(home: Home, held: dict[str, tuple[int, int]]) -> str:
+def _home(home: FrameworkDevices, held: dict[str, tuple[int, int]]) -> str:
     if not home.started:
         return "imported, not started: it has not looked for devices yet (--start)"
     names = [device.name for device in home.devices]
@@ -185,7 +185,7 @@ def _memory(device: Device) -> str:
     return ", ".join(parts)
 
 
-def folded(arrays: Sequence[Located], most: int) -> list[Located]:
+def folded(arrays: Sequence[ArrayPlacement], most: int) -> list[ArrayPlacement]:
     """The same arrays in fewer lines, where there are more than ``most``.
 
     Args:
@@ -204,7 +204,7 @@ def folded(arrays: Sequence[Located], most: int) -> list[Located]:
         keys = [_cut(each.name, found, depth) for each, found in zip(arrays, steps, strict=True)]
         if len(set(keys)) <= most:
             break
-    groups: dict[tuple[str, str], list[Located]] = {}
+    groups: dict[tuple[str, str], list[ArrayPlacement]] = {}
     for key, each in zip(keys, arrays, strict=True):
         groups.setdefault((key, each.framework), []).append(each)
     return [_one(name, mine) for (name, _), mine in groups.items()]
@@ -215,7 +215,7 @@ def _cut(name: str, steps: Sequence[str], depth: int) -> str:
     return name[: len(name) - sum(map(len, steps[depth:]))] if steps[depth:] else name
 
 
-def _one(name: str, mine: Sequence[Located]) -> Located:
+def _one(name: str, mine: Sequence[ArrayPlacement]) -> ArrayPlacement:
     if len(mine) == 1:
         return mine[0]
     shared = sum(each.arrays for each in mine if each.of)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from types import BuiltinMethodType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
-from ipyjaxbench.device.inventory import Home
-from ipyjaxbench.device.memory_settings import MemorySetting
-from ipyjaxbench.device.microbenchmark_protocol import Probe
-from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.inventory import FrameworkDevices
+from ipyjaxbench.device.memory import MemorySetting
+from ipyjaxbench.device.microbenchmarks import Probe
+from ipyjaxbench.device.placement import ArrayPlacement, Weight
 from ipyjaxbench.frameworks.framework import Capability
 from ipyjaxbench.usercode import objects
 
@@ -160,10 +160,10 @@ class DeviceInventory(Capability):
 
     has_devices: bool = False
 
-    def devices(self) -> Home:
+    def devices(self) -> FrameworkDevices:
         """Return its devices and their memory; a framework that has not started stays so."""
         framework = self.framework
-        return Home(framework.name, framework.version(), started=framework.started())
+        return FrameworkDevices(framework.name, framework.version(), started=framework.started())
 
     def start(self) -> bool:
         """Have it look for devices; return whether it has any now."""
@@ -212,11 +212,13 @@ class DeviceInventory(Capability):
 class ArrayInspector(Capability):
     """Where the framework's arrays live, who made them, and their numbers on the host."""
 
-    def located(self, name: str, array: Any) -> Located:
+    def located(self, name: str, array: Any) -> ArrayPlacement:
         """Return where one array lives, and in which way; must not fail for a deleted one."""
         place = self.framework.placement(array)
         shape = place.shape or ()
-        return Located(name, place.framework, place.dtype, shape, place.nbytes, place.devices)
+        return ArrayPlacement(
+            name, place.framework, place.dtype, shape, place.nbytes, place.devices
+        )
 
     def weight(self, array: Any) -> Weight | None:
         """Return fast what one of many arrays takes; None where it holds no numbers."""

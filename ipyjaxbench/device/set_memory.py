@@ -2,8 +2,7 @@
 
 from importlib.util import find_spec
 
-from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES
-from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
+from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting, MemorySettings
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import nvml

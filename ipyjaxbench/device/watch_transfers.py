@@ -9,7 +9,7 @@ from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
-from ipyjaxbench.device.live_arrays import Alive
+from ipyjaxbench.device.live_arrays import LiveArrays
 from ipyjaxbench.device.protocol import Crossing, DeviceInventory, TransferWatch
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.frameworks import Compilation, Framework, find_reach, loaded
@@ -65,7 +65,7 @@ class Watched:
         self._memory = dict(_memory(self._frameworks))
         for each in self._frameworks:
             each.drain()  # what was begun before is none of this code's
-        self._before = Alive(self._frameworks, self._names())
+        self._before = LiveArrays(self._frameworks, self._names())
         with ExitStack() as stack:
             for watch in self.watches.values():
                 stack.enter_context(watch)
@@ -125,8 +125,8 @@ class Watched:
 
     def result(self, code: str, error: BaseException | None, *unseen: str) -> Transfers:
         """What was seen, once the context has ended."""
-        now = Alive(self._frameworks, self._names())
-        created, freed = now.besides(self._before), self._before.gone()
+        now = LiveArrays(self._frameworks, self._names())
+        created, freed = now.created_since(self._before), self._before.freed()
         seen = tuple(self._found.values())
         used = [each.framework for each in seen]
         used += [each.framework for each in (*created, *freed)]

@@ -3,9 +3,9 @@
 from ipyjaxbench.device.ceilings import Ceilings
 from ipyjaxbench.device.locate import evaluated, locate, survey
 from ipyjaxbench.device.measure_ceilings import ceilings
-from ipyjaxbench.device.memory_settings import MemorySettings
+from ipyjaxbench.device.memory import MemorySettings
 from ipyjaxbench.device.options import DeviceOptions
-from ipyjaxbench.device.placement import Whereabouts
+from ipyjaxbench.device.placement import Placements
 from ipyjaxbench.device.set_memory import set_memory
 from ipyjaxbench.device.transfers import Transfers
 from ipyjaxbench.device.watch_transfers import transfer_code
@@ -15,7 +15,7 @@ from ipyjaxbench.jupyter.invocation import Invocation
 
 def fwdevices(
     magic: Invocation[DeviceOptions],
-) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
+) -> Placements | Transfers | MemorySettings | Ceilings | None:
     """Say where everything lives, and what a cell copies."""
     __tracebackhide__ = True
     magic.options.check(magic.code, magic.cell)
@@ -27,7 +27,7 @@ def fwdevices(
 
 def _inspect(
     magic: Invocation[DeviceOptions],
-) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
+) -> tuple[Placements | Transfers | MemorySettings | Ceilings, BaseException | None]:
     """Return what was asked for, and what the code raised."""
     __tracebackhide__ = True
     options = magic.options

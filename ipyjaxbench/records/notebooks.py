@@ -12,8 +12,8 @@ from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.device.about import About
 from ipyjaxbench.device.ceilings import Ceilings
-from ipyjaxbench.device.memory_settings import MemorySettings
-from ipyjaxbench.device.placement import Whereabouts
+from ipyjaxbench.device.memory import MemorySettings
+from ipyjaxbench.device.placement import Placements
 from ipyjaxbench.device.transfers import Transfers
 from ipyjaxbench.errors import OptionError, RecordError
 from ipyjaxbench.graphs.diagnosis import Diagnosis
@@ -33,7 +33,7 @@ KINDS: dict[str, type[Result]] = {
     each.kind: each
     for each in (
         *(Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures),
-        *(Whereabouts, Transfers, MemorySettings, Ceilings, History, Rerun, About),
+        *(Placements, Transfers, MemorySettings, Ceilings, History, Rerun, About),
     )
 }
 _MOST_BYTES = 256_000_000

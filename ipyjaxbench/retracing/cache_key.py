@@ -123,7 +123,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Miss:
+class CacheMiss:
     """A call that was not cached, as a framework tells it of itself.
 
     Attributes:

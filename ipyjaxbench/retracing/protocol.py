@@ -8,7 +8,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.framework import Capability
-from ipyjaxbench.retracing.cache_key import Change, Miss, Signature
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Retracing(Capability):
         """Whether a function that got these arguments runs to be traced."""
         return False
 
-    def listen(self, on_miss: Callable[[Miss], None]) -> bool:  # noqa: ARG002
+    def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:  # noqa: ARG002
         """Report from now on with which signature each function is traced; asked once.
 
         Args:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ipyjaxbench.retracing.cache_key import Change, Miss, Signature, closest
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, closest
 
 _MAX_SIGNATURES = 200  # of one function
 _MAX_EVENTS = 1000
@@ -32,7 +32,7 @@ class TraceEvent:
     framework: str
     name: str
     why: tuple[Change, ...]
-    miss: Miss
+    miss: CacheMiss
 
 
 class TraceLog:
@@ -84,7 +84,7 @@ class TraceLog:
         finally:
             self._here.paused = before
 
-    def record(self, framework: str, miss: Miss) -> None:
+    def record(self, framework: str, miss: CacheMiss) -> None:
         """Keep the signature of a call that was not cached, and why."""
         if getattr(self._here, "paused", False):
             return

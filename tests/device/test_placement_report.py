@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.device.placement import Located
+from ipyjaxbench.device.placement import ArrayPlacement
 from ipyjaxbench.device.placement_report import folded
 
 
-def array(name: str, **facts: Any) -> Located:
-    return Located(name, "torch", "float32", (2,), 8, ("cpu",), **facts)
+def array(name: str, **facts: Any) -> ArrayPlacement:
+    return ArrayPlacement(name, "torch", "float32", (2,), 8, ("cpu",), **facts)
 
 
 LAYERS = [array(f"net.layers.{i}.{part}") for i in range(6) for part in ("q.w", "q.b", "norm")]
 
 
-def lines(arrays: list[Located], most: int) -> list[tuple[str, int, int]]:
+def lines(arrays: list[ArrayPlacement], most: int) -> list[tuple[str, int, int]]:
     return [(each.name, each.arrays, each.nbytes) for each in folded(arrays, most)]
 
 

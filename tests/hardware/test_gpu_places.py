@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ipyjaxbench import Transfers
-from ipyjaxbench.device.inventory import Home
+from ipyjaxbench.device.inventory import FrameworkDevices
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.host import nvml
@@ -20,7 +20,7 @@ N = 4096  # 64 MiB of float32: a copy takes milliseconds
 NBYTES = N * N * 4
 
 
-def home(framework: str) -> Home:
+def home(framework: str) -> FrameworkDevices:
     return next(each for each in survey({}).homes if each.framework == framework)
 
 

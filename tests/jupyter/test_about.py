@@ -10,7 +10,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import About, about
-from ipyjaxbench.device.inventory import Device, Home
+from ipyjaxbench.device.inventory import Device, FrameworkDevices
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import conditions
 from ipyjaxbench.jupyter.commands import COMMANDS
@@ -57,7 +57,8 @@ def test_the_text_can_be_pasted_and_stands_unbroken_in_the_page(shell: Shell) ->
 def test_a_started_framework_shows_its_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     framework = FakeFramework()
     chips = tuple(Device(f"fake:{n}", "A chip", limit=2**34) for n in range(8))
-    home = Home("fake", "1.0", started=True, devices=(*chips, Device("fake:8", "Another chip")))
+    devices = (*chips, Device("fake:8", "Another chip"))
+    home = FrameworkDevices("fake", "1.0", started=True, devices=devices)
     found = devices_of(monkeypatch, framework, home)
     assert found == [
         ("fake", "1.0, started"),
@@ -67,13 +68,13 @@ def test_a_started_framework_shows_its_devices(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_framework_that_has_not_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    home = Home("fake", "1.0", started=False)
+    home = FrameworkDevices("fake", "1.0", started=False)
     found = devices_of(monkeypatch, FakeFramework(), home)
     assert found == [("fake", "1.0, imported, not started")]
 
 
 def devices_of(
-    monkeypatch: pytest.MonkeyPatch, framework: Any, home: Home
+    monkeypatch: pytest.MonkeyPatch, framework: Any, home: FrameworkDevices
 ) -> list[tuple[str, str]]:
     framework.module = "fake"
     monkeypatch.setattr(DeviceInventory, "has_devices", True)

@@ -13,7 +13,7 @@ from jax.sharding import Sharding as JaxSharding
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax import devices as devices_here
 from ipyjaxbench.adapters.jax.placement import dtype_of, name_of, placed
-from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.placement import ArrayPlacement, Weight
 from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.device.sharding import Region, Shard, Sharding
 from ipyjaxbench.host.clock import Clock
@@ -28,14 +28,14 @@ _DESCRIBED = (AbstractMesh, Mesh, JaxSharding, jax.ShapeDtypeStruct, jax.core.Tr
 class JaxArrays(ArrayInspector):
     """Arrays with their sharding; JAX lists all that are alive."""
 
-    def located(self, name: str, array: Any) -> Located:
+    def located(self, name: str, array: Any) -> ArrayPlacement:
         """Type, place and sharding of one array.
 
         Not the address of its memory: asking for that leaves arrays among the live ones.
         """
         sharding, shape = array.sharding, tuple(array.shape)
         devices, memory = _devices(sharding)
-        return Located(
+        return ArrayPlacement(
             name=name,
             framework="jax",
             dtype=dtype_of(array.dtype),

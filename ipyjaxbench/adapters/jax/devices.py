@@ -12,10 +12,9 @@ from jax._src import xla_bridge
 from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
 from ipyjaxbench.adapters.jax.placement import name_of
 from ipyjaxbench.adapters.jax.synchronization import local_devices
-from ipyjaxbench.device.inventory import Device, Home
-from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES, too_late
-from ipyjaxbench.device.memory_settings import MemorySetting
-from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.inventory import Device, FrameworkDevices
+from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting, too_late
+from ipyjaxbench.device.microbenchmarks import Probe
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
 from ipyjaxbench.host.system import in_words, usable_cpus
@@ -28,7 +27,7 @@ class JaxDevices(DeviceInventory):
 
     has_devices = True
 
-    def devices(self) -> Home:
+    def devices(self) -> FrameworkDevices:
         """Devices of this process, with what JAX took of their memory."""
         if not has_started():
             return super().devices()
@@ -36,7 +35,7 @@ class JaxDevices(DeviceInventory):
         gpus = nvml.gpus() if has_gpus() else ()
         found = [_device(each, gpus) for each in devices]
         default, why = _default()
-        return Home(
+        return FrameworkDevices(
             framework="jax",
             version=self.framework.version(),
             started=True,

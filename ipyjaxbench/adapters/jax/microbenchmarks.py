@@ -8,8 +8,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from ipyjaxbench.device.microbenchmark_protocol import Probe
-from ipyjaxbench.device.microbenchmarks import Run
+from ipyjaxbench.device.microbenchmarks import Probe, Run
 
 
 class JaxProbe(Probe):

@@ -9,7 +9,7 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.numpy.framework import HOST, dtype_of
 from ipyjaxbench.adapters.numpy.state import owner
 from ipyjaxbench.adapters.shared import strides
-from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.placement import ArrayPlacement, Weight
 from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.usercode import objects
 
@@ -17,7 +17,7 @@ from ipyjaxbench.usercode import objects
 class NumPyArrays(ArrayInspector):
     """Arrays with the memory that they are views of."""
 
-    def located(self, name: str, array: Any) -> Located:
+    def located(self, name: str, array: Any) -> ArrayPlacement:
         """With the memory that it is a view of, told by its address."""
         base = owner(array)
         nbytes = min(array.nbytes, base.nbytes)  # numbers that are repeated are held once
@@ -27,7 +27,7 @@ class NumPyArrays(ArrayInspector):
             f"a part of {units.size(base.nbytes)}" if base.nbytes > nbytes else "",
         )
         file = base.filename if isinstance(base, np.memmap) else None
-        return Located(
+        return ArrayPlacement(
             name=name,
             framework=self.framework.name,
             dtype=dtype_of(array),

@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ipyjaxbench.device.microbenchmark_protocol import Probe
-from ipyjaxbench.device.microbenchmarks import Run
+from ipyjaxbench.device.microbenchmarks import Probe, Run
 
 
 class NumPyProbe(Probe):

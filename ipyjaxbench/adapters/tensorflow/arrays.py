@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow.python.framework import ops
 
 from ipyjaxbench.adapters.tensorflow.devices import name_of
-from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.placement import ArrayPlacement, Weight
 from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.device.sharding import Shard, Sharding
 
@@ -14,7 +14,7 @@ from ipyjaxbench.device.sharding import Shard, Sharding
 class TensorFlowArrays(ArrayInspector):
     """Tensors, and variables with their replicas; no list of tensors is kept."""
 
-    def located(self, name: str, array: Any) -> Located:
+    def located(self, name: str, array: Any) -> ArrayPlacement:
         """One tensor or variable; a variable with a copy on each of several devices is one.
 
         Args:
@@ -26,7 +26,7 @@ class TensorFlowArrays(ArrayInspector):
         devices = tuple(name_of(each.device) for each in copies) or place.devices
         shape = place.shape or ()
         symbolic = isinstance(array, tf.Tensor) and not isinstance(array, ops.EagerTensor)
-        return Located(
+        return ArrayPlacement(
             name=name,
             framework="tensorflow",
             dtype=place.dtype,

@@ -12,9 +12,9 @@ from tensorflow.python.eager import context as tf_context
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow import gpu_memory
 from ipyjaxbench.adapters.tensorflow.microbenchmarks import TensorFlowProbe
-from ipyjaxbench.device.inventory import Device, Home
-from ipyjaxbench.device.memory_settings import MemorySetting
-from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.inventory import Device, FrameworkDevices
+from ipyjaxbench.device.memory import MemorySetting
+from ipyjaxbench.device.microbenchmarks import Probe
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
 from ipyjaxbench.host.system import in_words, usable_cpus
@@ -28,18 +28,18 @@ class TensorFlowDevices(DeviceInventory):
 
     has_devices = True
 
-    def devices(self) -> Home:
+    def devices(self) -> FrameworkDevices:
         """The devices that there are; asking for them would start TensorFlow and its GPUs."""
         version = self.framework.version()
         if not self.framework.started():
-            return Home("tensorflow", version, started=False, words=tuple(_before()))
+            return FrameworkDevices("tensorflow", version, started=False, words=tuple(_before()))
         logical = tf.config.list_logical_devices()
         physical = tf.config.get_visible_devices()
         found = [_device(each, physical) for each in logical]
         words = [told for _, told in found if told]
         words += [*_virtual(logical, physical), *_growth(physical), *_strategy()]
         default, why = _default(logical)
-        return Home(
+        return FrameworkDevices(
             framework="tensorflow",
             version=version,
             started=True,

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ipyjaxbench.device.microbenchmark_protocol import Probe
-from ipyjaxbench.device.microbenchmarks import Run
+from ipyjaxbench.device.microbenchmarks import Probe, Run
 
 
 class TensorFlowProbe(Probe):

@@ -10,7 +10,7 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.adapters.torch import sharding as meshes
 from ipyjaxbench.adapters.torch.placement import NOT_TOLD, has_no_numbers, is_shape, shape_of
-from ipyjaxbench.device.placement import Located, Weight
+from ipyjaxbench.device.placement import ArrayPlacement, Weight
 from ipyjaxbench.device.protocol import ArrayInspector
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -34,7 +34,7 @@ class TorchArrays(ArrayInspector):
     GPUs, the devices tell what all tensors take, with a name or without.
     """
 
-    def located(self, name: str, array: Any) -> Located:
+    def located(self, name: str, array: Any) -> ArrayPlacement:
         """Type, place and layout of one tensor; no code of a subclass is run."""
         with torch._C.DisableTorchFunctionSubclass():
             cut = meshes.is_cut(array)
@@ -43,7 +43,7 @@ class TorchArrays(ArrayInspector):
             sharding = meshes.sharding(array) if cut else None
             storage = next(map(_storage, meshes.local(array)), None) if cut else _storage(array)
             device = str(array.device)
-            return Located(
+            return ArrayPlacement(
                 name=name,
                 framework="torch",
                 dtype=_plain(array.dtype),

@@ -11,10 +11,9 @@ import torch
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
-from ipyjaxbench.device.inventory import Device, Home
-from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES
-from ipyjaxbench.device.memory_settings import MemorySetting
-from ipyjaxbench.device.microbenchmark_protocol import Probe
+from ipyjaxbench.device.inventory import Device, FrameworkDevices
+from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting
+from ipyjaxbench.device.microbenchmarks import Probe
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
 from ipyjaxbench.host.system import in_words
@@ -28,7 +27,7 @@ class TorchDevices(DeviceInventory):
 
     has_devices = True
 
-    def devices(self) -> Home:
+    def devices(self) -> FrameworkDevices:
         """The CPU, and accelerators that this process has used; no other one is asked."""
         devices: list[Device] = [Device("cpu")]
         words: list[str] = []
@@ -50,7 +49,7 @@ class TorchDevices(DeviceInventory):
         if torch.backends.mps.is_available():
             devices.append(Device("mps:0"))
         default, why = _default()
-        return Home(
+        return FrameworkDevices(
             framework="torch",
             version=self.framework.version(),
             started=True,

@@ -5,8 +5,7 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.device.microbenchmark_protocol import Probe
-from ipyjaxbench.device.microbenchmarks import Run
+from ipyjaxbench.device.microbenchmarks import Probe, Run
 
 
 class TorchProbe(Probe):

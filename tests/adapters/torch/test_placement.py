@@ -17,12 +17,12 @@ import ipyjaxbench
 from ipyjaxbench import Whereabouts
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.device.locate import locate, survey
-from ipyjaxbench.device.placement import Located
+from ipyjaxbench.device.placement import ArrayPlacement
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import nvml
 
 
-def told(tensor: object) -> Located:
+def told(tensor: object) -> ArrayPlacement:
     (found,) = locate({"t": tensor}).arrays
     return found
 

@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.jax.graphs import lint_keys, program
 from ipyjaxbench.adapters.jax.graphs.lint_promotions import promotions
 from ipyjaxbench.adapters.jax.graphs.tracing import Traced
 from ipyjaxbench.adapters.jax.origin import is_users
-from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs import notes as notes
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.reports.note import Note
 

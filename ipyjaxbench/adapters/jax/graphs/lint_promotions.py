@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.program import Place
-from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs import notes as notes
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.reports.note import Note
 

@@ -22,7 +22,7 @@ from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.tpu import estimate
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.graphs import program_notes
+from ipyjaxbench.graphs import notes
 from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
 from ipyjaxbench.graphs.graph import Graph
@@ -199,27 +199,27 @@ def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
         and objects.is_of(call.function, FunctionType)
         and call.labels[:1] != ("self",)
     ):
-        yield program_notes.mixed_tree(traced.within)
+        yield notes.mixed_tree(traced.within)
     fixed = {*traced.static, *traced.untraceable}
     # A number that is no number differs from itself.
     numbers = {n: v for n, v in values(call).items() if n in fixed and objects.is_of(v, float)}
     unequal = [n for n, v in numbers.items() if v != v]
     if unequal:
-        yield program_notes.static_nan(unequal)
+        yield notes.static_nan(unequal)
 
 
 def _left_behind(left: Left) -> Iterator[Note]:
     """What the user's code changes outside of itself while it is traced."""
     if left.kept:
-        yield program_notes.tracer_kept(left.kept, put_back=True)
+        yield notes.tracer_kept(left.kept, put_back=True)
     if left.lost:
-        yield program_notes.tracer_kept(left.lost, put_back=False)
+        yield notes.tracer_kept(left.lost, put_back=False)
     if left.changed:
-        yield program_notes.changed_while_traced(left.changed, put_back=True)
+        yield notes.changed_while_traced(left.changed, put_back=True)
     if left.stays:
-        yield program_notes.changed_while_traced(left.stays, put_back=False)
+        yield notes.changed_while_traced(left.stays, put_back=False)
     if left.drawn:
-        yield program_notes.drawn_once(left.drawn)
+        yield notes.drawn_once(left.drawn)
 
 
 def _only(text: str, wanted: str | None) -> str:

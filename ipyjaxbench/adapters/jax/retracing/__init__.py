@@ -7,7 +7,7 @@ import jax
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.listener import Learner
-from ipyjaxbench.retracing.cache_key import Miss
+from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 
 
@@ -22,7 +22,7 @@ class JaxRetracing(Retracing):
         """Whether one of them is a tracer."""
         return any(isinstance(leaf, jax.core.Tracer) for leaf in trees.leaves(args))
 
-    def listen(self, on_miss: Callable[[Miss], None]) -> bool:
+    def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
         """From the frames of JAX that take calls which were not traced before."""
         self._learner = Learner(on_miss)
         return True

@@ -14,7 +14,7 @@ from ipyjaxbench.adapters.jax.origin import is_users
 from ipyjaxbench.adapters.jax.retracing import cache_key
 from ipyjaxbench.adapters.jax.retracing.cache_key import Called
 from ipyjaxbench.graphs.components import line_of
-from ipyjaxbench.retracing.cache_key import Miss
+from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.usercode import objects
 
 
@@ -29,7 +29,7 @@ class Learner:
         learn: gets what was found.
     """
 
-    def __init__(self, learn: Callable[[Miss], None]) -> None:
+    def __init__(self, learn: Callable[[CacheMiss], None]) -> None:
         self._learn = learn
         self._calls = threading.local()  # the call that goes on: its frame, and what was missed
         jax.monitoring.register_event_duration_secs_listener(self._hear)
@@ -68,13 +68,13 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
     return name in (mine, f"jit({mine})")
 
 
-def _miss(frame: FrameType, *, placed: bool) -> Miss | None:
+def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     called = _called(frame)
     plain = cache_key.plain_of(called.function)
     if not _is_the_users(frame, called, plain):
         return None
     file, line = _users(frame)
-    return Miss(
+    return CacheMiss(
         name=cache_key.name_of(plain),
         signature=cache_key.of_call(called),
         placed=placed,

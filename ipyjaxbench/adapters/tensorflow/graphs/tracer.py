@@ -19,7 +19,7 @@ from ipyjaxbench.adapters.tensorflow.graphs import (
 from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import MutableState
-from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs import notes as notes
 from ipyjaxbench.graphs.components import Value
 from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
 from ipyjaxbench.graphs.graph import Graph

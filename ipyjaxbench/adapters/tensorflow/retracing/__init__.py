@@ -7,7 +7,7 @@ import tensorflow as tf
 from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
 from ipyjaxbench.adapters.tensorflow.retracing.listener import Learner
-from ipyjaxbench.retracing.cache_key import Miss
+from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 
 
@@ -22,7 +22,7 @@ class TensorFlowRetracing(Retracing):
         """Whether a graph is being made."""
         return not tf.executing_eagerly()
 
-    def listen(self, on_miss: Callable[[Miss], None]) -> bool:
+    def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
         """From TensorFlow's callbacks for new graphs."""
         self._learner = Learner(on_miss)
         return self._learner.listens

@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key
 from ipyjaxbench.graphs.components import line_of
-from ipyjaxbench.retracing.cache_key import Miss
+from ipyjaxbench.retracing.cache_key import CacheMiss
 
 
 class Learner:
@@ -23,7 +23,7 @@ class Learner:
         listens: whether this version of TensorFlow tells of traces.
     """
 
-    def __init__(self, learn: Callable[[Miss], None]) -> None:
+    def __init__(self, learn: Callable[[CacheMiss], None]) -> None:
         self._learn = learn
         self.listens = listen(self._hear)
 
@@ -36,7 +36,7 @@ class Learner:
             if references.is_users(cache_key.file_of(function)):
                 file, line = _line_of_call(sys._getframe(1))
                 self._learn(
-                    Miss(
+                    CacheMiss(
                         name=cache_key.name(function),
                         signature=cache_key.signature(function, args, kwargs),
                         placed=False,

@@ -20,7 +20,7 @@ from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.dynamo_frames import Seen
 from ipyjaxbench.adapters.torch.graphs.isolation import as_before
 from ipyjaxbench.adapters.torch.graphs.program import Place, Program, is_users, told
-from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs import notes as notes
 from ipyjaxbench.graphs.components import Break
 from ipyjaxbench.usercode.call import Call
 

@@ -8,7 +8,7 @@ import torch
 
 from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs.reachable import Reach
-from ipyjaxbench.graphs import program_notes as notes
+from ipyjaxbench.graphs import notes as notes
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.objects import attributes, is_of

@@ -6,7 +6,7 @@ import torch
 
 from ipyjaxbench.adapters.torch.retracing import listener
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
-from ipyjaxbench.retracing.cache_key import Miss
+from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 
 
@@ -21,6 +21,6 @@ class TorchRetracing(Retracing):
         """Whether dynamo, `torch.export` or `torch.jit.trace` is at work."""
         return bool(torch.compiler.is_compiling() or torch.jit.is_tracing())
 
-    def listen(self, on_miss: Callable[[Miss], None]) -> bool:
+    def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
         """From a hook of dynamo, which is there with the first `torch.compile`, not before."""
         return listener.listen(on_miss)

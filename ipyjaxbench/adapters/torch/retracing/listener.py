@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.retracing.cache_key import Miss
+from ipyjaxbench.retracing.cache_key import CacheMiss
 
 #: Names in dynamo's record of times: all of a backend, and inductor in it.
 _BACKEND, _INDUCTOR = "OutputGraph.call_user_compiler", "compile_fx_inner"
@@ -20,7 +20,7 @@ _DYNAMO = ("/_dynamo/convert_frame.py", "/torch/_utils_internal.py", "/contextli
            "/_dynamo/bytecode_transformation.py")  # fmt: skip
 
 
-def listen(learn: Callable[[Miss], None]) -> bool:
+def listen(learn: Callable[[CacheMiss], None]) -> bool:
     """Tell of each compilation from now on; cached calls are free.
 
     Args:
@@ -42,11 +42,11 @@ class _Root(NamedTuple):
     """A call that was compiled last: the frame that makes it, and what was told of it."""
 
     frame: int
-    miss: Miss
+    miss: CacheMiss
 
 
 class _Learner:
-    def __init__(self, learn: Callable[[Miss], None]) -> None:
+    def __init__(self, learn: Callable[[CacheMiss], None]) -> None:
         self._learn = learn
         self._root: _Root | None = None
         self._told = (0.0, 0.0)  # seconds of backends and of inductor that are accounted for
@@ -64,7 +64,7 @@ class _Learner:
             if miss is not None:
                 _add(miss.phases, _whole(frame), backend, inductor)
 
-    def _of(self, frame: FrameType) -> Miss | None:
+    def _of(self, frame: FrameType) -> CacheMiss | None:
         """The call that is compiled; that of the whole function for what is behind a break."""
         caller = _caller(frame)
         call = callee.called_from(caller) if caller is not None else None
@@ -75,7 +75,7 @@ class _Learner:
         file, line = next(_users(caller), ("", 0))
         name, signature = callee.name_of(call[0]), cache_key.signature(called)
         otherwise = tuple(guard.change for guard in guards.failing(called)[:1])
-        miss = Miss(name, signature, placed=False, line=line, text=line_of(file, line),
+        miss = CacheMiss(name, signature, placed=False, line=line, text=line_of(file, line),
                     otherwise=otherwise)  # fmt: skip
         self._root = _Root(id(caller), miss)
         self._learn(miss)

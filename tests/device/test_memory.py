@@ -11,8 +11,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from ipyjaxbench import OptionError
-from ipyjaxbench.device.memory_environment import MEMORY_VARIABLES, too_late
-from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
+from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting, MemorySettings, too_late
 from ipyjaxbench.jupyter.commands import DEVICES
 
 _NAMES = (

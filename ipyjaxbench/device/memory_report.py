@@ -1,7 +1,7 @@
 """How memory settings are told: framework by framework, each with how to undo it."""
 
 from ipyjaxbench import units
-from ipyjaxbench.device.memory_settings import MemorySettings
+from ipyjaxbench.device.memory import MemorySettings
 from ipyjaxbench.reports.blocks import Facts, Headline, Report
 from ipyjaxbench.reports.result import report
 
