@@ -21,7 +21,8 @@ from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.state.positions import is_unreadable
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
-from ipyjaxbench.frameworks.state.undo import Draws, Given, Room, State
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.undo import Draws, Given, State
 from ipyjaxbench.frameworks.synchronous import Synchronous
 from ipyjaxbench.frameworks.traversal import (
     Budget,

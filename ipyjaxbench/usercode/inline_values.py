@@ -5,29 +5,23 @@ In Python 3.11 and 3.12 an object keeps its attributes beside itself ("inline va
 90 ns takes 180. So what only looks reads them one by one. From Python 3.13 on nothing is lost.
 """
 
-import functools
 import gc
 import operator
 import sys
-import weakref
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from types import CodeType, FunctionType, MemberDescriptorType
+from types import CodeType, FunctionType
 from typing import Any
 
+from ipyjaxbench.usercode.classes import PerClass, defined, flags_of, is_made, line_of, slots_of
+
 _Line = Sequence[Mapping[str, Any]]  # what a class defines, and those that it extends
-_SLOT = MemberDescriptorType
 _MANAGED = 1 << 4  # flag of a class whose objects have inline values
-_MADE = 1 << 9  # flag of a class that a `class` statement made
-_CLASS_FLAGS: Any = vars(type)["__flags__"]
-_DEFINED: Any = vars(type)["__dict__"]
-_MRO: Any = vars(type)["__mro__"]
 _MISSING: Any = object()
-#: Names of the attributes of a class's objects, in Python's order, and of its slots (which
-#: themselves hold the class); by its identity (a metaclass may define equality) while it lives.
-_KNOWN: dict[int, tuple["weakref.ref[type]", tuple[str, ...], tuple[str, ...]]] = {}
+#: Names of the attributes of a class's objects, in Python's order.
+_KNOWN: PerClass[tuple[str, ...]] = PerClass()
 
 
 def read(value: object) -> dict[str, Any] | None:
@@ -42,45 +36,36 @@ def read(value: object) -> dict[str, Any] | None:
         True
     """
     kind = type(value)
-    if sys.version_info >= (3, 13) or not _CLASS_FLAGS.__get__(kind) & _MANAGED:
+    if sys.version_info >= (3, 13) or not flags_of(kind) & _MANAGED:
         return None
-    kinds = _MRO.__get__(kind)
-    if not all(_CLASS_FLAGS.__get__(each) & _MADE for each in kinds[:-1]):
+    kinds = line_of(kind)
+    if not all(map(is_made, kinds[:-1])):
         return None  # its objects also hold what Python's own do, as a list does
-    line = [_DEFINED.__get__(each) for each in kinds]
+    line = [*map(defined, kinds)]
     held = [each for each in gc.get_referents(value) if each is not kind]
-    known, names, members = _KNOWN.get(id(kind), (None, (), ()))
-    is_new = known is None
-    if known is None:
-        known = weakref.ref(kind, functools.partial(_forget, id(kind)))
-        members = tuple(name for each in line for name, m in each.items() if type(m) is _SLOT)
-    slots = [*_slots(value, members, line)]
-    if not is_new:
+    slots = [*_filled(value, kind)]
+    names = _KNOWN.get(kind)
+    if names is not None:
         own = _in_order(value, names, line)
         if own is not None and _are_same([*slots, *own.values()], held):
             return own
         if len(held) == len(slots) + 1 and type(held[-1]) is dict:
             return None
-    found = _matched(value, dict.fromkeys([*names, *_written(line)]), line, held, slots)
-    _KNOWN[id(kind)] = known, names if found is None else tuple(found), members
+    found = _matched(value, dict.fromkeys([*(names or ()), *_written(line)]), line, held, slots)
+    _KNOWN.set(kind, (names or ()) if found is None else tuple(found))
     return found
-
-
-def _forget(key: int, _: object) -> None:
-    _KNOWN.pop(key, None)
 
 
 def learn(kind: type, names: Iterable[str]) -> None:
     """Have objects of a class looked at for the names that one of them has."""
-    if id(kind) in _KNOWN:
-        known, _, members = _KNOWN[id(kind)]
-        _KNOWN[id(kind)] = known, tuple(name for name in names if type(name) is str), members
+    if _KNOWN.get(kind) is not None:
+        _KNOWN.set(kind, tuple(name for name in names if type(name) is str))
 
 
 def _in_order(value: object, names: Collection[str], line: _Line) -> dict[str, Any] | None:
     """The attributes with these names; None where asking for one runs code."""
     if not all(map(frozenset(names).isdisjoint, line)):
-        defaults = [defined[name] for name in names for defined in line if name in defined]
+        defaults = [each[name] for name in names for each in line if name in each]
         if any(map(_is_descriptor, defaults)):
             return None
     found = {name: _attribute(value, name) for name in names}
@@ -96,7 +81,7 @@ def _matched(
     own: dict[str, Any] = {}
     of_class: dict[str, Any] = {}
     for name in names:
-        default = next((defined[name] for defined in line if name in defined), _MISSING)
+        default = next((each[name] for each in line if name in each), _MISSING)
         if default is not _MISSING and _is_descriptor(default):
             continue  # asking for it runs code
         found = _attribute(value, name)
@@ -119,7 +104,7 @@ def _matched(
 
 
 def _is_descriptor(value: object) -> bool:
-    return any("__get__" in _DEFINED.__get__(kind) for kind in _MRO.__get__(type(value)))
+    return any("__get__" in each for each in map(defined, line_of(type(value))))
 
 
 def _attribute(value: object, name: str) -> Any:
@@ -133,20 +118,19 @@ def _are_same(values: list[Any], others: list[Any]) -> bool:
     return len(values) == len(others) and all(map(operator.is_, values, others))
 
 
-def _slots(value: object, names: Iterable[str], line: _Line) -> Iterator[object]:
-    for name in names:
-        member = next(each[name] for each in line if type(each.get(name)) is _SLOT)
+def _filled(value: object, kind: type) -> Iterator[object]:
+    for member in slots_of(kind).values():
         with suppress(AttributeError):  # it is empty
             yield member.__get__(value)
 
 
 def _written(line: _Line) -> Iterator[str]:
     """Names that the code of classes uses, and those that they annotate."""
-    for defined in line:
-        annotated = defined.get("__annotations__")
+    for each in line:
+        annotated = each.get("__annotations__")
         if type(annotated) is dict:
             yield from (name for name in annotated if type(name) is str)
-        for member in [*defined.values()]:
+        for member in [*each.values()]:
             yield from _names_of(_function(member))
 
 

@@ -22,17 +22,14 @@ from types import (
 from typing import Any
 
 from ipyjaxbench.usercode import inline_values
+from ipyjaxbench.usercode.classes import class_name, slots_of
+from ipyjaxbench.usercode.classes import defined as defined
+from ipyjaxbench.usercode.classes import line_of as line_of
+from ipyjaxbench.usercode.classes import module_of as module_of
 
-# Not by attribute: a metaclass may define what stands there.
-_MRO: Any = vars(type)["__mro__"]
-_DEFINED: Any = vars(type)["__dict__"]
-_CLASS_NAME: Any = vars(type)["__name__"]
-_CLASS_FLAGS: Any = vars(type)["__flags__"]
-_CLASS_MODULE: Any = vars(type)["__module__"]
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 #: By identity: a metaclass may define equality.
 _PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex, str, bytes)))
-_MADE = 1 << 9  # flag of a class that a `class` statement made
 
 
 def asked(question: Callable[[Any], object], value: object) -> bool:
@@ -123,12 +120,9 @@ def _dictionary(value: object) -> Any:
 def slots(value: object) -> dict[str, Any]:
     """What stands in the slots of an object, as far as they are filled."""
     found: dict[str, Any] = {}
-    for kind in line_of(type(value)):
-        members = defined(kind).items() if "__slots__" in defined(kind) else ()
-        for name, member in members:
-            if type(member) is MemberDescriptorType:
-                with suppress(AttributeError):  # the slot is empty
-                    found.setdefault(name, member.__get__(value))
+    for name, member in slots_of(type(value)).items():
+        with suppress(AttributeError):  # the slot is empty
+            found[name] = member.__get__(value)
     return found
 
 
@@ -228,7 +222,7 @@ def name_of(value: object) -> str:
     """
     if type(value) is MethodType:
         return name_of(value.__func__)
-    found: Any = _CLASS_NAME.__get__(value) if is_of(value, type) else attribute(value, "__name__")
+    found: Any = class_name(value) if is_of(value, type) else attribute(value, "__name__")
     if type(found) is GetSetDescriptorType:
         try:
             found = found.__get__(value)
@@ -248,22 +242,3 @@ def package_of(value: object) -> str:
         if name is None and not is_of(value, type):
             name = defined(type(value)).get("__module__")
     return name.partition(".")[0] if type(name) is str else ""
-
-
-def module_of(kind: type) -> str:
-    """The name of the module in which a class was written, or ""."""
-    is_made = _CLASS_FLAGS.__get__(kind) & _MADE
-    found = defined(kind).get("__module__") if is_made else _CLASS_MODULE.__get__(kind)
-    return found if type(found) is str else ""
-
-
-def line_of(kind: type) -> tuple[type, ...]:
-    """A class and those that it extends."""
-    found: tuple[type, ...] = _MRO.__get__(kind)
-    return found
-
-
-def defined(kind: type) -> Mapping[str, Any]:
-    """What a class defines itself."""
-    found: Mapping[str, Any] = _DEFINED.__get__(kind)
-    return found

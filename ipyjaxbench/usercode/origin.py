@@ -1,7 +1,73 @@
 """Where code comes from: the user's files, libraries, or this package."""
 
+import functools
 import os
+import re
+import site
+import sys
+import sysconfig
 from pathlib import Path
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+from ipyjaxbench.usercode import classes
 
 #: Begins the path of every file of this package.
 PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
+_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")  # of any environment that is used
+#: Code that is in no file: Python's own, and what JAX, attrs, makefun, decorator, PyTorch and
+#: AutoGraph make.
+_MADE = ("<frozen", "<__array", "<attrs", "<makefun", "<decorator-gen", "<eval_with", "<__auto")
+#: They may be installed in a folder of their own, as with ``pip install -e``.
+_FRAMEWORKS = ("numpy", "jax", "torch", "tensorflow", "keras")
+_MODULE: Any = vars(type(sys))["__dict__"]
+
+
+@functools.lru_cache(maxsize=4096)
+def is_users_file(file: str) -> bool:
+    """Whether a file is the user's own: no part of Python, of a library, or of this package."""
+    folders = (PACKAGE, *_installation(), *map(folder_of, _FRAMEWORKS))
+    is_theirs = file.startswith((*_MADE, *filter(None, folders)))
+    return not (is_theirs or _INSTALLED.search(file))
+
+
+def is_users_function(value: Any) -> bool:
+    """Whether the user wrote a plain function; libraries keep state of their own in theirs."""
+    return type(value) is FunctionType and is_users_file(value.__code__.co_filename)
+
+
+def is_users_class(kind: type) -> bool:
+    """Whether the user wrote a class, or it is one for attributes of any name."""
+    name = classes.module_of(kind)
+    module = sys.modules.get(name)
+    is_known = kind is SimpleNamespace or name == "__main__"
+    return is_known or (module is not None and is_users_module(module))
+
+
+def is_users_module(module: object) -> bool:
+    """Whether a module was written by the user."""
+    file = names_of_module(module).get("__file__")
+    return type(file) is str and is_users_file(file)
+
+
+def names_of_module(module: object) -> dict[str, Any]:
+    """Return the dictionary itself that holds a module's names."""
+    found: dict[str, Any] = _MODULE.__get__(module)
+    return found
+
+
+def folder_of(module: str) -> str | None:
+    """Return the folder of a package that is loaded, with a separator at its end."""
+    found = sys.modules.get(module)
+    file = None if found is None else names_of_module(found).get("__file__")
+    return f"{Path(file).parent}{os.sep}" if type(file) is str else None
+
+
+@functools.cache
+def _installation() -> tuple[str, ...]:
+    """Folders of Python and of what is installed with it, by each of their names."""
+    paths = sysconfig.get_paths()
+    found = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    found += [*site.getsitepackages(), site.getusersitepackages()]
+    both = {path for each in found for path in (each, os.path.realpath(each))}
+    return tuple(path.rstrip(os.sep) + os.sep for path in sorted(both))

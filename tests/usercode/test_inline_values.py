@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks.state.undo import Attributes
+from ipyjaxbench.frameworks.state.undo import names_of
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.inline_values import read
 
@@ -134,7 +134,7 @@ def test_a_class_that_was_looked_at_is_not_held() -> None:
 
 def test_attributes_are_put_back_without_a_dictionary() -> None:
     value = Point()
-    state = Attributes(value)
+    (state,) = names_of(value)
     value.x = 5.0
     assert state.changed()
     state.restore()
@@ -144,7 +144,7 @@ def test_attributes_are_put_back_without_a_dictionary() -> None:
 
 def test_attributes_that_came_are_taken_away() -> None:
     value = Point()
-    state, before = Attributes(value), [*vars(Point())]
+    (state,), before = names_of(value), [*vars(Point())]
     value.move()
     assert state.changed()
     state.restore()

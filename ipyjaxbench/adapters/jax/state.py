@@ -8,7 +8,8 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.frameworks.state.protocol import MutableState
-from ipyjaxbench.frameworks.state.undo import Given, Room, State
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.undo import Given, State
 from ipyjaxbench.host.system import host_memory
 from ipyjaxbench.usercode import objects
 

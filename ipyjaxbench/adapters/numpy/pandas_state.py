@@ -3,7 +3,8 @@
 import sys
 from typing import Any
 
-from ipyjaxbench.frameworks.state.undo import Attributes, State
+from ipyjaxbench.frameworks.state import mappings
+from ipyjaxbench.frameworks.state.undo import Names, State
 from ipyjaxbench.usercode import objects
 
 _KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches
@@ -13,15 +14,27 @@ _OF_MANAGER = (
 )  # fmt: skip
 
 
-class Frame(Attributes):
-    """The attributes of a table or a series."""
+class Frame(Names):
+    """The attributes of a table or a series.
+
+    Args:
+        frame: it.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        super().__init__(mappings.Attributes(frame, _KEPT))
 
     def restore(self) -> None:
         """Set the old ones, and drop columns that were looked up in others (before pandas 3)."""
         super().restore()
-        looked_up = objects.attributes(self._owner).get("_item_cache")
+        looked_up = objects.attributes(self._frame).get("_item_cache")
         if looked_up:
             looked_up.clear()
+
+    def again(self) -> "Frame":
+        """Those now."""
+        return Frame(self._frame)
 
 
 class Manager(State):
@@ -75,4 +88,4 @@ def states(value: Any) -> list[State] | None:
     manager = objects.attributes(value).get("_mgr")
     if getattr(manager, "blocks", None) is None:
         return None
-    return [Frame(value, _KEPT), Manager(manager)]
+    return [Frame(value), Manager(manager)]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
-from ipyjaxbench.frameworks.state.undo import Attributes, Draws, Room, State
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.undo import Draws, State, names_of
 from ipyjaxbench.host.system import host_memory, of_kind
-from ipyjaxbench.usercode import objects
 
 _PAGE = 4096  # bytes
 
@@ -139,8 +139,7 @@ def _of_array(array: Any, room: Room) -> Iterator[State]:
     yield Form(array)
     if (own.flags.writeable or array.flags.writeable) and room.is_new(own):
         yield Numbers(own, room)
-    if objects.has_attributes(array):  # of a class of its own
-        yield Attributes(array)
+    yield from names_of(array)  # of a class of its own
 
 
 def _bits(array: Any) -> Any:

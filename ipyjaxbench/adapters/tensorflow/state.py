@@ -10,7 +10,8 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
-from ipyjaxbench.frameworks.state.undo import Room, State
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.undo import State
 from ipyjaxbench.host.system import host_memory, of_kind
 from ipyjaxbench.usercode import objects
 

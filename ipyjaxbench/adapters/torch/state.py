@@ -8,7 +8,8 @@ import torch
 from ipyjaxbench.adapters.torch import devices
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
-from ipyjaxbench.frameworks.state.undo import Attributes, Draws, Room, State
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.undo import Draws, State, names_of
 from ipyjaxbench.host.system import host_memory, of_kind
 from ipyjaxbench.usercode import objects
 
@@ -125,8 +126,7 @@ def states(value: Any, room: Room) -> list[State] | None:
 
 
 def _of_tensor(tensor: Any, room: Room) -> Iterator[State]:
-    if objects.has_attributes(tensor):
-        yield Attributes(tensor)
+    yield from names_of(tensor)
     if is_lazy(tensor) or _is_wrapper(tensor) or tensor.is_meta:
         return
     if tensor.layout is torch.strided:

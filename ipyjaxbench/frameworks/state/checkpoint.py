@@ -7,7 +7,8 @@ from typing import Any
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
-from ipyjaxbench.frameworks.state.undo import Draws, Given, Room, State
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.undo import Draws, Given, State
 
 _MOST = 200_000  # objects that are looked at after it
 _MOST_FOUND = 20_000  # objects that are looked at before the first call

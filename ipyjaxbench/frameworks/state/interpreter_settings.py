@@ -79,7 +79,7 @@ def settings(value: Any) -> list[State] | None:
     """
     decimal: Any = sys.modules.get("decimal")
     if value is os or value is os.environ:
-        return [Setting(_environment, _set_environment)]
+        return [Setting(environment, set_environment)]
     if value is sys:
         return [Setting(lambda: [sys.getrecursionlimit()], lambda v: sys.setrecursionlimit(*v))]
     if decimal is not None and (value is decimal or value is decimal.getcontext):
@@ -92,11 +92,13 @@ def settings(value: Any) -> list[State] | None:
     return [Behind(value)] if objects.is_exactly(value, MappingProxyType) else None
 
 
-def _environment() -> list[str]:
+def environment() -> list[str]:
+    """Return the names and values of all variables, one after the other."""
     return [text for item in os.environ.items() for text in item]
 
 
-def _set_environment(texts: list[str]) -> None:
+def set_environment(texts: list[str]) -> None:
+    """Have the environment hold these variables and no others."""
     old = dict(zip(texts[::2], texts[1::2], strict=True))
     for name in [*os.environ]:
         if name not in old:

@@ -1,27 +1,45 @@
-"""Places that hold values and are no dictionaries, seen as such."""
+"""Places that hold values by name and are no dictionaries, read and written as such."""
 
-import inspect
-from collections.abc import ItemsView, Iterator, KeysView, MutableMapping, ValuesView
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from types import CellType
 from typing import Any
 
 from ipyjaxbench.usercode import inline_values, objects
+from ipyjaxbench.usercode.classes import defined, slots_of
 
 
-class Attributes(MutableMapping[str, Any]):
-    """An object's own attributes, as a dictionary that can be written to.
+class Place(ABC):
+    """Where values stand by name; no code of what holds them is run."""
+
+    @abstractmethod
+    def read(self) -> dict[str, Any]:
+        """Return what stands there now."""
+
+    @abstractmethod
+    def __setitem__(self, name: str, value: Any) -> None: ...
+
+    @abstractmethod
+    def __delitem__(self, name: str) -> None: ...
+
+
+class Attributes(Place):
+    """An object's own attributes.
 
     Where the object has no ``__dict__`` yet, none is made, unless an attribute comes or goes.
 
     Args:
-        owner: the object; no code of it is run.
+        owner: the object.
+        only: the names that are looked at; None for all.
     """
 
-    def __init__(self, owner: object) -> None:
-        self._owner = owner
+    def __init__(self, owner: object, only: frozenset[str] | None = None) -> None:
+        self._owner, self._only = owner, only
 
-    def __getitem__(self, name: str) -> Any:
-        return objects.attributes(self._owner)[name]
+    def read(self) -> dict[str, Any]:
+        """Return the attributes."""
+        found, only = objects.attributes(self._owner), self._only
+        return found if only is None else {n: v for n, v in found.items() if n in only}
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name in (inline_values.read(self._owner) or ()):
@@ -32,43 +50,72 @@ class Attributes(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         del self._dictionary[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(objects.attributes(self._owner))
-
-    def __len__(self) -> int:
-        return len(objects.attributes(self._owner))
-
-    def keys(self) -> KeysView[str]:
-        """Their names."""
-        return objects.attributes(self._owner).keys()
-
-    def values(self) -> ValuesView[Any]:
-        """What they are now."""
-        return objects.attributes(self._owner).values()
-
-    def items(self) -> ItemsView[str, Any]:
-        """Names and what they are now."""
-        return objects.attributes(self._owner).items()
-
     @property
     def _dictionary(self) -> dict[str, Any]:
         found = objects.dictionary(self._owner)
         return {} if found is None else found
 
 
-class Cell(MutableMapping[str, Any]):
-    """What a function closes over, as a dictionary of one name.
+class Slots(Place):
+    """The attributes of an object that its classes name in `__slots__`.
+
+    Args:
+        owner: the object.
+    """
+
+    def __init__(self, owner: object) -> None:
+        self._owner, self._members = owner, slots_of(type(owner))
+
+    def read(self) -> dict[str, Any]:
+        """Return those that are filled."""
+        return objects.slots(self._owner)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._members[name].__set__(self._owner, value)
+
+    def __delitem__(self, name: str) -> None:
+        self._members[name].__delete__(self._owner)
+
+
+class ClassNames(Place):
+    """What stands in a class, but for what Python keeps there.
+
+    Args:
+        kind: the class; its metaclass has no say.
+    """
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+
+    def read(self) -> dict[str, Any]:
+        """Return data and methods."""
+        held = defined(self._kind).items()
+        return {n: v for n, v in held if not (n.startswith("__") and n.endswith("__"))}
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        type.__setattr__(self._kind, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        type.__delattr__(self._kind, name)
+
+
+class Cell(Place):
+    """A name that a function closes over.
 
     Args:
         name: by which the function knows it.
-        cell: that holds it.
+        cell: that holds its value.
     """
 
     def __init__(self, name: str, cell: CellType) -> None:
         self._name, self._cell = name, cell
 
-    def __getitem__(self, name: str) -> Any:
-        return self._cell.cell_contents
+    def read(self) -> dict[str, Any]:
+        """Return the value; nothing where the cell is empty."""
+        try:
+            return {self._name: self._cell.cell_contents}
+        except ValueError:
+            return {}
 
     def __setitem__(self, name: str, value: Any) -> None:
         self._cell.cell_contents = value
@@ -76,51 +123,25 @@ class Cell(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         del self._cell.cell_contents
 
-    def __iter__(self) -> Iterator[str]:
-        try:
-            _ = self._cell.cell_contents
-        except ValueError:  # nothing stands there yet
-            return
-        yield self._name
 
-    def __len__(self) -> int:
-        return len([*self])
-
-
-class Slots(MutableMapping[str, Any]):
-    """The attributes of an object that its classes name in `__slots__`, as a dictionary.
+class Keys(Place):
+    """Names in a dictionary.
 
     Args:
-        owner: the object; no code of it is run.
-
-    Attributes:
-        members: the descriptors of all that it may have, by name.
+        names: the dictionary, such as a module's globals.
+        used: those that are looked at; None for all.
     """
 
-    def __init__(self, owner: object) -> None:
-        self._owner = owner
-        self.members = {
-            name: member
-            for kind in objects.line_of(type(owner))
-            if "__slots__" in objects.defined(kind)
-            for name, member in objects.defined(kind).items()
-            if inspect.ismemberdescriptor(member)
-        }
+    def __init__(self, names: dict[str, Any], used: Iterable[str] | None = None) -> None:
+        self._names, self._used = names, used if used is None else [*used]
 
-    def __getitem__(self, name: str) -> Any:
-        try:
-            return self.members[name].__get__(self._owner)
-        except AttributeError:  # the slot is empty
-            raise KeyError(name) from None
+    def read(self) -> dict[str, Any]:
+        """Return the values of those that are there."""
+        names, used = self._names, self._used
+        return dict(names) if used is None else {n: names[n] for n in used if n in names}
 
     def __setitem__(self, name: str, value: Any) -> None:
-        self.members[name].__set__(self._owner, value)
+        self._names[name] = value
 
     def __delitem__(self, name: str) -> None:
-        self.members[name].__delete__(self._owner)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in self.members if name in self)
-
-    def __len__(self) -> int:
-        return len([*self])
+        del self._names[name]

@@ -15,8 +15,9 @@ from types import (
 )
 from typing import Any
 
+from ipyjaxbench.frameworks.state.room import Room
 from ipyjaxbench.frameworks.state.storage import is_users_class
-from ipyjaxbench.frameworks.state.undo import Room, State, all_same
+from ipyjaxbench.frameworks.state.undo import State, all_same
 from ipyjaxbench.host.system import host_memory
 from ipyjaxbench.usercode import objects
 

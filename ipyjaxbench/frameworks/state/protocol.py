@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.frameworks.framework import Capability
-from ipyjaxbench.frameworks.state.undo import Room, State
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.undo import State
 
 Restore = Callable[[], None]
 

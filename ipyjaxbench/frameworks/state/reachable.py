@@ -8,38 +8,32 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import (
-    BuiltinFunctionType,
     CodeType,
     FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    MethodType,
     ModuleType,
-    WrapperDescriptorType,
 )
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks.compilation import Compilation
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.state import storage
+from ipyjaxbench.frameworks.state import mappings, storage
 from ipyjaxbench.frameworks.state.interpreter_settings import settings
 from ipyjaxbench.frameworks.state.positions import positions
 from ipyjaxbench.frameworks.state.protocol import MutableState
+from ipyjaxbench.frameworks.state.room import Room
 from ipyjaxbench.frameworks.state.undo import (
-    Attributes,
     Buffer,
-    Cell,
-    ClassAttributes,
     Draws,
     Entries,
     Items,
-    Room,
-    Slots,
+    Names,
     State,
+    names_of,
 )
 from ipyjaxbench.frameworks.traversal import is_the_users
 from ipyjaxbench.host.system import host_memory
 from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.introspection import names_in, parts_of_callable
 from ipyjaxbench.usercode.objects import asked
 
 _ATOMS = frozenset(
@@ -49,14 +43,7 @@ _ATOMS = frozenset(
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
 _ENTERED = {"types", "collections", "argparse", "queue", "functools", "copy"}
 _STDLIB = sys.stdlib_module_names - _ENTERED
-_OF_CLASSES = (
-    *(FunctionType, BuiltinFunctionType, staticmethod, classmethod, property),
-    *(GetSetDescriptorType, MemberDescriptorType, WrapperDescriptorType),
-)
-_CALLED = (
-    *(FunctionType, MethodType, BuiltinFunctionType, functools.partial, staticmethod, classmethod),
-    *(property, functools.cached_property, functools._lru_cache_wrapper),
-)
+_STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST = 200_000  # objects that are looked at
 
 
@@ -155,15 +142,11 @@ class Reachable:
 
     def _held_by(self, name: str, value: Any) -> Iterator[State]:
         kind = type(value)
-        if issubclass(kind, list | set | deque | dict):
-            yield Entries(value) if issubclass(kind, dict) else Items(value)
-        elif issubclass(kind, bytearray | array):
-            yield Buffer(value, self._room, host_memory)
-        elif issubclass(kind, random.Random):
-            yield Draws.of_python(value)
+        state = self._state_of(value)
+        if state is not None:
+            yield state
         elif issubclass(kind, tuple | frozenset):
-            base: Any = tuple if issubclass(kind, tuple) else frozenset
-            self._look(name, base.__iter__(value))
+            self._look(name, objects.items_of(value, 0))
         elif issubclass(kind, type):
             yield from self._of_class(value)
             return
@@ -173,14 +156,27 @@ class Reachable:
         ):
             self._look(name, self._originals(value))
             return
-        elif issubclass(kind, _CALLED):
+        elif issubclass(kind, FunctionType):
             yield from self._of_function(name, value)
+        elif (parts := parts_of_callable(value)) is not None:
+            self._look(name, parts)
         elif (moving := positions(value, self._room)) is not None:
             yield from moving
         else:
             yield from self._of_object(name, value)
             return
-        yield from self._attributes(value)
+        yield from names_of(value)
+
+    def _state_of(self, value: Any) -> State | None:
+        """Return what a container, a buffer or a generator of Python's own holds."""
+        kind = type(value)
+        if issubclass(kind, list | set | deque):
+            return Items(value)
+        if issubclass(kind, dict):
+            return Entries(value)
+        if issubclass(kind, bytearray | array):
+            return Buffer(value, self._room, host_memory)
+        return Draws.of_python(value) if issubclass(kind, random.Random) else None
 
     def _originals(self, value: object) -> Iterator[object]:
         for framework in self._frameworks:
@@ -194,53 +190,33 @@ class Reachable:
 
     def _of_class(self, value: Any) -> Iterator[State]:
         if storage.is_users_class(value):
-            yield ClassAttributes(value, functools.partial(_data_of, value))
-            held, name = objects.defined(value).values(), objects.name_of(value)
-            self._look(name, [each for each in held if issubclass(type(each), _OF_CLASSES)])
-            self._look(name, objects.line_of(value))
+            yield Names(mappings.ClassNames(value))
+            self._look(objects.name_of(value), objects.line_of(value))
 
-    def _of_function(self, name: str, value: Any) -> Iterator[State]:
-        match value:
-            case FunctionType():
-                yield from self._of_plain_function(name, value)
-            case MethodType():
-                self._look(name, (value.__self__, value.__func__))
-            case BuiltinFunctionType():
-                self._look(name, (value.__self__,))
-            case functools.partial():
-                self._look(name, (value.func, value.args, value.keywords))
-            case staticmethod() | classmethod():
-                self._look(name, (value.__func__,))
-            case property():
-                self._look(name, (value.fget, value.fset, value.fdel))
-            case functools.cached_property():
-                self._look(name, (value.func,))
-            case functools._lru_cache_wrapper():
-                self._look(name, (value.__wrapped__,))
-
-    def _of_plain_function(self, name: str, function: FunctionType) -> Iterator[State]:
+    def _of_function(self, name: str, function: FunctionType) -> Iterator[State]:
         self._look(name, (function.__defaults__, function.__kwdefaults__))
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        closed = [Names(mappings.Cell(*each)) for each in cells]
         if not is_the_users(function):
             # Libraries keep caches there; what they were given is a function or an object.
-            for cell in cells.values():
-                held = Cell(cell).parts
-                self._look(name, [v for v in held if not issubclass(type(v), list | dict | set)])
+            held = [v for each in closed for v in each.parts]
+            self._look(name, [v for v in held if not issubclass(type(v), list | dict | set)])
             return
-        used, stored = _names_in(function.__code__)
+        used, stored = names_in(function.__code__), _globals_set_in(function.__code__)
         names = function.__globals__
         if stored and names is not self._own:
-            yield Entries(names, stored)
-        for each in used & names.keys():
-            value = names[each]
+            yield Names(mappings.Keys(names, stored))
+        for each in used:
+            value = names.get(each)
             if type(value) is ModuleType and storage.is_users_module(value):
                 inside = storage.module_names(value)
-                for n in used & inside.keys():
-                    self._look(f"{each}.{n}", (inside[n],))
+                for n in used:
+                    self._look(f"{each}.{n}", (inside.get(n),))
             self._look(each, (value,))
-        for each, cell in cells.items():
-            yield Cell(cell)
-            self._look(each, Cell(cell).parts)
+        for state in closed:
+            yield state
+            for each, value in state.named:
+                self._look(each, (value,))
 
     def _of_object(self, name: str, value: Any) -> Iterator[State]:
         for framework in self._frameworks:
@@ -258,39 +234,17 @@ class Reachable:
         elif package in _STDLIB or package in _NOT_ENTERED or issubclass(kind, ModuleType):
             self._has_no_states(name, value)
             return
-        yield from self._attributes(value)
+        yield from names_of(value)
 
     def _has_no_states(self, name: str, value: object) -> None:
         if id(value) in self._roots:
             self.opaque.add(name)
 
-    def _attributes(self, value: Any) -> Iterator[State]:
-        if objects.has_attributes(value):
-            yield Attributes(value)
-        members = storage.slots(type(value))
-        if members:
-            yield Slots(value, members)
 
-
-def _data_of(kind: type) -> dict[str, Any]:
-    """What stands in a class, but for its methods and what Python keeps there."""
-    held = objects.defined(kind).items()
-    return {
-        n: v
-        for n, v in held
-        if not issubclass(type(v), _OF_CLASSES) and not (n.startswith("__") and n.endswith("__"))
-    }
-
-
-@functools.lru_cache(1000)
-def _names_in(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """Names that a function and those in it use, and globals that they set."""
-    used, stored = set(code.co_names), set()
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            stored.add(str(instruction.argval))
-    inner = [_names_in(each) for each in code.co_consts if type(each) is CodeType]
-    return (
-        frozenset(used).union(*(u for u, _ in inner)),
-        frozenset(stored).union(*(s for _, s in inner)),
-    )
+@functools.lru_cache(maxsize=4096)
+def _globals_set_in(code: CodeType) -> frozenset[str]:
+    """Return the globals that a function and those written in it set."""
+    found = dis.get_instructions(code)
+    own = {str(each.argval) for each in found if each.opname in _STORES}
+    inner = [_globals_set_in(each) for each in code.co_consts if type(each) is CodeType]
+    return frozenset(own).union(*inner)

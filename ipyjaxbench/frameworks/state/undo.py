@@ -1,69 +1,19 @@
 """What calls change in place, kept as it is now so that it can be put back."""
 
-import math
 import operator
 import random
 from abc import ABC, abstractmethod
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
-from types import CellType, MemberDescriptorType
 from typing import Any
 
 from ipyjaxbench.frameworks.state import mappings
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.usercode import classes, objects
 
 _MISSING: Any = object()  # what stands where there was nothing
 _NUMBERS = (bool, int, float, complex, str, bytes)
-_SMALL = 64 * 2**20  # bytes of copies that need no look at the free memory
-_SHARE = 0.25  # of the free memory, for all copies
-
-
-class Room:
-    """How much may be copied: a quarter of what was free at first, on each device.
-
-    Args:
-        most: bytes that may be taken, however many are free.
-        gives_away: the code gives arrays away that nothing else changes.
-    """
-
-    def __init__(self, most: float = math.inf, *, gives_away: bool = False) -> None:
-        self._most = most
-        self.gives_away = gives_away
-        self._taken: dict[str, int] = {}
-        self._limits: dict[str, float] = {}
-        self._known: dict[object, object] = {}
-
-    def is_new(self, owner: object, key: object = None) -> bool:
-        """Whether memory is asked about for the first time: several arrays may share it.
-
-        Args:
-            owner: of the memory; it is held.
-            key: that tells memory from other memory; the owner's identity where it is None.
-        """
-        key = id(owner) if key is None else key
-        is_new = key not in self._known
-        self._known[key] = owner
-        return is_new
-
-    def take(self, device: str, nbytes: int, free: Callable[[], int]) -> bool:
-        """Whether so many bytes more fit on a device; they are counted then.
-
-        Args:
-            device: its name.
-            nbytes: of a copy.
-            free: bytes that may be taken there.
-        """
-        taken = self._taken.get(device, 0) + nbytes
-        if taken > self._most:
-            return False
-        if taken > _SMALL:
-            if device not in self._limits:
-                self._limits[device] = _SHARE * (free() + self._taken.get(device, 0))
-            if taken > self._limits[device]:
-                return False
-        self._taken[device] = taken
-        return True
 
 
 class State(ABC):
@@ -103,6 +53,12 @@ class State(ABC):
     @abstractmethod
     def again(self) -> "State":
         """The same object as it is at this moment."""
+
+    def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
+        """Each name in it that stands for something else now ("" for all of it), and what came."""
+        if self.changed():
+            known = {*map(id, self.parts)}
+            yield "", [each for each in self.again().parts if id(each) not in known]
 
 
 class Items(State):
@@ -152,18 +108,20 @@ class Items(State):
 
 
 class Entries(State):
-    """A dictionary of any class: the user's own, the attributes of an object, globals.
+    """A dictionary of any class.
 
     Args:
-        values: the dictionary, or attributes.
-        only: the keys that are looked at; None for all.
+        values: the dictionary.
     """
 
-    def __init__(self, values: Any, only: frozenset[str] | None = None) -> None:
-        self._values, self._only = values, only
-        kinds: tuple[Any, ...] = (OrderedDict, dict, mappings.Attributes)
-        self._kind = next(kind for kind in kinds if issubclass(type(values), kind))
+    def __init__(self, values: Any) -> None:
+        self._values = values
+        self._kind = self._kind_of(values)
         self._before = self._now()
+
+    @staticmethod
+    def _kind_of(values: Any) -> Any:
+        return OrderedDict if issubclass(type(values), OrderedDict) else dict
 
     @property
     def parts(self) -> list[Any]:
@@ -178,10 +136,15 @@ class Entries(State):
     def restore(self) -> None:
         """Have it hold these entries, in this order."""
         (keys, values), (old_keys, old_values) = self._now(), self._before
-        if len(keys) != len(old_keys) or not all(map(operator.is_, keys, old_keys)):
-            for key in keys:
+        if not _are_identical(keys, old_keys):
+            known = {*map(id, old_keys)}
+            stay = [key for key in keys if id(key) in known]
+            if not _are_identical(stay, old_keys):  # for the order all have to go
+                known.clear()
+            for key in [key for key in keys if id(key) not in known]:
                 self._kind.__delitem__(self._values, key)
-            values = [_MISSING] * len(old_values)
+            found = [v for k, v in zip(keys, values, strict=True) if id(k) in known]
+            values = found or [_MISSING] * len(old_values)
         for key, value, old in zip(old_keys, values, old_values, strict=True):
             if value is not old:
                 self._kind.__setitem__(self._values, key, old)
@@ -193,147 +156,59 @@ class Entries(State):
 
     def again(self) -> "Entries":
         """Its entries now."""
-        return Entries(self._values, self._only)
+        return type(self)(self._values)
 
     def _now(self) -> tuple[list[Any], list[Any]]:
         # Two lists: a dictionary of the entries would ask the keys for their hashes.
-        values, only = self._values, self._only
-        if only is not None:
-            found = [(k, v) for k, v in self._kind.items(values) if k in only]
-            return [k for k, _ in found], [v for _, v in found]
-        return [*self._kind.keys(values)], [*self._kind.values(values)]
+        return [*self._kind.keys(self._values)], [*self._kind.values(self._values)]
 
 
-class Attributes(Entries):
-    """An object's attributes.
+class Names(Entries):
+    """Another place where values stand by name: attributes, globals, what a function closes over.
 
     Args:
-        owner: the object; no code of it is run.
-        only: the names that are looked at; None for all.
+        place: it.
     """
 
-    def __init__(self, owner: object, only: frozenset[str] | None = None) -> None:
-        self._owner = owner
-        super().__init__(mappings.Attributes(owner), only)
+    def __init__(self, place: mappings.Place) -> None:
+        super().__init__(place)
 
-    def again(self) -> "Attributes":
-        """Its attributes now."""
-        return type(self)(self._owner, self._only)
-
-
-class Slots(State):
-    """The attributes that an object's class names in `__slots__`.
-
-    Args:
-        owner: the object; no code of it is run.
-        members: the descriptors.
-    """
-
-    def __init__(self, owner: object, members: dict[str, MemberDescriptorType]) -> None:
-        self._owner, self._members = owner, members
-        self._before = [_slot(each, owner) for each in members.values()]
-
-    @property
-    def parts(self) -> Iterator[Any]:
-        """Their values."""
-        return (each for each in self._before if each is not _MISSING)
-
-    def changed(self) -> bool:
-        """Whether one has another value."""
-        now = [_slot(each, self._owner) for each in self._members.values()]
-        return not all_same(now, self._before)
-
-    def restore(self) -> None:
-        """Set those that have another one."""
-        for member, value in zip(self._members.values(), self._before, strict=True):
-            now = _slot(member, self._owner)
-            if value is _MISSING and now is not _MISSING:
-                member.__delete__(self._owner)
-            elif now is not value:
-                member.__set__(self._owner, value)
-
-    def replace(self, swap: Callable[[Any], Any]) -> None:
-        """Values."""
-        self._before = [v if v is _MISSING else swap(v) for v in self._before]
-
-    def again(self) -> "Slots":
-        """Their values now."""
-        return Slots(self._owner, self._members)
-
-
-class ClassAttributes(State):
-    """What stands in a class, but for its methods.
-
-    Args:
-        kind: the class.
-        values: of the names.
-    """
-
-    def __init__(self, kind: type, values: Callable[[], dict[str, Any]]) -> None:
-        self._kind, self._now, self._before = kind, values, values()
+    @staticmethod
+    def _kind_of(values: Any) -> Any:
+        return type(values)
 
     @property
     def parts(self) -> list[Any]:
-        """Their values."""
-        return [*self._before.values()]
-
-    def changed(self) -> bool:
-        """Whether a name has another value."""
-        now = self._now()
-        same = now.keys() == self._before.keys()
-        return not (same and all(now[n] is v for n, v in self._before.items()))
-
-    def restore(self) -> None:
-        """Set those that have another one."""
-        now = self._now()
-        for name in now.keys() - self._before.keys():
-            type.__delattr__(self._kind, name)
-        for name, value in self._before.items():
-            if now.get(name, _MISSING) is not value:
-                type.__setattr__(self._kind, name, value)
-
-    def replace(self, swap: Callable[[Any], Any]) -> None:
-        """Values."""
-        self._before = {name: swap(value) for name, value in self._before.items()}
-
-    def again(self) -> "ClassAttributes":
-        """Their values now."""
-        return ClassAttributes(self._kind, self._now)
-
-
-class Cell(State):
-    """What a function closes over.
-
-    Args:
-        cell: that holds it.
-    """
-
-    def __init__(self, cell: CellType) -> None:
-        self._cell, self._before = cell, _contents(cell)
+        """The values."""
+        return self._before[1]
 
     @property
-    def parts(self) -> Iterable[object]:
-        """Its value."""
-        return () if self._before is _MISSING else (self._before,)
+    def named(self) -> Iterator[tuple[str, Any]]:
+        """Names and values."""
+        return zip(*self._before, strict=True)
 
-    def changed(self) -> bool:
-        """Whether it has another one."""
-        return not all_same([_contents(self._cell)], [self._before])
+    def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
+        """Each name that stands for something else now, or for nothing, and for what."""
+        before, now = dict(self.named), self._values.read()
+        for name in {**before, **now}:
+            if not all_same([now.get(name, _MISSING)], [before.get(name, _MISSING)]):
+                yield name, [now[name]] if name in now else []
 
-    def restore(self) -> None:
-        """Set the old one."""
-        if self._before is not _MISSING:
-            self._cell.cell_contents = self._before
-        elif _contents(self._cell) is not _MISSING:
-            del self._cell.cell_contents
+    def _now(self) -> tuple[list[Any], list[Any]]:
+        found = self._values.read()
+        return [*found], [*found.values()]
 
-    def replace(self, swap: Callable[[Any], Any]) -> None:
-        """The value."""
-        self._before = self._before if self._before is _MISSING else swap(self._before)
 
-    def again(self) -> "Cell":
-        """Its value now."""
-        return Cell(self._cell)
+def names_of(value: object) -> Iterator[Names]:
+    """Attributes of an object, in its dictionary and in slots.
+
+    Args:
+        value: the object; no code of it is run.
+    """
+    if objects.has_attributes(value):
+        yield Names(mappings.Attributes(value))
+    if classes.slots_of(type(value)):
+        yield Names(mappings.Slots(value))
 
 
 class Buffer(State):
@@ -414,8 +289,18 @@ class Draws(State):
         )
 
     def changed(self) -> bool:
-        """Not told: a number may be drawn in each call, and is put back anyway."""
+        """Never: a number may be drawn in each call, and is put back anyway."""
         return False
+
+    def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
+        """One where a number was drawn."""
+        now = self._read()
+        try:
+            is_drawn = bool(now != self._before)
+        except ValueError:  # arrays of NumPy have no answer
+            is_drawn = repr(now) != repr(self._before)
+        if is_drawn:
+            yield "", []
 
     def restore(self) -> None:
         """Set it back."""
@@ -435,15 +320,5 @@ def all_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
     )
 
 
-def _slot(member: MemberDescriptorType, owner: object) -> Any:
-    try:
-        return member.__get__(owner, type(owner))
-    except AttributeError:  # it is empty
-        return _MISSING
-
-
-def _contents(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty
-        return _MISSING
+def _are_identical(values: list[Any], others: list[Any]) -> bool:
+    return len(values) == len(others) and all(map(operator.is_, values, others))

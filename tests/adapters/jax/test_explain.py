@@ -317,6 +317,27 @@ def test_a_later_stage_leaves_no_tracer_either() -> None:
 
 
 def test_what_refuses_to_be_put_back_is_told() -> None:
+    class Key:
+        is_broken = False
+
+        def __hash__(self) -> int:
+            if self.is_broken:
+                raise TypeError
+            return 1
+
+    by_key, key = {Key(): 0}, Key()
+
+    def fills(x: Any) -> Any:
+        by_key[key] = x
+        key.is_broken = True
+        return x
+
+    note, _ = ipyjaxbench.graph(fills, X).notes
+    assert "by_key" in note.text
+    assert note.text.endswith("it could not be put back.")
+
+
+def test_a_metaclass_does_not_keep_a_class_from_being_put_back() -> None:
     class Sealed(type):
         def __setattr__(cls, name: str, value: Any) -> None:
             if value is None:
@@ -331,7 +352,8 @@ def test_what_refuses_to_be_put_back_is_told() -> None:
         return x
 
     (note,) = ipyjaxbench.graph(fills, X).notes
-    assert note.text.endswith("it could not be put back.")
+    assert note.text.endswith("the old value was put back.")
+    assert Cache.value is None
 
 
 # How long it takes

@@ -210,7 +210,7 @@ def graph(code: str, stage: str = "tf") -> Graph:
         ("tf.function(append)(x)", "KEPT"),
         ("(lambda v: [append(v)])(x)", "KEPT"),
         ("keep_global(x)", "LAST"),
-        ("with_default(x)", "with_default"),
+        ("with_default(x)", "known"),
         ("on_itself(x)", "on_itself.last"),
         ("keep(x)", "last"),
         ("plain(x)", "self.made"),

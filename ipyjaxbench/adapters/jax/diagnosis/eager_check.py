@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
-from ipyjaxbench.adapters.jax.graphs.isolation import Kept
+from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.side_effects import ACTS, OF_ARRAYS
@@ -122,9 +122,8 @@ def _made(
     """
     args, kwargs = trees.mapped(change, (call.args, dict(call.kwargs)))
     copied = replace(call, args=args, kwargs=kwargs)
-    before = Kept(copied)
     try:
-        with _alone(jit=static is not None), within(_LONGEST):
+        with JaxUndoLog(copied), _alone(jit=static is not None), within(_LONGEST):
             found = (
                 call.function(*args, **kwargs) if static is None else tracing.run(copied, static)
             )
@@ -133,8 +132,6 @@ def _made(
         return None
     except Exception as error:  # noqa: BLE001  the user's code may raise anything
         return error
-    finally:
-        before.put_back()
 
 
 @contextlib.contextmanager

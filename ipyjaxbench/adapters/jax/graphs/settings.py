@@ -1,6 +1,5 @@
 """What holds for the whole process, and user code may change while it is traced."""
 
-import functools
 import os
 import random
 import warnings
@@ -10,36 +9,24 @@ from typing import Any
 import jax
 import numpy as np
 
-from ipyjaxbench.adapters.jax.graphs.restore import Change
+from ipyjaxbench.frameworks.state import interpreter_settings
+from ipyjaxbench.frameworks.state.interpreter_settings import Setting
+from ipyjaxbench.frameworks.state.undo import Draws, State
 
 
-class Settings:
+def states() -> Iterator[tuple[str, State]]:
     """Directories, filters, switches, and what random numbers are drawn from, as they are now."""
-
-    def __init__(self) -> None:
-        self._before = [_read(read) for _, read, _, _ in _SETTINGS]
-
-    def changes(self) -> Iterator[Change]:
-        """Each that is another one now."""
-        for before, (name, read, write, is_drawn) in zip(self._before, _SETTINGS, strict=True):
-            if before is not None and _read(read) != before:
-                yield Change(name, functools.partial(write, before), drawn=is_drawn)
+    for name, read, write in _SETTINGS:
+        yield name, Setting(read, write)
+    yield "random", Draws(random.getstate, random.setstate)
+    yield "np.random", Draws(_drawn_from_numpy, _set_numpy)
 
 
-def _read(read: Callable[[], Any]) -> Any:
-    """A setting; None where it cannot be read, as a directory that was removed."""
+def _directory() -> list[str]:
     try:
-        return read()
-    except OSError:
-        return None
-
-
-def _set_environment(before: dict[str, str]) -> None:
-    for name in {*os.environ} - {*before}:
-        del os.environ[name]
-    for name, value in before.items():
-        if os.environ.get(name) != value:
-            os.environ[name] = value
+        return [os.getcwd()]
+    except OSError:  # it was removed
+        return [""]
 
 
 def _set_filters(before: list[Any]) -> None:
@@ -48,14 +35,15 @@ def _set_filters(before: list[Any]) -> None:
         pass
 
 
-def _configured() -> dict[str, Any]:
-    return dict(getattr(jax.config, "values", {}))
+def _configured() -> list[Any]:
+    return [each for item in getattr(jax.config, "values", {}).items() for each in item]
 
 
-def _configure(before: dict[str, Any]) -> None:
-    for name, value in _configured().items():
-        if name in before and before[name] is not value:
-            jax.config.update(name, before[name])
+def _configure(before: list[Any]) -> None:
+    now = dict(getattr(jax.config, "values", {}))
+    for name, value in zip(before[::2], before[1::2], strict=True):
+        if now[name] is not value:
+            jax.config.update(name, value)
 
 
 def _drawn_from_numpy() -> Any:
@@ -69,13 +57,15 @@ def _set_numpy(before: Any) -> None:
     np.random.set_state((name, np.frombuffer(keys, np.uint32), *rest))
 
 
-#: Name, how it is read and set, and whether numbers are drawn from it.
-_SETTINGS: tuple[tuple[str, Callable[[], Any], Callable[[Any], Any], bool], ...] = (
-    ("os.environ", lambda: dict(os.environ), _set_environment, False),
-    ("the working directory", os.getcwd, os.chdir, False),
-    ("warnings.filters", lambda: [*warnings.filters], _set_filters, False),
-    ("np.seterr", np.geterr, lambda before: np.seterr(**before), False),
-    ("jax.config", _configured, _configure, False),
-    ("random", random.getstate, random.setstate, True),
-    ("np.random", _drawn_from_numpy, _set_numpy, True),
+#: Name, how it is read, and how it is set.
+_SETTINGS: tuple[tuple[str, Callable[[], list[Any]], Callable[[list[Any]], object]], ...] = (
+    ("os.environ", interpreter_settings.environment, interpreter_settings.set_environment),
+    ("the working directory", _directory, lambda before: os.chdir(*before)),
+    ("warnings.filters", lambda: [*warnings.filters], _set_filters),
+    (
+        "np.seterr",
+        lambda: [*np.geterr().values()],
+        lambda before: np.seterr(**dict(zip(np.geterr(), before, strict=True))),
+    ),
+    ("jax.config", _configured, _configure),
 )

@@ -15,12 +15,12 @@ from ipyjaxbench.adapters.jax.diagnosis.explain import explain
 from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
 from ipyjaxbench.adapters.jax.graphs import program, tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
-from ipyjaxbench.adapters.jax.graphs.isolation import Left
 from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
 from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import with_jax_numpy
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.tpu import estimate
 from ipyjaxbench.adapters.shared import hlo
+from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs import notes
 from ipyjaxbench.graphs.components import Load
@@ -106,7 +106,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         notes=(
             *_narrowed(traced),
             *_refused_by_jit(call, traced),
-            *_left_behind(traced.left),
+            *_side_effects(traced.side_effects),
             *of_chips,
             *checked,
         ),
@@ -208,18 +208,18 @@ def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
         yield notes.static_nan(unequal)
 
 
-def _left_behind(left: Left) -> Iterator[Note]:
+def _side_effects(found: SideEffects) -> Iterator[Note]:
     """What the user's code changes outside of itself while it is traced."""
-    if left.kept:
-        yield notes.tracer_kept(left.kept, put_back=True)
-    if left.lost:
-        yield notes.tracer_kept(left.lost, put_back=False)
-    if left.changed:
-        yield notes.changed_while_traced(left.changed, put_back=True)
-    if left.stays:
-        yield notes.changed_while_traced(left.stays, put_back=False)
-    if left.drawn:
-        yield notes.drawn_once(left.drawn)
+    if found.tracers_restored:
+        yield notes.tracer_kept(found.tracers_restored, put_back=True)
+    if found.tracers_leaked:
+        yield notes.tracer_kept(found.tracers_leaked, put_back=False)
+    if found.restored:
+        yield notes.changed_while_traced(found.restored, put_back=True)
+    if found.not_restored:
+        yield notes.changed_while_traced(found.not_restored, put_back=False)
+    if found.drawn:
+        yield notes.drawn_once(found.drawn)
 
 
 def _only(text: str, wanted: str | None) -> str:

@@ -16,9 +16,10 @@ from ipyjaxbench.adapters.jax.diagnosis.provenance import asked_for
 from ipyjaxbench.adapters.jax.graphs import deadline, program
 from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, with_self
 from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
-from ipyjaxbench.adapters.jax.graphs.isolation import Kept, Left
+from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed
 from ipyjaxbench.adapters.jax.jit import is_jitted
+from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.frameworks import keras
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
@@ -50,7 +51,7 @@ class Traced:
         call: of one argument for each input's tree, ready to be lowered.
         tries: how often the user's code was traced.
         printed: what it printed meanwhile.
-        left: what it changed outside of itself, and what became of that.
+        side_effects: what it changed outside of itself, and what became of that.
     """
 
     closed: Any
@@ -62,7 +63,7 @@ class Traced:
     within: tuple[str, ...] = ()
     tries: int = 1
     printed: str = ""
-    left: Left = field(default_factory=Left)
+    side_effects: SideEffects = field(default_factory=SideEffects)
 
 
 class NoChoiceError(Exception):
@@ -280,21 +281,21 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
     # Sorted, as JAX flattens them: names are held against its inputs one by one.
     named = {n: Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}
     returned: list[Any] = []
-    left = Left()
+    side_effects = SideEffects()
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        nonlocal left
+        nonlocal side_effects
         whole = [part.whole(arg) for part, arg in zip(parts, args, strict=True)]
-        before = Kept(call)
-        try:
-            with keras.stateless("jax"):
-                found = call.function(*whole, **{n: named[n].whole(v) for n, v in kwargs.items()})
-        except Exception as error:
-            vars(error)["asked"] = asked_for(error, call)
-            raise
-        finally:
-            left = before.put_back()  # the next time begins as this one did
+        with JaxUndoLog(call) as log:  # the next time begins as this one did
+            try:
+                with keras.stateless("jax"):
+                    given = {n: named[n].whole(v) for n, v in kwargs.items()}
+                    found = call.function(*whole, **given)
+            except Exception as error:
+                vars(error)["asked"] = asked_for(error, call)
+                raise
+        side_effects = log.side_effects
         if is_filtered(call):
             found = return_types.data_alone(found)
         returned[:] = [found]
@@ -322,7 +323,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         untraceable=tuple(p.name for p in everything if p.name not in static and p.no_data),
         within=tuple(name for part in everything for name in part.fixed_leaves()),
         call=(wrapper, args, kwargs),
-        left=left,
+        side_effects=side_effects,
     )
 
 

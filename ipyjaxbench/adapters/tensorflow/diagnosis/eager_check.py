@@ -100,7 +100,7 @@ def _run(traced: tracing.Traced) -> list[Any] | None:
 @contextlib.contextmanager
 def _alone(call: Call) -> Iterator[None]:
     with (
-        isolation.put_back(call, is_copy=False),
+        isolation.TensorFlowUndoLog(call, is_copy=False),
         tracing.quiet(),
         contextlib.redirect_stdout(io.StringIO()),
         within(_LONGEST, references.is_users),

@@ -1,211 +1,105 @@
-"""Python state that a call reaches, put back after its code was traced.
+"""Python state that a call reaches, put back after TensorFlow traced its code."""
 
-Code that keeps what it computes, in an attribute, a list or a global, keeps a symbolic tensor while
-it is traced: one that holds no numbers, and fails when it is used later.
-"""
-
-import functools
 import random
 import sys
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from types import FunctionType, MethodType, ModuleType, SimpleNamespace
+from collections.abc import Iterable
+from contextlib import suppress
+from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from ipyjaxbench.adapters.numpy import state as numpy_state
+from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
+from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.adapters.tensorflow.graphs.restore import (
-    CONTAINERS,
-    Cache,
-    Change,
-    Draws,
-    Names,
-    Place,
-    Values,
-    has_state,
-    is_users_class,
-    is_users_module,
-)
-from ipyjaxbench.frameworks.state.mappings import Attributes, Cell, Slots
+from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.undo import Draws
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.origin import is_users_class
 
-_MOST = 100_000  # objects that are looked at
-_LONGEST = 10_000  # items of a container that is looked into
-_CACHE = type(functools.lru_cache(abs))
-_DRAWING = (random.Random, np.random.Generator, np.random.RandomState)
-_ATOMS = (bool, int, float, complex, str, bytes, type(None))
+_TRACKER = tf.__internal__.tracking.TrackableDataStructure
+_TRACKABLE = tf.__internal__.tracking.AutoTrackable
 
 
-@dataclass
-class Left:
-    """Where the code kept symbolic tensors.
-
-    Attributes:
-        back: names of what is as it was.
-        lost: names of what could not be put back.
-    """
-
-    back: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
-
-
-@contextmanager
-def put_back(call: Call, *, is_copy: bool) -> Iterator[Left]:
-    """What the call's code changes meanwhile, of what it reaches by name, is as it was afterwards.
+class TensorFlowUndoLog(UndoLog):
+    """What a call reaches by name, and what Keras and generators keep, as it is now.
 
     Args:
         call: tensors and variables are not looked into.
         is_copy: whether what is called is nobody else's, and so may change.
-
-    Yields:
-        Where symbolic tensors were kept; filled in at the end.
     """
-    left = Left()
-    places = _Reached(call, is_copy=is_copy).places
-    try:
-        yield left
-    finally:
-        for name, undo, is_symbolic in _changes(places):
-            try:
-                undo()
-            except Exception:  # noqa: BLE001  an object of the user's may refuse anything
-                if is_symbolic:
-                    left.lost.append(name)
-            else:
-                if is_symbolic and name not in left.back:
-                    left.back.append(name)
-
-
-def _changes(places: list[Place]) -> list[Change]:
-    found: list[Change] = []
-    for place in places:
-        with suppress(Exception):  # objects of the user's may refuse to be looked at
-            found.extend(place.changes())
-    return found
-
-
-class _Reached:
-    """What a call reaches, the nearest first."""
 
     def __init__(self, call: Call, *, is_copy: bool) -> None:
-        self.places: list[Place] = []
-        self._seen: dict[int, object] = {}  # with the object, so that no other one gets its id
-        self._next: deque[tuple[str, Any]] = deque()
+        of_numpy = Draws(np.random.get_state, np.random.set_state)
+        super().__init__([], [(None, Draws(random.getstate, random.setstate)), (None, of_numpy)])
+        called: list[Named] = [("self", call.function)]
         given = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
-        shared = [("", each) for each in (random, np.random, _of_keras())]
-        self._walk([("self", call.function)], is_copy=is_copy)
-        self._walk([*given, *shared], is_copy=False)
+        self._follow([*(self._shared(called) if is_copy else called), *given, (None, _of_keras())])
 
-    def _walk(self, named: list[tuple[str, Any]], *, is_copy: bool) -> None:
-        """Follow values to all that they lead to; of a copy, to what it shares with others."""
-        level, shared = deque(named), []
-        while level and len(self._seen) < _MOST:
-            name, value = level.popleft()
-            if id(value) in self._seen or objects.is_exactly(value, *_ATOMS):
-                continue
-            if is_copy and objects.is_of(value, FunctionType, type):
-                shared.append((name, value))
-                continue
-            self._seen[id(value)] = value
-            count = len(self.places)
-            with suppress(Exception):  # an object of the user's may refuse anything
-                self._look(name, value)
-            if is_copy:
-                del self.places[count:]
-            level += self._next
-            self._next.clear()
-        if shared:
-            self._walk(shared, is_copy=False)
+    def is_tracer(self, value: Any) -> bool:
+        """Whether a value is a symbolic tensor, or made of some."""
+        try:
+            parts = tf.nest.flatten(trees.shielded(value), expand_composites=True)
+        except Exception:  # noqa: BLE001  keys that have no order
+            return False
+        return any(isinstance(each, tf.Operation) or tf.is_symbolic_tensor(each) for each in parts)
 
-    def _look(self, name: str, value: Any) -> None:
-        """Keep what a value holds, and go on to what that leads to."""
-        if objects.is_of(value, tf.__internal__.tracking.TrackableDataStructure):
-            self._look_into(name, vars(value))
-            value = getattr(value, "__wrapped__", value)
+    def leaves(self, tree: Any) -> list[Any]:
+        """Return what a container holds; the keys of a dictionary may have no order."""
+        return [leaf for part in _items_of(tree) for leaf in _items_of(part)]
+
+    def is_entered(self, value: Any) -> bool:
+        """Whether the class of an object is the user's, Keras's, or for modules of TensorFlow."""
+        if objects.is_of(value, tf.Tensor, tf.TypeSpec) or references.is_variable(value):
+            return False
         kind = type(value)
-        if issubclass(kind, CONTAINERS):
-            self._look_into(name, value)
-        elif kind is FunctionType:
-            self._look_at_function(value)
-        elif kind is _CACHE:
-            self.places.append(Cache(name, value))
-            self._next.append((name, value.__wrapped__))
-        elif value is random or value is np.random or issubclass(kind, _DRAWING):
-            self.places.append(Draws(value))
-        elif issubclass(kind, type):
-            if is_users_class(value):
-                self._keep(f"{value.__name__}.", vars(value), owner=value)
-        elif has_state(value):
-            self._look_at_object(name, value)
-        else:
-            self._next.extend(_behind(name, value))
+        is_theirs = objects.module_of(kind).partition(".")[0] == "keras"
+        return is_theirs or objects.is_of(value, _TRACKABLE) or is_users_class(kind)
 
-    def _look_into(self, name: str, values: Any) -> None:
-        if objects.is_opaque(values):
-            return
-        self.places.append(Values(name, values))
-        if len(values) <= _LONGEST:
-            items = values.values() if isinstance(values, dict) else values
-            self._next.extend((name, each) for each in items)
-
-    def _look_at_object(self, name: str, value: Any) -> None:
-        self._keep(f"{name}.", Attributes(value))
-        self._keep(f"{name}.", Slots(value))
-        self._next.extend((objects.name_of(kind), kind) for kind in objects.line_of(type(value)))
-
-    def _look_at_function(self, function: FunctionType) -> None:
-        inner = objects.unwrapped(function)
-        self._next.append((function.__name__, inner))
-        if not references.is_users(function.__code__.co_filename):
-            return
-        used = references.names_in(function.__code__)
-        self._keep("", function.__globals__, used)
-        for name in used:
-            module = function.__globals__.get(name)
-            if isinstance(module, ModuleType) and is_users_module(module):
-                self._keep(f"{name}.", vars(module), used)
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
-            self._keep("", Cell(name, cell))
-        self._keep(f"{function.__name__}.", vars(function))
-        defaults = (function.__defaults__, function.__kwdefaults__)
-        self._next.extend((function.__name__, each) for each in defaults if each)
-
-    def _keep(
-        self, prefix: str, names: Any, used: frozenset[str] | None = None, owner: Any = None
-    ) -> None:
-        place = Names(prefix, names, used, owner)
-        self.places.append(place)
-        self._next.extend((prefix + name, value) for name, value in place.before.items())
-
-
-def _behind(name: str, value: Any) -> list[tuple[str, Any]]:
-    """What something that is called, or a tuple, is made of."""
-    match value:
-        case tuple() | frozenset():
-            return [(name, each) for each in value]
-        case MethodType():
+    def parts_of(self, name: str | None, value: Any) -> Iterable[Named] | None:
+        """Return what TensorFlow's containers and functions hold; hold generators."""
+        if objects.is_of(value, _TRACKER):
+            wrapped = getattr(value, "__wrapped__", value)
+            return [*self.look_into(name, vars(value)), *self.look_into(name, wrapped)]
+        owner = value.__self__ if type(value) is MethodType else None
+        if objects.package_of(type(owner)) == "tensorflow":
             # A tf.function keeps the object of its method behind a weak reference.
-            owner = getattr(value.__self__, "target", value.__self__)
-            return [(name, value.__func__), ("self", owner)]
-        case functools.partial():
-            return [(name, each) for each in (value.func, value.args, value.keywords)]
-        case staticmethod() | classmethod():
-            return [(name, value.__func__)]
-        case property():
-            return [(name, each) for each in (value.fget, value.fset)]
-        case tf.types.experimental.PolymorphicFunction():
+            return [(name, value.__func__), ("self", getattr(owner, "target", owner))]
+        if objects.is_of(value, tf.types.experimental.PolymorphicFunction):
             return [(name, value.python_function)]
-    return []
+        if objects.is_of(value, random.Random):
+            self.hold(None, Draws.of_python(value))
+        elif objects.is_of(value, np.random.Generator, np.random.RandomState):
+            for state in numpy_state.states(value, Room()) or ():
+                self.hold(None, state)
+        return None
+
+    def _shared(self, called: list[Named]) -> list[Named]:
+        """Return what a copy shares with others, functions and classes; the rest may change."""
+        ahead, shared = deque(called), []
+        while ahead and len(self._seen) < self.most:
+            name, value = ahead.popleft()
+            if objects.is_of(value, FunctionType, type):
+                shared.append((name, value))
+            elif self._is_new(value):
+                count = len(self._states)
+                with suppress(Exception):  # objects of the user's may refuse to be looked at
+                    ahead.extend(self._look(name, value))
+                del self._states[count:]
+        return shared
 
 
 def _of_keras() -> Any:
     """What Keras keeps for all: numbers for new names, its generator; None where that is hidden."""
     module = sys.modules.get("keras.src.backend.common.global_state")
     return vars(getattr(module, "GLOBAL_STATE_TRACKER", SimpleNamespace()))
+
+
+def _items_of(value: Any) -> list[Any]:
+    if type(value) is dict:
+        return [*value.values()]
+    return [*value] if objects.is_exactly(value, list, tuple, set, deque) else [value]

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.tensorflow.compilation import apart
-from ipyjaxbench.adapters.tensorflow.graphs import isolation
+from ipyjaxbench.adapters.tensorflow.graphs.isolation import TensorFlowUndoLog
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced, quiet
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs.options import STAGES
@@ -51,8 +51,8 @@ def text(traced: Traced, stage: str) -> str:
         )
     try:
         # The device is named: to find out, TensorFlow would draw a random number of the user's.
-        before = isolation.put_back(traced.call, is_copy=traced.is_copy)
-        with before, quiet(), apart(), warnings.catch_warnings():
+        log = TensorFlowUndoLog(traced.call, is_copy=traced.is_copy)
+        with log, quiet(), apart(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = twin.experimental_get_compiler_ir(*specs)
             found: Any = made(stage=_THEIRS[stage], device_name=_device())

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import tensorflow as tf
@@ -136,13 +136,6 @@ def _function_of(value: Any) -> FunctionType | None:
     if _is_layer(value):
         value = objects.attribute(type(value), "call")
     return value if objects.is_of(value, FunctionType) else None
-
-
-@cache
-def names_in(code: CodeType) -> frozenset[str]:
-    """Names of globals and attributes in a function, and in those that are written in it."""
-    inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    return frozenset(code.co_names).union(*map(names_in, inner))
 
 
 @cache

@@ -101,7 +101,8 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
 def _notes(traced: tracing.Traced, *, is_copy: bool) -> Iterator[Note]:
     if is_copy:
         yield notes.copy_built()
-    for names, put_back in ((traced.left.back, True), (traced.left.lost, False)):
+    found = traced.side_effects
+    for names, put_back in ((found.tracers_restored, True), (found.tracers_leaked, False)):
         if names:
             yield notes.tracer_kept(names, put_back=put_back, what="symbolic tensor")
 

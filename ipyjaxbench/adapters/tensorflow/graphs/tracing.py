@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.util import nest
 
+from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.compilation import apart
 from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, isolation, references
@@ -64,7 +65,7 @@ class Traced:
         printed: what the user's code printed meanwhile.
         call: what was traced.
         is_copy: whether what is called is a copy that nobody else uses.
-        left: where the user's code kept symbolic tensors.
+        side_effects: where the user's code kept symbolic tensors.
     """
 
     concrete: Any
@@ -75,7 +76,7 @@ class Traced:
     printed: str
     call: Call
     is_copy: bool
-    left: isolation.Left
+    side_effects: SideEffects
 
 
 def is_data(leaf: Any) -> bool:
@@ -125,7 +126,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     refusing = contextlib.nullcontext() if makes_variables else _no_variables()
     written = io.StringIO()
     with (
-        isolation.put_back(call, is_copy=makes_variables) as left,
+        isolation.TensorFlowUndoLog(call, is_copy=makes_variables) as log,
         refusing,
         quiet(),
         dataset_guard.ended(),
@@ -143,7 +144,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
         printed=written.getvalue(),
         call=call,
         is_copy=makes_variables,
-        left=left,
+        side_effects=log.side_effects,
     )
 
 

@@ -11,10 +11,8 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import tensors, trees
-from ipyjaxbench.adapters.torch.graphs import arguments, aten, dynamo_state, module_state
-from ipyjaxbench.adapters.torch.graphs.isolation import as_before
+from ipyjaxbench.adapters.torch.graphs import arguments, aten, dynamo_state, isolation
 from ipyjaxbench.adapters.torch.graphs.program import is_users
-from ipyjaxbench.adapters.torch.graphs.reachable import Reach
 from ipyjaxbench.frameworks import find_reach
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.deadline import OutOfTimeError, within
@@ -56,7 +54,7 @@ class Eager:
 
 
 def _may_be_made(call: Call) -> bool:
-    if sum(tensor.numel() for tensor in Reach(call).tensors) > _LARGEST:
+    if sum(tensor.numel() for tensor in isolation.TorchUndoLog(call).tensors) > _LARGEST:
         return False
     used = find_reach([call.function], ()).functions
     codes = [each.__code__ for each in used if type(each) is FunctionType]
@@ -66,7 +64,7 @@ def _may_be_made(call: Call) -> bool:
 def _made(call: Call) -> list[Any] | None:
     copied = tensors.on_copies(call)
     try:
-        with as_before(), _alone(), module_state.put_back(copied, is_made=True):
+        with isolation.as_before(), _alone(), isolation.put_back(copied, is_made=True):
             generator = torch.get_rng_state()
             found = _numbers(copied.function(*copied.args, **copied.kwargs))
             return found if torch.equal(generator, torch.get_rng_state()) else None
@@ -83,10 +81,10 @@ def _traced(call: Call) -> list[Any] | None:
 
     vars(of_tensors)["__wrapped__"] = call.function  # what it changes is found through that
     try:
-        with as_before(), _alone():
+        with isolation.as_before(), _alone():
             graph: Any = aten.trace(replace(call, function=of_tensors)).program
             copied = tensors.on_copies(call)
-            with torch.no_grad(), module_state.put_back(call, is_made=True):
+            with torch.no_grad(), isolation.put_back(call, is_made=True):
                 return _numbers(graph(*arguments.of(copied).tensors))
     except (Exception, OutOfTimeError):  # noqa: BLE001  dynamo may trace what this cannot
         return None

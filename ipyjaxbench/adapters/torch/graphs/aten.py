@@ -9,11 +9,11 @@ import torch
 
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.graphs import arguments as given
-from ipyjaxbench.adapters.torch.graphs import module_state, source_lines
+from ipyjaxbench.adapters.torch.graphs import isolation, source_lines
 from ipyjaxbench.adapters.torch.graphs.arguments import Given
 from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.fake_tensors import StandIns
-from ipyjaxbench.adapters.torch.graphs.module_state import Kept
+from ipyjaxbench.adapters.torch.graphs.isolation import TorchUndoLog
 from ipyjaxbench.adapters.torch.graphs.program import Program
 from ipyjaxbench.usercode.call import Call
 
@@ -28,18 +28,18 @@ def trace(call: Call) -> Found:
         The program; a module's parameters are inputs of their own.
     """
     inputs = given.with_state(call)
-    with source_lines.kept(), module_state.put_back(call, is_made=False) as kept:
-        traced = _traced(inputs, kept)
+    with source_lines.kept(), isolation.put_back(call, is_made=False) as log:
+        traced = _traced(inputs, log)
     found = Found.whole(traced, Program(traced, _names(traced.graph, inputs)))
-    return replace(found, notes=tuple(kept.notes))
+    return replace(found, notes=tuple(log.notes))
 
 
 def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
     """How tracing a call fails, and the arguments of which the last operation before is made."""
     inputs = given.with_state(call)
-    with source_lines.kept() as nodes, module_state.put_back(call, is_made=False) as kept:
+    with source_lines.kept() as nodes, isolation.put_back(call, is_made=False) as log:
         try:
-            _traced(inputs, kept)
+            _traced(inputs, log)
         except Exception as error:  # noqa: BLE001  it is what is asked for
             names = _made_of(nodes[-1], inputs) if nodes else ()
             own = set(given.of(call).names)
@@ -47,14 +47,14 @@ def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
     return None, ()
 
 
-def _traced(inputs: Given, kept: Kept) -> Any:
+def _traced(inputs: Given, log: TorchUndoLog) -> Any:
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
 
     stand_ins = StandIns(mode := FakeTensorMode(allow_non_fake_inputs=True))
     with mode, _compiled_ones_inlined():
         fakes = [stand_ins.of(tensor) for tensor in inputs.tensors]
-        stand_ins.know(kept.tensors)
+        stand_ins.know(log.tensors)
         graph = make_fx(_of_tensors(inputs, stand_ins), tracing_mode="real")(*fakes)
     for part in (m for m in graph.modules() if isinstance(m, torch.fx.GraphModule)):
         for node in part.graph.nodes:

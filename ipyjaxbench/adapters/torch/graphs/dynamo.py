@@ -15,10 +15,9 @@ import torch
 
 from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs import arguments as given
-from ipyjaxbench.adapters.torch.graphs import dynamo_frames, dynamo_state, module_state
+from ipyjaxbench.adapters.torch.graphs import dynamo_frames, dynamo_state, isolation
 from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.dynamo_frames import Seen
-from ipyjaxbench.adapters.torch.graphs.isolation import as_before
 from ipyjaxbench.adapters.torch.graphs.program import Place, Program, is_users, told
 from ipyjaxbench.graphs import notes as notes
 from ipyjaxbench.graphs.components import Break
@@ -54,7 +53,7 @@ def unbroken(call: Call) -> Found | None:
     """The one graph of a call, which is not made; None where there are more."""
     ready = _prepared(call)
     with (
-        module_state.put_back(call, is_made=False),
+        isolation.put_back(call, is_made=False),
         dynamo_state.put_back(),
         dynamo_frames.stand_ins([ready.first]) as codes,
     ):
@@ -75,9 +74,9 @@ def _made(call: Call) -> Found:
         printed = io.StringIO()
         with (
             contextlib.redirect_stdout(printed),
-            as_before(),
+            isolation.as_before(),
             dynamo_state.put_back(),
-            module_state.put_back(copied, is_made=True),
+            isolation.put_back(copied, is_made=True),
             dynamo_frames.stand_ins([ready.first, *more]) as codes,
         ):
             seen = dynamo_frames.watched(

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch.graphs import arguments as given
-from ipyjaxbench.adapters.torch.graphs import module_state, source_lines
+from ipyjaxbench.adapters.torch.graphs import isolation, source_lines
 from ipyjaxbench.adapters.torch.graphs.arguments import Given
 from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.fake_tensors import StandIns
@@ -70,9 +70,9 @@ def trace(call: Call) -> Found:
     with (
         contextlib.redirect_stderr(io.StringIO()),
         source_lines.kept(),
-        module_state.put_back(call, is_made=False) as kept,
+        isolation.put_back(call, is_made=False) as log,
     ):
-        called = _Called(inputs, kept.tensors)
+        called = _Called(inputs, log.tensors)
         is_module = isinstance(call.function, torch.nn.Module) and not called.named
         module = call.function if is_module else called
         args = call.args if is_module else tuple(inputs.tensors)
@@ -80,7 +80,7 @@ def trace(call: Call) -> Found:
         exported = torch.export.export(module, args, kwargs, strict=False)
     names, constants = _names(exported, inputs.labels if is_module else inputs.names)
     found = Found.whole(exported, Program(exported.graph_module, names, constants))
-    return replace(found, notes=tuple(kept.notes))
+    return replace(found, notes=tuple(log.notes))
 
 
 def _names(exported: Any, labels: Sequence[str]) -> tuple[dict[Any, str], dict[Any, Any]]:

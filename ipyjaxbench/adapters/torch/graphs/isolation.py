@@ -1,17 +1,31 @@
-"""What a look at a program must not change: generators, variables, filters, loggers."""
+"""What a look at a call in PyTorch must not change: what it reaches, generators, settings."""
 
 import logging
-import os
 import random
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 
+from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
+from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs.triton import refuse_after_tensorflow
+from ipyjaxbench.adapters.torch.tensors import is_lazy
+from ipyjaxbench.frameworks import find_reach
+from ipyjaxbench.frameworks.state import mappings
+from ipyjaxbench.frameworks.state.interpreter_settings import environment, set_environment
+from ipyjaxbench.frameworks.state.undo import Names, State, names_of
+from ipyjaxbench.graphs import notes
+from ipyjaxbench.reports.note import Note
+from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.objects import is_of, package_of
+from ipyjaxbench.usercode.origin import is_users_class
+
+#: What belongs to the session, not to the call.
+_NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", *sys.stdlib_module_names}
 
 
 @contextmanager
@@ -25,7 +39,7 @@ def as_before() -> Iterator[None]:
         SnippetError: what PyTorch loads to look would abort the process.
     """
     refuse_after_tensorflow()
-    variables = dict(os.environ)
+    variables = environment()
     with ExitStack() as stack:
         stack.enter_context(torch.random.fork_rng(_cuda_devices()))
         stack.enter_context(warnings.catch_warnings())
@@ -37,9 +51,7 @@ def as_before() -> Iterator[None]:
         try:
             yield
         finally:
-            for name in set(os.environ) - set(variables):
-                del os.environ[name]
-            os.environ.update({n: v for n, v in variables.items() if os.environ.get(n) != v})
+            set_environment(variables)
 
 
 def _cuda_devices() -> list[int]:
@@ -76,3 +88,115 @@ def _other_generators() -> Iterator[None]:
         random.setstate(states[0])
         if numpy:
             numpy.set_state(states[1])
+
+
+class TorchUndoLog(UndoLog):
+    """What a call's function and arguments can reach by name, as it is now.
+
+    Args:
+        call: its function and arguments lead there.
+
+    Attributes:
+        tensors: that it can reach, each once.
+    """
+
+    with_keys = True
+
+    def __init__(self, call: Call) -> None:
+        self.tensors: list[torch.Tensor] = []
+        given = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
+        super().__init__([("self", call.function), *given])
+
+    @property
+    def notes(self) -> list[Note]:
+        """Say where the code kept tensors without data."""
+        found = self.side_effects
+        named = ((found.tracers_restored, True), (found.tracers_leaked, False))
+        return [notes.tracer_kept(names, put_back=put_back) for names, put_back in named if names]
+
+    def is_tracer(self, value: Any) -> bool:
+        """Whether a value is a tensor without data."""
+        from torch._subclasses.fake_tensor import is_fake
+
+        return is_of(value, torch.Tensor) and (
+            is_fake(value) or torch._C._functorch.is_functorch_wrapped_tensor(value)
+        )
+
+    def leaves(self, tree: Any) -> list[Any]:
+        """Return the leaves of a tree as PyTorch walks it."""
+        return trees.leaves(tree)
+
+    def is_entered(self, value: Any) -> bool:
+        """Whether an object belongs to the call: libraries' modules hold what users put in."""
+        return package_of(type(value)) not in _NOT_ENTERED or is_users_class(type(value))
+
+    def parts_of(self, name: str | None, value: Any) -> Iterable[Named] | None:
+        """Return what tensors, modules and optimizers hold."""
+        if is_of(value, torch.Tensor):
+            return self._of_tensor(name, value)
+        if is_of(value, torch.nn.Module):
+            return self._of_module(name if is_users_class(type(value)) else None, value)
+        if is_of(value, torch.optim.Optimizer):  # to keep values is what it is for
+            return self.look_at_object(None, value)
+        return () if is_of(value, torch.dtype, torch.device) else None
+
+    def _of_module(self, name: str | None, module: Any) -> list[Named]:
+        self.hold(None, _Class(module))
+        held = (module._parameters, module._buffers, module._modules)
+        # No dictionaries to the user, but attributes.
+        new = [each for each in held if self._is_new(each)]
+        places = [Names(mappings.Keys(each)) for each in new]
+        found = [pair for each in places for pair in self.hold_names(name, ".", each)]
+        return [*self.look_at_object(name, module), *found]
+
+    def _of_tensor(self, name: str | None, tensor: torch.Tensor) -> list[Named]:
+        self.tensors.append(tensor)
+        if is_lazy(tensor):
+            self.hold(None, _Class(tensor))
+        found = [pair for each in names_of(tensor) for pair in self.hold_names(name, ".", each)]
+        gradient = tensor.grad if tensor.is_leaf else None
+        return [*found, (name and f"{name}.grad", gradient)]
+
+
+class _Class(State):
+    """The class of an object: lazy modules and parameters change it when they get their shapes.
+
+    Args:
+        value: the object.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value, self._before = value, type(value)
+
+    def changed(self) -> bool:
+        """Whether it is another one now."""
+        return type(self._value) is not self._before
+
+    def restore(self) -> None:
+        """Set the old one."""
+        self._value.__class__ = self._before
+
+    def again(self) -> "_Class":
+        """The one that it is now."""
+        return _Class(self._value)
+
+
+@contextmanager
+def put_back(call: Call, *, is_made: bool) -> Iterator[TorchUndoLog]:
+    """All that a call can reach is afterwards as it was.
+
+    Args:
+        call: it is made or traced inside of this.
+        is_made: whether it writes to tensors, all of which are copied then.
+    """
+    log = TorchUndoLog(call)
+    with tensors.put_back(log.tensors, is_made=is_made), log:
+        yield log
+
+
+def is_torchs(call: Call) -> bool:
+    """Whether a call that is given no tensors computes with some, by what it calls or names."""
+    if TorchUndoLog(call).tensors:
+        return True
+    used = find_reach([call.function], ()).functions
+    return any(package_of(each) == "torch" for each in (*used, *call.args, *call.kwargs.values()))

@@ -7,9 +7,9 @@ from functools import partial
 
 from ipyjaxbench.adapters.torch.diagnosis import diagnose
 from ipyjaxbench.adapters.torch.diagnosis.explain import explain
-from ipyjaxbench.adapters.torch.graphs import arguments, reachable, stages
+from ipyjaxbench.adapters.torch.graphs import arguments, stages
 from ipyjaxbench.adapters.torch.graphs.captured import Found
-from ipyjaxbench.adapters.torch.graphs.isolation import as_before
+from ipyjaxbench.adapters.torch.graphs.isolation import as_before, is_torchs
 from ipyjaxbench.adapters.torch.graphs.program import operation, ranked
 from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
 from ipyjaxbench.graphs.components import by_line
@@ -43,7 +43,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     call = arguments.plain(call)
     try:
         inputs = arguments.with_state(call)
-        is_theirs = bool(inputs.where) or reachable.is_torchs(call)
+        is_theirs = bool(inputs.where) or is_torchs(call)
     except Exception as error:
         why = f"PyTorch cannot look into what {call.text!r} is given: {type(error).__name__}"
         raise SnippetError(why) from error

@@ -1,0 +1,54 @@
+"""How much memory copies may take."""
+
+import math
+from collections.abc import Callable
+
+_SMALL = 64 * 2**20  # bytes of copies that need no look at the free memory
+_SHARE = 0.25  # of the free memory, for all copies
+
+
+class Room:
+    """How much may be copied: a quarter of what was free at first, on each device.
+
+    Args:
+        most: bytes that may be taken, however many are free.
+        gives_away: the code gives arrays away that nothing else changes.
+    """
+
+    def __init__(self, most: float = math.inf, *, gives_away: bool = False) -> None:
+        self._most = most
+        self.gives_away = gives_away
+        self._taken: dict[str, int] = {}
+        self._limits: dict[str, float] = {}
+        self._known: dict[object, object] = {}
+
+    def is_new(self, owner: object, key: object = None) -> bool:
+        """Whether memory is asked about for the first time: several arrays may share it.
+
+        Args:
+            owner: of the memory; it is held.
+            key: that tells memory from other memory; the owner's identity where it is None.
+        """
+        key = id(owner) if key is None else key
+        is_new = key not in self._known
+        self._known[key] = owner
+        return is_new
+
+    def take(self, device: str, nbytes: int, free: Callable[[], int]) -> bool:
+        """Whether so many bytes more fit on a device; they are counted then.
+
+        Args:
+            device: its name.
+            nbytes: of a copy.
+            free: bytes that may be taken there.
+        """
+        taken = self._taken.get(device, 0) + nbytes
+        if taken > self._most:
+            return False
+        if taken > _SMALL:
+            if device not in self._limits:
+                self._limits[device] = _SHARE * (free() + self._taken.get(device, 0))
+            if taken > self._limits[device]:
+                return False
+        self._taken[device] = taken
+        return True

@@ -1,0 +1,72 @@
+"""What classes are and define, as Python itself answers: no code of theirs is run."""
+
+import functools
+import weakref
+from collections.abc import Callable, Mapping
+from types import MemberDescriptorType
+from typing import Any, Generic, TypeVar
+
+_Known = TypeVar("_Known")
+_MADE = 1 << 9  # flag of a class that a `class` statement made
+
+# Not by attribute: a metaclass may define what stands there.
+#: A class and those that it extends.
+line_of: Callable[[type], tuple[type, ...]] = vars(type)["__mro__"].__get__
+#: What a class defines itself.
+defined: Callable[[type], Mapping[str, Any]] = vars(type)["__dict__"].__get__
+flags_of: Callable[[type], int] = vars(type)["__flags__"].__get__
+#: The name of a class.
+class_name: Callable[[Any], str] = vars(type)["__name__"].__get__
+_module: Callable[[type], Any] = vars(type)["__module__"].__get__
+
+
+class PerClass(Generic[_Known]):
+    """What is known of classes while they live, by their identity: they may define equality."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[type], _Known]] = {}
+
+    def get(self, kind: type) -> _Known | None:
+        """What is known of a class."""
+        found = self._known.get(id(kind))
+        return None if found is None else found[1]
+
+    def set(self, kind: type, known: _Known) -> None:
+        """Remember it; what holds the class must not be among it."""
+        old = self._known.get(id(kind))
+        ref = (
+            weakref.ref(kind, functools.partial(self._forget, id(kind))) if old is None else old[0]
+        )
+        self._known[id(kind)] = ref, known
+
+    def _forget(self, key: int, _: object) -> None:
+        self._known.pop(key, None)
+
+
+_SLOTS: PerClass[tuple[str, ...]] = PerClass()  # names: a slot itself holds its class
+
+
+def slots_of(kind: type) -> dict[str, MemberDescriptorType]:
+    """What a class and those that it extends name in `__slots__`, its own first."""
+    names = _SLOTS.get(kind)
+    if names is None:
+        owners = [each for each in map(defined, line_of(kind)) if "__slots__" in each]
+        names = tuple(dict.fromkeys(n for own in owners for n, m in own.items() if _is_slot(m)))
+        _SLOTS.set(kind, names)
+    line = [*map(defined, line_of(kind))] if names else []
+    return {name: next(each[name] for each in line if _is_slot(each.get(name))) for name in names}
+
+
+def _is_slot(member: object) -> bool:
+    return type(member) is MemberDescriptorType
+
+
+def is_made(kind: type) -> bool:
+    """Whether a `class` statement made a class."""
+    return bool(flags_of(kind) & _MADE)
+
+
+def module_of(kind: type) -> str:
+    """The name of the module in which a class was written, or ""."""
+    found = defined(kind).get("__module__") if is_made(kind) else _module(kind)
+    return found if type(found) is str else ""
