@@ -14,6 +14,7 @@ from ipyjaxbench.adapters.tensorflow.diagnosis.pitfalls import PLACE, message_of
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix
+from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
 
 _MOST_FIXES = 3
@@ -115,6 +116,6 @@ def _found_by_search(call: Call, error: Exception) -> dict[str, Any]:
 
 def _number_of(value: Any) -> Any | None:
     """What a tensor holds, as NumPy or a Python number has it; None for what has no values here."""
-    if not isinstance(value, tf.Tensor) or tf.is_symbolic_tensor(value):
+    if not objects.is_of(value, tf.Tensor) or tf.is_symbolic_tensor(value):
         return None
     return trees.Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
