@@ -4,6 +4,21 @@ In a notebook::
 
     %load_ext ipyjaxbench
     %fwtime jnp.dot(x, x.T)
+
+The rooms of the house; each stands on those below it and knows none above::
+
+    jupyter                 the magics, and all that knows IPython
+    adapters                what JAX, PyTorch, TensorFlow and NumPy answer; loaded by name
+    records                 history, baselines, saved notebooks, two runs of one
+    comparison              several pieces of code in interleaved rounds
+    retracing               traced or cached, and why
+    timing                  one piece of code: first call, steady state, what may mislead
+    graphs    device        the program that a call is | where arrays live, what devices can do
+    frameworks              what a framework is, and which ones are in use
+    usercode                the user's code: read, run, instrumented
+    reports   host          what a result says and how it looks | clock, machine, files
+
+What a room offers to others is in its ``__init__``, which also says who calls it.
 """
 
 from typing import TYPE_CHECKING

@@ -4,7 +4,6 @@ Fenced blocks are told apart by their language: ``sh`` is a command to set up an
 is code of a session or a module, ``text`` is what was shown, ``toml`` is metadata.
 """
 
-import array
 import ast
 import re
 from dataclasses import fields
@@ -197,16 +196,6 @@ def test_every_attribute_of_a_result_is_in_the_table(name: str) -> None:
 @pytest.mark.parametrize("code", blocks("python"), ids=lambda code: code.splitlines()[-1][:30])
 def test_all_code_is_valid(code: str) -> None:
     ast.parse(TransformerManager().transform_cell(code))
-
-
-def test_the_adapter_that_is_shown_works() -> None:
-    (code,) = (code for code in blocks("python") if "class Arrays" in code)
-    names: dict[str, type] = {}
-    exec(code, names)
-    adapter = names["Arrays"]()
-    assert adapter.owns(array.array)
-    assert adapter.version()
-    assert adapter.placement(array.array("d", [1.0, 2.0])).words() == "d[2] cpu"
 
 
 def test_links_lead_to_files() -> None:

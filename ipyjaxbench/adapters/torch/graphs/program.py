@@ -6,17 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
 from ipyjaxbench import units
+from ipyjaxbench.adapters.torch.graphs.flops import Flops, result_of
 from ipyjaxbench.graphs.components import Count, Node, Value
 from ipyjaxbench.usercode.origin import PACKAGE
-
-if TYPE_CHECKING:
-    from ipyjaxbench.adapters.torch.graphs.flops import Flops
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows
 _PYTORCH = str(torch.__path__[0])
@@ -75,10 +73,8 @@ class Program:
         return tuple(sorted(found, key=lambda value: -value.nbytes))
 
     @cached_property
-    def flops(self) -> "Flops":
+    def flops(self) -> Flops:
         """What its operations cost; PyTorch's counter is loaded for this, and triton with it."""
-        from ipyjaxbench.adapters.torch.graphs.flops import Flops
-
         return Flops(self.module, self._result_of)
 
     @property
@@ -159,17 +155,6 @@ def told(name: str, tensor: Any) -> Value:
     shape = tuple(map(_size, tensor.shape))
     nbytes = math.prod(max(n, 0) for n in shape) * tensor.element_size()
     return Value(name, str(tensor.dtype).removeprefix("torch."), shape, nbytes)
-
-
-def result_of(module: Any, node: Any) -> Any:
-    """What a node gives, or what the graph holds for it; dynamo leaves some of that out."""
-    known = node.meta.get("val", node.meta.get("example_value"))
-    if node.op != "get_attr":
-        return known
-    try:
-        return operator.attrgetter(node.target)(module)
-    except AttributeError:
-        return known
 
 
 def value_of(node: Any) -> Any:
