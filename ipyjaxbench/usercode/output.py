@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from io import TextIOBase
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO
 
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
@@ -20,8 +20,13 @@ class Muted:
     What tasks print that go on beside a measurement that awaits is shown, and what cells print
     while another thread than theirs measures.
 
+    Args:
+        others: what else is muted: an object, its attribute, and the stand-in for that.
+
     Attributes:
         writes: how many times something was written.
+        is_on: whether it was entered and not left.
+        nowhere: where bytes go meanwhile.
 
     Example:
         >>> with Muted() as muted:
@@ -30,99 +35,95 @@ class Muted:
         True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *others: tuple[object, str, type["StandIn"]]) -> None:
         self.writes = 0
-        self._active = self._is_beside = False
+        self.is_on = self._is_beside = False
         self._section: ExclusiveSection | None = None
-        self._nowhere: BinaryIO | None = None
-
-    @property
-    def is_on(self) -> bool:
-        """Whether it was entered and not left."""
-        return self._active
+        self._places: list[tuple[object, str, type[StandIn]]] = [
+            *((sys, name, _Quiet) for name in ("stdout", "stderr")),
+            *others,
+        ]
 
     @property
     def active(self) -> bool:
         """Whether what the code that runs now writes goes nowhere."""
-        if not self._active or (self._is_beside and _is_main()):
+        if not self.is_on or (self._is_beside and _is_main()):
             return False
         return self._section is None or not self._section.is_elsewhere()
 
     def __enter__(self) -> "Muted":
-        self._nowhere = open(os.devnull, "wb")
-        sys.stdout = cast(TextIO, _Quiet(sys.stdout, self._nowhere, self))
-        sys.stderr = cast(TextIO, _Quiet(sys.stderr, self._nowhere, self))
-        self._active, self._section = True, ExclusiveSection.current()
+        self.nowhere = open(os.devnull, "wb")
+        for owner, name, kind in self._places:
+            setattr(owner, name, kind(getattr(owner, name), self))
+        self.is_on, self._section = True, ExclusiveSection.current()
         self._is_beside = not _is_main()  # code that runs there never starts the main thread
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._active = False
-        sys.stdout, sys.stderr = _unmuted(sys.stdout), _unmuted(sys.stderr)
-        if self._nowhere is not None:
-            self._nowhere.close()
+        self.is_on = False
+        for owner, name, _ in self._places:
+            # Those of another thread are left alone.
+            stream = getattr(owner, name)
+            while isinstance(stream, StandIn) and not stream.muted.is_on:
+                stream = stream.real
+            setattr(owner, name, stream)
+        self.nowhere.close()
 
 
 def _is_main() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _unmuted(stream: object) -> Any:
-    """The stream below stand-ins whose time is over; another thread's are left alone."""
-    while isinstance(stream, _Quiet) and not stream.is_needed:
-        stream = stream.stream
-    return stream
-
-
-class _Quiet(TextIOBase):
-    """A stand-in for a stream. Who keeps it, as a logging handler does, writes to the real one.
+class StandIn:
+    """Stands in for what shows output. Who keeps it, as a logging handler does, uses the real one.
 
     Attributes:
-        stream: the real one.
+        real: what it stands in for; it is asked for all else that it has, such as the cell for
+            which a kernel writes.
+        muted: whether it is needed.
     """
 
-    def __init__(self, stream: TextIO, nowhere: BinaryIO, muted: Muted) -> None:
-        self.stream, self._nowhere, self._muted = stream, nowhere, muted
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether the muting is on, wherever code runs now."""
-        return self._muted.is_on
+    def __init__(self, real: Any, muted: Muted) -> None:
+        self.real, self.muted = real, muted
+        super().__init__()
 
     def __getattr__(self, name: str) -> Any:
-        """What the real one has beside; a kernel tells it for which cell it writes."""
-        return getattr(self.stream, name)
+        return getattr(self.real, name)
+
+
+class _Quiet(StandIn, TextIOBase):
+    """A stand-in for a stream."""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
         """The real stream's."""
-        return self.stream.encoding or "utf-8"
+        return self.real.encoding or "utf-8"
 
     @property
     def errors(self) -> str | None:  # type: ignore[override]
         """The real stream's."""
-        return self.stream.errors
+        return self.real.errors  # type: ignore[no-any-return]
 
     @property
     def buffer(self) -> BinaryIO:
         """Where bytes go: nowhere, or to the real stream's."""
-        return self._nowhere if self._muted.active else self.stream.buffer
+        return self.muted.nowhere if self.muted.active else self.real.buffer
 
     def fileno(self) -> int:
         """What a subprocess would write to: nowhere, or the real stream's."""
-        return self._nowhere.fileno() if self._muted.active else self.stream.fileno()
+        return self.muted.nowhere.fileno() if self.muted.active else self.real.fileno()
 
     def write(self, text: str, /) -> int:
         """Count it and let it go; pass it on when that is over."""
-        if not self._muted.active:
-            return self.stream.write(text)
-        self._muted.writes += 1
+        if not self.muted.active:
+            return self.real.write(text)  # type: ignore[no-any-return]
+        self.muted.writes += 1
         return len(text)
 
     def flush(self) -> None:
         """Pass it on when the muting is over."""
-        if not self._muted.active:
-            self.stream.flush()
+        if not self.muted.active:
+            self.real.flush()
 
     def writable(self) -> bool:
         """Whatever prints may ask."""
