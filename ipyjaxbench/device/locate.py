@@ -1,24 +1,19 @@
 """Looks where values live and what devices there are; starts nothing."""
 
-import ast
-import difflib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ipyjaxbench.device.placement import ArrayPlacement, Placements
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
-from ipyjaxbench.errors import OptionError
 from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, loaded
 from ipyjaxbench.frameworks.keypaths import arrays_in
-from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.frames import is_the_users
 from ipyjaxbench.usercode.objects import name_of
-from ipyjaxbench.usercode.snippet import Source
 
 _MOST_LEAVES = 2000  # of one value that are told one by one
 _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype
@@ -266,70 +261,3 @@ def _with_shared(found: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
         owner = owners.get(each.of, index)
         of = "" if owner == index else found[owner].name
         yield replace(each, of=of) if each.of else each
-
-
-def evaluated(
-    names: Mapping[str, object],
-    code: str,
-    source: Callable[[str], Source] = Source.plain,
-    like: Iterable[str] | None = None,
-) -> dict[str, object]:
-    """The values of expressions that stand side by side, as in ``x params["w"] model``.
-
-    Args:
-        names: in which they are evaluated.
-        code: the expressions, with blanks between them.
-        source: makes one of them known to tracebacks.
-        like: names that may be meant where one does not exist; by default all.
-
-    Raises:
-        OptionError: it cannot be read, or a name does not exist; one spelled alike is told.
-    """
-    __tracebackhide__ = True
-    found = {}
-    for expression in [*_apart(code)]:  # nothing is run of what cannot be read
-        try:
-            found[expression] = run(_read(source(expression)), dict(names))
-        except NameError as error:
-            near = difflib.get_close_matches(
-                error.name or "", [*(names if like is None else like)], 1
-            )
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise OptionError(f"{expression}: there is no name {error.name!r}{hint}") from None
-    return found
-
-
-def _read(source: Source) -> CodeType:
-    (only,) = source.tree.body
-    assert isinstance(only, ast.Expr)
-    return source.compiled(ast.Expression(only.value))
-
-
-def _apart(code: str) -> Iterator[str]:
-    """Expressions that stand side by side: each as long as what is left can still be read."""
-    words = code.split()
-    while words:
-        for length in range(1, len(words) + 1):
-            expression = " ".join(words[:length])
-            if _is_expression(expression):
-                yield from _parts_of(expression)
-                words = words[length:]
-                break
-        else:
-            raise OptionError(f"{code}: names or expressions, with blanks between them")
-
-
-def _parts_of(expression: str) -> list[str]:
-    """Expressions between which there are commas, as people type them; else the only one."""
-    tree = ast.parse(expression, mode="eval").body
-    if not isinstance(tree, ast.Tuple) or expression.startswith("("):
-        return [expression]
-    return [part for each in tree.elts if (part := ast.get_source_segment(expression, each))]
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        ast.parse(text, mode="eval")
-    except SyntaxError:
-        return False
-    return True

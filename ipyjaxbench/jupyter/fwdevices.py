@@ -1,7 +1,7 @@
 """``%fwdevices``."""
 
 from ipyjaxbench.device.ceilings import Ceilings
-from ipyjaxbench.device.locate import evaluated, locate, survey
+from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.measure_ceilings import ceilings
 from ipyjaxbench.device.memory import MemorySettings
 from ipyjaxbench.device.options import DeviceOptions
@@ -11,6 +11,7 @@ from ipyjaxbench.device.transfers import Transfers
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.invocation import Invocation
+from ipyjaxbench.usercode.expressions import evaluate
 
 
 def fwdevices(
@@ -40,7 +41,7 @@ def _inspect(
     hidden = magic.shell.user_ns_hidden
     visible = {name: value for name, value in magic.names.items() if name not in hidden}
     if magic.code:
-        values = evaluated(magic.names, magic.code, magic.source, like=visible)
+        values = evaluate(magic.names, magic.code, magic.source, like=visible)
         return locate(values, start=options.start), None
     return survey(visible, start=options.start), None
 

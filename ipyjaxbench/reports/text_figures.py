@@ -1,0 +1,184 @@
+"""Tables, bars, programs, calls and grids of devices as text."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, assert_never
+
+from ipyjaxbench.reports import chart, highlight
+from ipyjaxbench.reports.blocks import Bars, Calls, Chart, Code, Grid, Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+#: Makes of a text what standard output can show.
+Spell = Callable[[str], str]
+NARROW = 60  # columns: below that nothing stands side by side
+#: A title up to this long stands beside the figure, a longer one above it.
+SHORT_TITLE = 22  # columns
+_MIN_NAME = 8  # columns
+_MAX_CODE = 200  # columns
+HEIGHTS = "▁▂▃▄▅▆▇█"
+_GAP = "  "
+JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
+_STYLES = {"": "", "comment": "dim", "string": "green", "type": "cyan", "keyword": "magenta",
+           "operation": "bold", "added": "green", "removed": "red"}  # fmt: skip
+
+
+def print_figure(
+    console: "Console", block: Table | Bars | Code | Chart | Calls | Grid, say: Spell
+) -> None:
+    """Print a block that is no line with a label."""
+    match block:
+        case Table():
+            _print_table(console, block, say)
+        case Bars(rows):
+            _print_bars(console, rows, say)
+        case Code():
+            _print_code(console, say(block.text), block.language)
+        case Grid():
+            _print_grid(console, block, say)
+        case Calls():
+            _print_calls(console, block, say)
+        case Chart():
+            chart.draw(console, block, say)
+        case _:
+            assert_never(block)
+
+
+def print_rows(
+    console: "Console", rows: Iterable[tuple[str, str]], labels: int, say: Spell
+) -> None:
+    """Print labels, each with its text beside it."""
+    grid = label_grid(labels)
+    for label, text in rows:
+        grid.add_row(joined(say(label)), joined(say(text)))
+    console.print(grid)
+
+
+def _print_code(console: "Console", code: str, language: str) -> None:
+    """Lines as they are; a terminal may break them, and what is copied stays whole."""
+    from rich.text import Text
+
+    for line in code.splitlines():
+        pieces = (
+            (text, _STYLES[kind]) for kind, text in highlight.pieces(line[:_MAX_CODE], language)
+        )
+        console.print(Text.assemble(*pieces), soft_wrap=True)
+
+
+def _print_table(console: "Console", block: Table, say: Spell) -> None:
+    """Numbers to the right; a name that leaves them no room loses its middle."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    if block.caption:
+        console.print(joined(say(block.caption)))
+    rows = [[" ".join(say(cell).split()) for cell in row] for row in (block.head, *block.rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    room = console.width - sum(len(_GAP) + width for width in (0, *widths[1:]))
+    if room < min(_MIN_NAME, widths[0]):
+        head, *named = rows
+        for row in named:
+            console.print(Text(_GAP + row[0]))
+            print_rows(console, zip(head[1:], row[1:], strict=True), max(map(len, head)), say)
+        return
+    for row in rows:
+        name = _without_middle(row[0], room, say("…"))
+        line = _GAP + name + " " * (min(widths[0], room) - cell_len(name))
+        for cell, width in zip(row[1:], widths[1:], strict=True):
+            line += _GAP + " " * (width - cell_len(cell)) + cell
+        console.print(Text(line))
+
+
+def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
+    """Words take what the short cells leave; all, on lines of their own, where that is little.
+
+    A long name loses its middle where the line has no room for it.
+    """
+    from rich.cells import cell_len
+    from rich.padding import Padding
+    from rich.table import Table as RichTable
+
+    if console.width < NARROW:
+        for *cells, words in (block.head, *block.rows):
+            console.print(joined(say(_GAP.join(cells))))
+            console.print(Padding(joined(say(words)), (0, 0, 0, 2 * len(_GAP))))
+        return
+    rows = [[say(cell) for cell in row] for row in (block.head, *block.rows)]
+    *widths, last = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
+    taken = sum(min(width, SHORT_TITLE) + len(_GAP) for width in widths) + last
+    most = SHORT_TITLE + max(console.width - taken, 0)
+    grid = RichTable.grid(padding=(0, len(_GAP), 0, 0), expand=True)
+    for _ in widths:
+        grid.add_column(no_wrap=True, max_width=most)
+    grid.add_column(ratio=1, overflow="fold")
+    for *cells, words in rows:
+        short = (_without_middle(cell, most, say("…")) for cell in cells)
+        grid.add_row(*map(joined, short), joined(words))
+    console.print(grid)
+
+
+def _print_grid(console: "Console", block: Grid, say: Spell) -> None:
+    """Boxes, as wide as their names; what is too wide for the page is cut by it."""
+    from rich import box
+    from rich.table import Table as RichTable
+
+    grid = RichTable(
+        title=say(block.caption), title_justify="left", title_style="", box=box.ASCII,
+        show_header=any(block.tops), header_style="", show_lines=True,
+    )  # fmt: skip
+    grid.add_column("")
+    for top in block.tops:
+        grid.add_column(say(top))
+    for row in block.rows:
+        grid.add_row(*(say(cell) for cell in row))
+    console.print(grid)
+
+
+def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say: Spell) -> None:
+    """The longest takes what the names and figures leave."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    names = [_without_middle(say(name), console.width // 4, say("…")) for name, *_ in rows]
+    figures = [say(shown) for *_, shown in rows]
+    label, figure = (max(map(cell_len, texts)) for texts in (names, figures))
+    room = console.width - label - figure - 3 * len(_GAP)
+    longest = max(length for _, length, _ in rows) or 1
+    for name, (_, length, _), shown in zip(names, rows, figures, strict=True):
+        bar = say(HEIGHTS[-1]) * max(round(room * length / longest), 1)
+        gap = " " * (label - cell_len(name))
+        console.print(Text(f"{_GAP}{name}{gap}{_GAP}{bar} {shown}"))
+
+
+def _without_middle(name: str, room: int, sign: str) -> str:
+    """A name in so many columns: its ends tell more than its middle."""
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(name) <= room:
+        return name
+    each = (room - len("...")) // 2  # the same letters stay, however the sign is spelled
+    end = len(name)
+    while cell_len(name[end - 1 :]) <= each:
+        end -= 1
+    return set_cell_size(name, each) + sign + name[end:]
+
+
+def joined(text: str) -> "Text":
+    """Return text in which no line ends between a number and its unit."""
+    from rich.text import Text
+
+    return Text(_BEFORE_UNIT.sub(JOINT, text))
+
+
+def label_grid(labels: int) -> "RichTable":
+    """Return an empty table with a column for labels of that width, and one for texts."""
+    from rich.table import Table as RichTable
+
+    grid = RichTable.grid(padding=(0, 2, 0, 0), expand=True)
+    grid.add_column(overflow="fold", width=labels)
+    grid.add_column(ratio=1, overflow="fold")
+    return grid

@@ -1,0 +1,77 @@
+"""Expressions that a magic is given, with blanks between them."""
+
+import ast
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import CodeType
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.usercode.awaiting import run
+from ipyjaxbench.usercode.snippet import Source
+
+
+def evaluate(
+    names: Mapping[str, object],
+    code: str,
+    source: Callable[[str], Source] = Source.plain,
+    like: Iterable[str] | None = None,
+) -> dict[str, object]:
+    """Return the values of expressions that stand side by side, as in ``x params["w"] model``.
+
+    Args:
+        names: in which they are evaluated.
+        code: the expressions, with blanks between them.
+        source: makes one of them known to tracebacks.
+        like: names that may be meant where one does not exist; by default all.
+
+    Raises:
+        OptionError: it cannot be read, or a name does not exist; one spelled alike is told.
+    """
+    __tracebackhide__ = True
+    values = {}
+    for expression in [*_split(code)]:  # nothing is run of what cannot be read
+        try:
+            values[expression] = run(_read(source(expression)), dict(names))
+        except NameError as error:
+            near = difflib.get_close_matches(
+                error.name or "", [*(names if like is None else like)], 1
+            )
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise OptionError(f"{expression}: there is no name {error.name!r}{hint}") from None
+    return values
+
+
+def _read(source: Source) -> CodeType:
+    (only,) = source.tree.body
+    assert isinstance(only, ast.Expr)
+    return source.compiled(ast.Expression(only.value))
+
+
+def _split(code: str) -> Iterator[str]:
+    """Expressions that stand side by side: each as long as what is left can still be read."""
+    words = code.split()
+    while words:
+        for length in range(1, len(words) + 1):
+            expression = " ".join(words[:length])
+            if _is_expression(expression):
+                yield from _parts_of(expression)
+                words = words[length:]
+                break
+        else:
+            raise OptionError(f"{code}: names or expressions, with blanks between them")
+
+
+def _parts_of(expression: str) -> list[str]:
+    """Expressions between which there are commas, as people type them; else the only one."""
+    tree = ast.parse(expression, mode="eval").body
+    if not isinstance(tree, ast.Tuple) or expression.startswith("("):
+        return [expression]
+    return [part for each in tree.elts if (part := ast.get_source_segment(expression, each))]
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
