@@ -127,7 +127,7 @@ def _machine() -> Iterator[tuple[str, str]]:
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Those that frameworks read, without the user's name in paths."""
+    """Yield those that frameworks read, without the user's name in paths."""
     home = str(Path.home())
     for name in sorted(environ):
         value = environ[name]
@@ -138,7 +138,7 @@ def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _front_end() -> str:
-    """Where this runs, as far as the process can tell: not which page shows it."""
+    """Return where this runs, as far as the process can tell: not which page shows it."""
     main = vars(sys.modules["__main__"])
     known = (
         ("google.colab" in sys.modules, "Colab"),

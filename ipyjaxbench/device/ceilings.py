@@ -57,7 +57,7 @@ class Ceiling:
         return self.others > BUSY and self.device.startswith("cpu")
 
     def at_least(self, other: "Ceiling") -> "Ceiling":
-        """The better of both in each figure: nothing makes a device faster than it is."""
+        """Return the better of both in each figure: nothing makes a device faster than it is."""
         rates = {name: _best(max, getattr(self, name), getattr(other, name)) for name in _RATES}
         products = {
             dtype: _best(max, self.products.get(dtype), other.products.get(dtype))
@@ -67,7 +67,7 @@ class Ceiling:
         return replace(self, products=products, latency=latency, **rates)
 
     def figures(self) -> Iterator[float]:
-        """All rates and times that there are."""
+        """Yield all rates and times that there are."""
         yield from self.products.values()
         others = (self.bandwidth, self.upload, self.download, self.latency)
         yield from (each for each in others if each is not None)

@@ -14,7 +14,7 @@ _COLUMNS = 4  # that fit into 80 characters
 
 @report.register
 def _(c: Ceilings) -> Report:
-    """The blocks in the order in which they are read."""
+    """Return the blocks in the order in which they are read."""
     parts = (c.found[first : first + _COLUMNS] for first in range(0, len(c.found), _COLUMNS))
     return Report((_headline(c), *map(_table, parts), Facts(tuple(_facts(c)))))
 

@@ -30,7 +30,7 @@ class Key(NamedTuple):
 
 
 def read(key: Key) -> tuple[Ceiling | None, str]:
-    """The ceiling that was kept, and what is wrong with its file, in words."""
+    """Return the ceiling that was kept, and what is wrong with its file, in words."""
     import msgspec
 
     path = data_dir.place("ceilings") / _name(key)

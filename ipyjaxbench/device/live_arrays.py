@@ -43,7 +43,7 @@ class LiveArrays:
                 self._add("", framework, array)
 
     def created_since(self, before: "LiveArrays") -> tuple[ArrayInfo, ...]:
-        """Those that were not there before, the largest first."""
+        """Return those that were not there before, the largest first."""
         return _ranked(
             kept
             for number, (ref, _, kept) in self._arrays.items()
@@ -51,7 +51,7 @@ class LiveArrays:
         )
 
     def freed(self) -> tuple[ArrayInfo, ...]:
-        """Those that are there no longer, the largest first."""
+        """Return those that are there no longer, the largest first."""
         return _ranked(
             kept
             for ref, framework, kept in self._arrays.values()

@@ -127,7 +127,7 @@ def _unnamed(
 
 
 def _made(framework: Framework, array: object) -> str:
-    """Where the user's code made it, in words."""
+    """Return where the user's code made it, in words."""
     frames = (
         each
         for each in framework.capability(ArrayInspector).made_at(array)
@@ -150,14 +150,14 @@ def _frameworks(*, start: bool) -> list[Framework]:
 
 
 def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[ArrayPlacement]:
-    """Arrays to which no path leads that a person could type, such as those of a set."""
+    """Yield arrays to which no path leads that a person could type, such as those of a set."""
     found = itertools.islice(iterate_arrays(value, frameworks), _MOST_LEAVES)
     told = (_told(name, framework, array) for framework, array in found)
     yield from (each for each in told if each.dtype != _OBJECTS)
 
 
 def _cut(name: str, value: object, other: str) -> ArrayPlacement:
-    """What stands for the rest of a value that is too large."""
+    """Return what stands for the rest of a value that is too large."""
     words = f"in what {other}was looked at; it is too large to look at all of it"
     return ArrayPlacement(name, "", name_of(type(value)), (), 0, (), layout=words)
 
@@ -216,13 +216,13 @@ def _parts(held: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _told(name: str, framework: Framework, array: object) -> ArrayPlacement:
-    """One array; until it is given a name, ``of`` tells memory apart."""
+    """Return where one array is; until it is given a name, ``of`` tells memory apart."""
     told = framework.capability(ArrayInspector).located(name, array)
     return told if told.of else replace(told, of=f"{framework.name} {id(array)}")
 
 
 def _together(name: str, parts: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
-    """One line for a name; several where its arrays are of several frameworks or devices."""
+    """Yield one line for a name; several where its arrays are of several frameworks or devices."""
     groups: dict[tuple[str, tuple[str, ...]], list[ArrayPlacement]] = {}
     for told in parts:
         groups.setdefault((told.framework, told.devices), []).append(told)
@@ -252,7 +252,7 @@ def _together(name: str, parts: Sequence[ArrayPlacement]) -> Iterator[ArrayPlace
 
 
 def _with_shared(found: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
-    """Arrays whose memory a larger one has too, or an earlier one, are told with its name."""
+    """Yield arrays whose memory a larger one has too, or an earlier one, are told with its name."""
     owners: dict[str, int] = {}
     for index, each in enumerate(found):
         if each.of and (each.of not in owners or each.nbytes > found[owners[each.of]].nbytes):

@@ -29,7 +29,7 @@ _SMALL_SHARE = 8  # of the free memory that is taken at most: one part in so man
 
 
 def ceilings(*, start: bool = False, fresh: bool = False, clock: Clock | None = None) -> Ceilings:
-    """What the devices of all frameworks that have started can do at most.
+    """Return what the devices of all frameworks that have started can do at most.
 
     Args:
         start: whether frameworks that were imported may look for devices now.
@@ -63,7 +63,7 @@ def ceilings(*, start: bool = False, fresh: bool = False, clock: Clock | None = 
 
 
 def kept(framework: Framework, device: str) -> Ceiling | None:
-    """What was measured before of a device; nothing is measured now.
+    """Return what was measured before of a device; nothing is measured now.
 
     Args:
         framework: whose operations.
@@ -81,7 +81,7 @@ def kept(framework: Framework, device: str) -> Ceiling | None:
 
 
 def probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
-    """One of each sort of device of a framework that has started."""
+    """Yield one of each sort of device of a framework that has started."""
     known: set[tuple[str, bool]] = set()
     for device in _devices(framework) if framework.started() else ():
         probe = framework.capability(DeviceInventory).probe(device.name)
@@ -91,7 +91,7 @@ def probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
 
 
 def key_of(framework: Framework, device: Device, probe: Probe) -> Key:
-    """What a ceiling depends on."""
+    """Return what a ceiling depends on."""
     kind = device.kind or device.name.partition(":")[0]
     threads = framework.capability(DeviceInventory).threads() if probe.on_host else None
     return Key(framework.name, framework.version(), kind, threads, probe.settings)
@@ -180,11 +180,11 @@ class _Looks:
                 self._take(name)
 
     def best(self) -> dict[str, float]:
-        """The highest rate of each, by name."""
+        """Return the highest rate of each, by name."""
         return {name: max(seen) for name, seen in self._seen.items()}
 
     def spread(self) -> float:
-        """How far the two best looks at a figure are apart, at most."""
+        """Return how far the two best looks at a figure are apart, at most."""
         return max(map(self._apart, self._seen), default=0.0)
 
     def _apart(self, name: str) -> float:

@@ -111,7 +111,7 @@ MEMORY_VARIABLES = {
 
 
 def too_late(framework: str, *, prealloc: bool, fraction: float | None) -> MemorySetting:
-    """Why nothing was set where the framework has started.
+    """Return why nothing was set where the framework has started.
 
     Example:
         >>> too_late("jax", prealloc=False, fraction=None).words[:28]

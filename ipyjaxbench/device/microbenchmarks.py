@@ -20,7 +20,7 @@ SIDES = (512, 1024, 2048, 4096, 8192)
 
 
 def fastest(run: Run, clock: Clock, seconds: float) -> float:
-    """Seconds of the fastest run, the first one left out.
+    """Return the seconds of the fastest run, the first one left out.
 
     Args:
         run: what is to be timed.
@@ -49,7 +49,7 @@ def fastest(run: Run, clock: Clock, seconds: float) -> float:
 def of_products(
     product: Callable[[int], Run], clock: Clock, seconds: float, sides: Sequence[int] = SIDES
 ) -> tuple[float, int]:
-    """The fastest product, over matrices that grow.
+    """Return the fastest product, over matrices that grow.
 
     Args:
         product: what multiplies matrices of so many rows and columns.
@@ -94,7 +94,7 @@ class Probe(ABC):
 
     @abstractmethod
     def product(self, dtype: str, n: int) -> Run:
-        """A product of two matrices with n rows and columns."""
+        """Return a product of two matrices with n rows and columns."""
 
     @abstractmethod
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
@@ -102,12 +102,12 @@ class Probe(ABC):
 
     @abstractmethod
     def upload(self, nbytes: int) -> Run:
-        """A copy of so many bytes from the host's memory to the device's."""
+        """Return a copy of so many bytes from the host's memory to the device's."""
 
     @abstractmethod
     def download(self, nbytes: int) -> Run:
-        """A copy of so many bytes from the device's memory to the host's."""
+        """Return a copy of so many bytes from the device's memory to the host's."""
 
     @abstractmethod
     def nothing(self) -> Run:
-        """The smallest operation: what it takes is what starting any operation takes."""
+        """Return the smallest operation: what it takes is what starting any operation takes."""

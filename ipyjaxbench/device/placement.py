@@ -42,7 +42,7 @@ class ArrayPlacement(ArrayInfo):
     arrays: PositiveInt = 1
 
     def on_devices(self) -> dict[str, int]:
-        """Bytes on each device; one that has a copy of all has all of them.
+        """Return the bytes on each device; one that has a copy of all has all of them.
 
         Example:
             >>> ArrayPlacement("x", "jax", "int8", (4,), 4, ("cpu:0", "cpu:1")).on_devices()
@@ -91,7 +91,7 @@ class Placements(Result):
     largest: tuple[ArrayPlacement, ...] = ()
 
     def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
-        """Arrays and bytes on each device; what shares the memory of another counts once.
+        """Return arrays and bytes on each device; what shares the memory of another counts once.
 
         Args:
             framework: whose arrays count; empty for all. Several have a device of the same name.

@@ -21,7 +21,7 @@ _MOST_ROWS = 16  # of a picture of several arrays
 
 @report.register
 def _(w: Placements) -> Report:
-    """The blocks in the order in which they are read."""
+    """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(w)]
     ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
     if ranked:
@@ -88,7 +88,7 @@ def _where(each: ArrayPlacement) -> Iterator[str]:
 
 
 def _pictures(arrays: Sequence[ArrayPlacement]) -> Iterator[Block]:
-    """One picture of all where that is small, and what its parts take for each."""
+    """Yield one picture of all where that is small, and what its parts take for each."""
     together = _together(arrays) if len(arrays) > 1 else None
     if together is not None:
         yield together
@@ -101,7 +101,7 @@ def _pictures(arrays: Sequence[ArrayPlacement]) -> Iterator[Block]:
 
 
 def _together(arrays: Sequence[ArrayPlacement]) -> Grid | None:
-    """Devices down, arrays across; devices with the same parts of all share a row."""
+    """Return devices down and arrays across; devices with the same parts of all share a row."""
     cuts = [each.sharding.parts_by_device() for each in arrays if each.sharding is not None]
     rows: dict[tuple[str, ...], list[str]] = {}
     for device in dict.fromkeys(device for parts in cuts for device in parts):
@@ -186,7 +186,7 @@ def _memory(device: Device) -> str:
 
 
 def folded(arrays: Sequence[ArrayPlacement], most: int) -> list[ArrayPlacement]:
-    """The same arrays in fewer lines, where there are more than ``most``.
+    """Return the same arrays in fewer lines, where there are more than ``most``.
 
     Args:
         arrays: in the order in which they are told.
@@ -211,7 +211,7 @@ def folded(arrays: Sequence[ArrayPlacement], most: int) -> list[ArrayPlacement]:
 
 
 def _cut(name: str, steps: Sequence[str], depth: int) -> str:
-    """The name up to a step; one that has no more steps stays whole."""
+    """Return the name up to a step; one that has no more steps stays whole."""
     return name[: len(name) - sum(map(len, steps[depth:]))] if steps[depth:] else name
 
 

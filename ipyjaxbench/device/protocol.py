@@ -133,12 +133,12 @@ def is_operator(function: Any) -> bool:
 
 
 def name_of(function: Any) -> str:
-    """The name of a function; "" where it has none."""
+    """Return the name of a function; "" where it has none."""
     return objects.name_of(function)
 
 
 def receiver(function: Any) -> Any:
-    """What a bound method is bound to; None where it is none."""
+    """Return what a bound method is bound to; None where it is none."""
     is_bound = objects.is_of(function, MethodType, BuiltinMethodType, MethodWrapperType)
     owner = function.__self__ if is_bound else None
     return None if objects.is_of(owner, ModuleType) else owner

@@ -69,11 +69,11 @@ class Sharding:
         return max(held) * len(held) / max(sum(held), 1)
 
     def largest(self, itemsize: int) -> int:
-        """Bytes on the device that holds most."""
+        """Return the bytes on the device that holds most."""
         return max((_size(shard.region) for shard in self.shards), default=0) * itemsize
 
     def bytes_on(self, nbytes: int) -> dict[str, int]:
-        """Bytes on each device.
+        """Return the bytes on each device.
 
         Args:
             nbytes: of one copy of the whole array.
@@ -82,7 +82,7 @@ class Sharding:
         return {shard.device: nbytes * _size(shard.region) // whole for shard in self.shards}
 
     def cut(self) -> list[int]:
-        """Axes of the array that are cut."""
+        """Return the axes of the array that are cut."""
         return [axis for axis in range(len(self.shape)) if self._parts(axis) > 1]
 
     def describe(self) -> str:
@@ -116,12 +116,12 @@ class Sharding:
         return len({shard.region[axis] for shard in self.shards})
 
     def axis(self, axis: int) -> str:
-        """What an axis is called."""
+        """Return what an axis is called."""
         names = _NAMES.get(len(self.shape), ())
         return names[axis] if axis < len(names) else f"axis {axis}"
 
     def grids(self) -> Iterator[tuple[str, list[list[str]], list[str], list[str]]]:
-        """Pictures of at most two axes each, that show which devices hold which part.
+        """Yield pictures of at most two axes each, that show which devices hold which part.
 
         Yields:
             A caption, the cells row by row, the heads of the rows and of the columns.
@@ -152,7 +152,7 @@ class Sharding:
             yield caption, table, heads, tops
 
     def parts_by_device(self) -> dict[str, str]:
-        """Which part each device holds, in words.
+        """Return which part each device holds, in words.
 
         Example:
             >>> halves = (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))
@@ -194,7 +194,7 @@ def short(devices: Sequence[str]) -> str:
 
 
 def _ranges(numbers: Sequence[str]) -> Iterator[str]:
-    """Neighbours as from and to, where there are more than two."""
+    """Yield neighbours as from and to, where there are more than two."""
     if not all(number.isdigit() for number in numbers):
         yield from numbers
         return

@@ -14,7 +14,7 @@ _NAMED = 4  # arrays that are named
 
 @report.register
 def _(t: Transfers) -> Report:
-    """The blocks in the order in which they are read."""
+    """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(t)]
     if t.transfers:
         head = ("line", "way", "size", "took", "what")
@@ -40,7 +40,7 @@ def _headline(t: Transfers) -> Headline:
 
 
 def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
-    """In their order; where there are very many, the largest."""
+    """Yield rows in their order; where there are very many, the largest."""
     weights = sorted(transfers, key=lambda each: (-each.copied, -each.nbytes))[:_MOST]
     kept = {id(each) for each in weights}
     for each in transfers:

@@ -101,7 +101,7 @@ class Watched:
         self._stack.enter_context(instrument.hooked(functions, self, operators=True))
 
     def pick(self, site: Site, function: Any, /) -> Any:
-        """What looks at the arguments, and makes the call."""
+        """Return what looks at the arguments, and makes the call."""
         return partial(self.call, site, function)
 
     def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
@@ -124,7 +124,7 @@ class Watched:
                 function.__code__ = self._codes.get(id(function), function.__code__)
 
     def result(self, code: str, error: BaseException | None, *unseen: str) -> Transfers:
-        """What was seen, once the context has ended."""
+        """Return what was seen, once the context has ended."""
         now = LiveArrays(self._frameworks, self._names())
         created, freed = now.created_since(self._before), self._before.freed()
         seen = tuple(self._found.values())

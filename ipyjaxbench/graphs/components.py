@@ -50,7 +50,7 @@ class Count:
 
 
 def by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
-    """How much each line of code computes, file by file and in order.
+    """Return how much each line of code computes, file by file and in order.
 
     Args:
         steps: of each operation the file, the line (0 where it is not known), what it is called,
@@ -77,7 +77,7 @@ def by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
 
 
 def line_of(file: str, number: int) -> str:
-    """The text of a line of the user's code."""
+    """Return the text of a line of the user's code."""
     return linecache.getline(file, number).strip()
 
 
@@ -200,7 +200,7 @@ class Live(ABC):
 
     @abstractmethod
     def text(self, stage: str) -> str:
-        """The whole text of a stage."""
+        """Return the whole text of a stage."""
 
     @abstractmethod
     def nodes(self) -> Sequence[Node]:
@@ -208,11 +208,11 @@ class Live(ABC):
 
     @abstractmethod
     def compiled(self) -> Compiled | None:
-        """What the framework's compiler makes of it; None where it does not tell."""
+        """Return what the framework's compiler makes of it; None where it does not tell."""
 
     @abstractmethod
     def load(self, nbytes: int) -> Load | None:
-        """What it has to do.
+        """Return what it has to do.
 
         Args:
             nbytes: of what goes in, comes out, and is part of it.
@@ -223,4 +223,4 @@ class Live(ABC):
 
     @abstractmethod
     def checks(self) -> tuple[Note, ...]:
-        """What it holds that may not be expected."""
+        """Return what it holds that may not be expected."""

@@ -13,7 +13,7 @@ from ipyjaxbench.reports.result import Result
 
 
 def difference(before: "Graph", now: "Graph") -> "Graph":
-    """A graph whose text is what differs from another one.
+    """Return a graph whose text is what differs from another one.
 
     Args:
         before: the other one.
@@ -110,7 +110,7 @@ class Graph(Result):
         return self.graph if self.framework == "jax" else None
 
     def text(self, stage: str | None = None) -> str:
-        """The whole text of a stage; a late one is made when it is asked for.
+        """Return the whole text of a stage; a late one is made when it is asked for.
 
         Args:
             stage: as ``--stage`` takes it; None for the one that is shown.

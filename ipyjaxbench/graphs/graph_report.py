@@ -18,7 +18,7 @@ _PARTS_WIDTH = 20  # columns for the primitives of a line
 
 @report.register
 def _(g: Graph) -> Report:
-    """The blocks in the order in which they are read."""
+    """Return the blocks in the order in which they are read."""
     marked = sorted(g.notes, key=lambda note: note.mark != CHANGES_MEANING)
     blocks: list[Block] = [_headline(g), Code(g.form, g.program), *_estimates(g)]
     blocks += [Facts((*_rows(g),)), Notes(tuple(marked)), *_tables(g)]
@@ -119,7 +119,7 @@ def _estimates(g: Graph) -> Iterator[Table]:
 
 
 def _estimate(each: Estimate) -> tuple[str, ...]:
-    """A row; where several chips work together it is that of one."""
+    """Return a row; where several chips work together it is that of one."""
     is_known = not (each.error or _is_too_large(each))
     word = "failed" if each.error else "too large"
     if is_known:
@@ -170,7 +170,7 @@ def _work(count: Count) -> str:
 
 
 def _parts(names: Sequence[str]) -> str:
-    """As many as leave room for the line of code."""
+    """Return as many as leave room for the line of code."""
     shown = [*names[:1]]
     for name in names[1:]:
         if len(", ".join([*shown, name])) > _PARTS_WIDTH:
@@ -187,7 +187,7 @@ def _several(values: Sequence["Value"]) -> str:
 
 
 def _size(values: Sequence["Value"]) -> str:
-    """Bytes of several arrays; "?" stands for those that are known when the program runs."""
+    """Return bytes of several arrays; "?" stands for those that are known when the program runs."""
     known = [value.nbytes for value in values if value.sized]
     if len(known) == len(values):
         return units.size(sum(known))

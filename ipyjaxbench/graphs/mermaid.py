@@ -9,7 +9,7 @@ _MOST = 80  # what a person can still follow
 
 
 def drawing(nodes: Sequence[Node]) -> str:
-    """The text of a flow chart.
+    """Return the text of a flow chart.
 
     Args:
         nodes: in the order in which they are computed; what does not fit is one node.

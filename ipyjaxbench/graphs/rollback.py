@@ -39,13 +39,13 @@ def rolled_back(
 
 
 def roots_of(call: Call) -> dict[str, object]:
-    """What a call is made of, by name."""
+    """Return what a call is made of, by name."""
     given = dict(zip(call.labels, call.args, strict=True))
     return {"self": call.function, **given, **call.kwargs}
 
 
 def roots_in(error: BaseException) -> dict[str, object]:
-    """What the user's functions that raised an error know by name."""
+    """Return what the user's functions that raised an error know by name."""
     found: dict[str, object] = {}
     known: set[int] = set()
     cause: BaseException | None = error
@@ -80,7 +80,7 @@ class RolledBack(Live):
         return self._live.program
 
     def text(self, stage: str) -> str:
-        """The whole text of a stage."""
+        """Return the whole text of a stage."""
         __tracebackhide__ = True
         with rolled_back(roots_of(self._call), self._framework):
             return self._live.text(stage)
@@ -90,16 +90,16 @@ class RolledBack(Live):
         return tuple(self._live.nodes())
 
     def compiled(self) -> Compiled | None:
-        """What the framework's compiler makes of it."""
+        """Return what the framework's compiler makes of it."""
         with rolled_back(roots_of(self._call), self._framework):
             return self._live.compiled()
 
     def load(self, nbytes: int) -> Load | None:
-        """What it has to do."""
+        """Return what it has to do."""
         return self._live.load(nbytes)
 
     def checks(self) -> tuple[Note, ...]:
-        """What it holds that may not be expected."""
+        """Return what it holds that may not be expected."""
         with rolled_back(roots_of(self._call), self._framework):
             return self._live.checks()
 

@@ -23,7 +23,7 @@ _SLIGHT, _SLIGHTEST = 1e-3, 1e-4  # weights of what has no measure
 
 
 def causes(conditions: Conditions) -> list[str]:
-    """What may have disturbed the samples, weightiest first.
+    """Return what may have disturbed the samples, weightiest first.
 
     Args:
         conditions: of the time in which they were taken.
@@ -75,7 +75,7 @@ def _cpus(c: Conditions) -> Iterator[tuple[float, str]]:
 
 
 def _waiting(c: Conditions) -> float:
-    """Seconds for which threads of this process waited for a CPU, as well as it is told."""
+    """Return seconds for which threads of this process waited for a CPU, as well as it is told."""
     if c.waited is not None:
         return max(c.waited - (c.throttled or 0.0), 0.0)
     if c.pressure is not None:

@@ -10,7 +10,7 @@ _READINGS = 101
 
 
 def _cpu_ns() -> int:
-    """CPU time of this process, user and system, in nanoseconds."""
+    """Return the CPU time of this process, user and system, in nanoseconds."""
     return time.process_time_ns()
 
 
@@ -48,7 +48,7 @@ class Clock:
 
     @classmethod
     def elapsed(cls) -> "Clock":
-        """The default: elapsed time from the clock of highest resolution."""
+        """Return the default: elapsed time from the clock of highest resolution."""
         return cls(time.perf_counter_ns, time.perf_counter_ns, time.sleep)
 
     @classmethod
@@ -58,5 +58,5 @@ class Clock:
 
     @classmethod
     def cpu(cls) -> "Clock":
-        """CPU time of the process, user and system, over all its threads (``-c``)."""
+        """Return the CPU time of the process, user and system, over all its threads (``-c``)."""
         return cls(_cpu_ns, time.perf_counter_ns, time.sleep)

@@ -70,7 +70,7 @@ class Conditions:
         return ((self.others or 0.0) + (self.steal or 0.0)) / self.wall / self.cpus
 
     def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
+        """Return why these facts cannot be true, in words; None where they can."""
         facts = [self.wall, self.cpu, self.busy, self.waited, self.pressure, self.throttles]
         facts += [self.throttled, self.steal, self.switches, self.collections]
         if any(fact is not None and not 0 <= fact < math.inf for fact in facts):
@@ -141,7 +141,7 @@ class Meter:
 
 @cache
 def environment(root: Path = _ROOT) -> dict[str, str | int | float | None]:
-    """What machine this is, for records and reports of bugs; it does not name the machine.
+    """Return what machine this is, for records and reports of bugs; it does not name the machine.
 
     Args:
         root: of the file tree that Linux tells in.

@@ -12,7 +12,7 @@ _FOLDER, FILE = 0o700, 0o600
 
 
 def folder(name: str) -> Path | None:
-    """The folder for one sort of file, made where it is missing.
+    """Return the folder for one sort of file, made where it is missing.
 
     Args:
         name: "history" or "ceilings".
@@ -41,7 +41,7 @@ def _close(folder: Path) -> None:
 
 
 def place(name: str) -> Path:
-    """Where the folder for one sort of file is, or would be; nothing is made."""
+    """Return where the folder for one sort of file is, or would be; nothing is made."""
     from jupyter_core.paths import jupyter_data_dir
 
     return Path(jupyter_data_dir()) / "ipyjaxbench" / name

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 
 def revision(directory: str) -> str:
-    """The commit that is checked out.
+    """Return the commit that is checked out.
 
     Args:
         directory: in it or above it Git keeps its files.
@@ -38,7 +38,7 @@ def _git(directory: str) -> str:
 
 
 def _commit(place: str, name: str) -> str:
-    """What a branch stands for; several work trees share one folder of branches."""
+    """Return what a branch stands for; several work trees share one folder of branches."""
     try:
         return _read(place, name)
     except FileNotFoundError:

@@ -55,13 +55,13 @@ def prepare() -> None:
 
 
 def driver() -> str:
-    """The driver's version, such as "570.86.10"; empty where it cannot be asked."""
+    """Return the driver's version, such as "570.86.10"; empty where it cannot be asked."""
     told = _ask(_nvml(), "nvmlSystemGetDriverVersion") or ""
     return told.decode(errors="replace") if isinstance(told, bytes) else str(told)
 
 
 def gpus() -> tuple[Gpu, ...]:
-    """All GPUs that the driver shows, in its order; empty where it cannot be asked."""
+    """Return all GPUs that the driver shows, in its order; empty where it cannot be asked."""
     nvml = _nvml()
     count = _ask(nvml, "nvmlDeviceGetCount") or 0
     handles = [_ask(nvml, "nvmlDeviceGetHandleByIndex", index) for index in range(count)]
@@ -97,7 +97,7 @@ def _users(nvml: Any, handle: Any) -> set[int]:
 
 
 def _nvml() -> Any:
-    """The initialised binding; None where there is none, or no driver."""
+    """Return the initialised binding; None where there is none, or no driver."""
     global _ready
     # Whatever a broken driver or binding raises, the measurement goes on without it.
     try:
@@ -112,7 +112,7 @@ def _nvml() -> Any:
 
 
 def _ask(nvml: Any, function: str, *args: Any) -> Any:
-    """What a function tells; None where this binding, driver or GPU does not."""
+    """Return what a function tells; None where this binding, driver or GPU does not."""
     try:
         return getattr(nvml, function)(*args)
     except Exception:  # noqa: BLE001  each driver has its own way to say no

@@ -50,13 +50,13 @@ class Throttling(NamedTuple):
 
 
 def pressure(root: Path) -> float | None:
-    """Seconds in which some program of the machine waited for a CPU ("some" of PSI)."""
+    """Return the seconds in which some program of the machine waited for a CPU ("some" of PSI)."""
     found = _PRESSURE.search(_text(root / "proc/pressure/cpu"))
     return int(found[1]) * 1e-6 if found else None
 
 
 def cpu_times(root: Path) -> CpuTimes | None:
-    """CPU time of all programs."""
+    """Return the CPU time of all programs."""
     found = _CPU_TIMES.search(_text(root / "proc/stat"))
     if found is None:
         return None
@@ -67,7 +67,7 @@ def cpu_times(root: Path) -> CpuTimes | None:
 
 
 def waits(root: Path) -> dict[str, float] | None:
-    """Seconds that each thread of this process was ready to run and waited for a CPU."""
+    """Return the seconds that each thread of this process was ready to run and waited for a CPU."""
     folder = f"{root}/proc/self/task"
     found, ran = {}, 0
     try:
@@ -93,7 +93,7 @@ def waits(root: Path) -> dict[str, float] | None:
 
 
 def throttling(root: Path) -> Throttling | None:
-    """How the CPU quotas of this process's groups, and of those around them, stopped it."""
+    """Return how the CPU quotas of this process's groups, and of those around them, stopped it."""
     times, seconds, told = 0, 0.0, False
     for folder in _groups(root):
         stat = _text(folder / "cpu.stat")
@@ -106,7 +106,7 @@ def throttling(root: Path) -> Throttling | None:
 
 
 def quota(root: Path) -> float | None:
-    """How many CPUs the tightest quota allows, such as 1.5; None where there is no quota."""
+    """Return how many CPUs the tightest quota allows, such as 1.5; None where there is no quota."""
     limits = []
     for folder in _groups(root):
         text = _text(folder / "cpu.max") or " ".join(
@@ -119,26 +119,26 @@ def quota(root: Path) -> float | None:
 
 
 def cpu_model(root: Path) -> str | None:
-    """What the CPU calls itself; not told on Arm."""
+    """Return what the CPU calls itself; not told on Arm."""
     found = _CPU_MODEL.search(_text(root / "proc/cpuinfo"))
     return found[1].strip() if found else None
 
 
 def largest_cache(root: Path) -> int | None:
-    """Bytes of the first CPU's largest cache."""
+    """Return the bytes of the first CPU's largest cache."""
     found = (root / "sys/devices/system/cpu/cpu0/cache").glob("index*/size")
     sizes = [_CACHE.fullmatch(_text(path)) for path in found]
     return max((int(s[1]) * _UNITS[s[2]] for s in sizes if s), default=None)
 
 
 def memory(root: Path) -> int | None:
-    """Bytes of memory of the machine."""
+    """Return the bytes of memory of the machine."""
     found = _MEMORY.search(_text(root / "proc/meminfo"))
     return int(found[1]) * 1024 if found else None
 
 
 def memory_limit(root: Path) -> int | None:
-    """Bytes that the tightest control group allows; None where there is no limit."""
+    """Return the bytes that the tightest control group allows; None where there is no limit."""
     limits = []
     for folder in _groups(root, "memory"):
         text = _text(folder / "memory.max") or _text(folder / "memory.limit_in_bytes")
@@ -173,7 +173,7 @@ def _groups(root: Path, controller: str = "cpu") -> Iterator[Path]:
 
 
 def _text(path: Path) -> str:
-    """The file's text; empty where it cannot be read."""
+    """Return the file's text; empty where it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError):

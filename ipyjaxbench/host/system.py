@@ -15,20 +15,20 @@ def usable_cpus() -> int:
 
 
 def host_memory() -> int:
-    """Bytes that this process may still take."""
+    """Return the bytes that this process may still take."""
     import psutil
 
     return int(psutil.virtual_memory().available)
 
 
 def in_words(error: Exception) -> str:
-    """What went wrong inside of a framework, in one short line."""
+    """Return what went wrong inside of a framework, in one short line."""
     first, *_ = f"{type(error).__name__}: {error}".splitlines()
     return first[:100]
 
 
 def of_kind(values: Sequence[object], *kinds: type) -> list[Any]:
-    """Those among a user's values that are of these kinds, by their real type.
+    """Return those among a user's values that are of these kinds, by their real type.
 
     `isinstance` also asks for ``__class__``, where a proxy may run code or raise.
     """

@@ -141,7 +141,7 @@ def _measurements(saved: Saved) -> Iterator[tuple[str, Measurement]]:
 
 
 def _paired(before: Sequence[_Timed], after: Sequence[_Timed]) -> list[tuple[_Timed, _Timed]]:
-    """What is the same in both, in the order of the second."""
+    """Return what is the same in both, in the order of the second."""
     left, partners = list(before), dict[int, _Timed]()
     for key in _KEYS:
         known: dict[Hashable, _Timed] = {}
@@ -169,7 +169,7 @@ def _pair(before: _Timed, after: _Timed) -> Pair:
 def _differences(
     pairs: Sequence[tuple[_Timed, _Timed]], before: str, after: str
 ) -> tuple[str, ...]:
-    """What differs around any pair, each once."""
+    """Return what differs around any pair, each once."""
     found = (
         words
         for one, other in pairs

@@ -97,7 +97,7 @@ class HistoryEntry:
         return " ".join([shown, *(f"{name}={value}" for name, value in self.at.items())])
 
     def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
+        """Return why these facts cannot be true, in words; None where they can."""
         if self.schema != SCHEMA:
             return f"it has schema {self.schema}, and this version reads {SCHEMA}"
         if sum(self.rounds) != len(self.picoseconds):
@@ -108,7 +108,7 @@ class HistoryEntry:
 def entries(
     result: Result, label: str, *, when: float, where: Location, revision: str
 ) -> Iterator[HistoryEntry]:
-    """What is kept of a result: one entry for each measurement in it.
+    """Yield what is kept of a result: one entry for each measurement in it.
 
     Args:
         result: of a magic; one that holds no measurement gives nothing.
@@ -158,7 +158,7 @@ def _arms(compared: Comparison, at: dict[str, str]) -> Iterator[_Named]:
 def _thinned(
     batches: Sequence[tuple[int, int]], rounds: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Some of the samples, evenly taken, with as much of their rounds."""
+    """Return some of the samples, evenly taken, with as much of their rounds."""
     n, most = len(batches), _MOST_SAMPLES
     taken = list(range(n)) if n <= most else [i * n // most for i in range(most)]
     ends = [0, *itertools.accumulate(rounds)]

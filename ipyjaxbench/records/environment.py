@@ -91,12 +91,12 @@ class Environment:
 
 
 def devices(m: Measurement) -> tuple[str, ...]:
-    """Where the values lived that a measurement read and gave."""
+    """Return where the values lived that a measurement read and gave."""
     placements = (*m.inputs, *m.outputs)
     return tuple(sorted({device for place in placements for device in place.devices}))
 
 
 def data(m: Measurement) -> dict[str, str]:
-    """What a measurement read, by name: types and shapes, or how many arrays."""
+    """Return what a measurement read, by name: types and shapes, or how many arrays."""
     named = [dataclasses.replace(place, name="", devices=()) for place in m.inputs[:_MOST_NAMES]]
     return {place.name: kind.words() for place, kind in zip(m.inputs, named, strict=False)}

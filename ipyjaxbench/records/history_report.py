@@ -16,7 +16,7 @@ _LONGEST_NAME, _LONGEST_WITH = 16, 20
 
 @report.register
 def _(h: History) -> Report:
-    """The blocks in the order in which they are read."""
+    """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(h)]
     if h.entries:
         blocks += [_table(h), *(_pictures(h) if h.plotted else ())]
@@ -57,7 +57,7 @@ def _row(entry: HistoryEntry, now: float) -> tuple[str, ...]:
 
 
 def moment(when: float, now: float) -> str:
-    """A moment in local time; the year stands where it is another one."""
+    """Return a moment in local time; the year stands where it is another one."""
     try:
         then, today = datetime.fromtimestamp(when), datetime.fromtimestamp(now)
     except (OverflowError, OSError, ValueError):  # of a forged record
@@ -66,7 +66,7 @@ def moment(when: float, now: float) -> str:
 
 
 def _pictures(h: History) -> Iterator[Chart]:
-    """The median over time of the names that have two of them at least."""
+    """Yield the median over time of the names that have two of them at least."""
     by_name: dict[str, list[HistoryEntry]] = {}
     for entry in reversed(h.entries):
         if entry.median > 0:

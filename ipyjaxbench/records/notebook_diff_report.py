@@ -19,7 +19,7 @@ _RULE = (
 
 @report.register
 def _(r: Rerun) -> Report:
-    """The blocks in the order in which they are read."""
+    """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(r)]
     if r.differs:
         blocks.append(Facts((("differs", _some(r.differs, " · ")),)))
@@ -31,7 +31,7 @@ def _(r: Rerun) -> Report:
 
 
 def names(r: Rerun) -> tuple[str, str]:
-    """The notebooks' names; with their folders where these alone tell them apart."""
+    """Return the notebooks' names; with their folders where these alone tell them apart."""
     before, after = PurePath(r.before), PurePath(r.after)
     if before.name != after.name:
         return before.name, after.name

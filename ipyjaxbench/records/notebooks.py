@@ -136,7 +136,7 @@ class _Cell:
         return self.source if isinstance(self.source, str) else "".join(self.source)
 
     def records(self) -> Iterator[object]:
-        """What the outputs hold under the name of a record."""
+        """Yield what the outputs hold under the name of a record."""
         for output in self.outputs:
             data = output.get("data")
             if isinstance(data, dict) and MIME in data:
@@ -185,7 +185,7 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
 
 
 def _decoded(given: str) -> dict[str, Any]:
-    """The whole file as plain data."""
+    """Return the whole file as plain data."""
     import msgspec
 
     path = Path(given)
@@ -235,7 +235,7 @@ def _of_cell(number: int, cell: _Cell) -> Iterator[Saved | Refused]:
 
 
 def _result(record: object) -> tuple[Result, Headline | None]:
-    """The result that a record holds, and what its report says first."""
+    """Return the result that a record holds, and what its report says first."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         raise RecordError(f"{str(kind)[:40]!r} is no kind of result: {', '.join(KINDS)}")
@@ -250,7 +250,7 @@ def _result(record: object) -> tuple[Result, Headline | None]:
 def _magic(
     magics: Sequence[tuple[int, re.Match[str]]], result: Result, order: int
 ) -> tuple[int, str]:
-    """The line of the magic that gave a result, and the name that it was given."""
+    """Return the line of the magic that gave a result, and the name that it was given."""
     if isinstance(result, Measurement) and len(magics) > 1:
         first = (result.code.splitlines() or [""])[0]
         magics = [each for each in magics if first in each[1]["rest"]] or magics

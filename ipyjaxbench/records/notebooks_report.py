@@ -13,7 +13,7 @@ _LONGEST = 34
 
 @report.register
 def _(n: NotebookRecords) -> Report:
-    """The blocks in the order in which they are read."""
+    """Return the blocks in the order in which they are read."""
     shown = units.count(len(n.records), "record")
     detail = f"in {PurePath(n.path).name}"
     blocks: list[Block] = [Headline("notebook", shown, detail, "", "")]

@@ -40,7 +40,7 @@ def look(asked: HistoryOptions, here: Location, trouble: str = "") -> History:
 def _rules(
     asked: HistoryOptions, here: Location, now: float
 ) -> Iterator[Callable[[HistoryEntry], bool]]:
-    """What an entry has to be."""
+    """Yield what an entry has to be."""
     if asked.text:
         wanted = asked.text.casefold()
         yield lambda e: wanted in e.name.casefold() or wanted in e.code.casefold()
@@ -58,7 +58,7 @@ def _rules(
 def candidates(
     kept: StoreContents, name: str, *, label: str, code: str, clock: str
 ) -> tuple[HistoryEntry, ...]:
-    """The measurements that a name, "last" or "best" may mean.
+    """Return the measurements that a name, "last" or "best" may mean.
 
     Args:
         kept: what is in the store.
@@ -80,7 +80,7 @@ def candidates(
 def chosen_of(
     found: Sequence[HistoryEntry], name: str, data: Mapping[str, str]
 ) -> HistoryEntry | None:
-    """The one that is meant.
+    """Return the one that is meant.
 
     Args:
         found: what `candidates` gave.

@@ -64,7 +64,7 @@ class Journal:
                 file.close()
 
     def _open(self) -> FileIO:
-        """The file, made anew where it was removed, and in a process that was forked."""
+        """Return the file, made anew where it was removed, and in a process that was forked."""
         if self._file is not None:
             with suppress(OSError):
                 if self._owner == os.getpid() and os.fstat(self._file.fileno()).st_nlink:
@@ -119,7 +119,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def read() -> StoreContents:
-    """All that is in the store; a line that cannot be read is left out, and counted."""
+    """Return all that is in the store; a line that cannot be read is left out, and counted."""
     entries: list[HistoryEntry] = []
     unread: dict[str, int] = {}
     for path, _ in _files(data_dir.folder("history")):
@@ -152,7 +152,7 @@ def prune(age: float) -> tuple[int, int]:
 
 
 def _read(path: Path) -> tuple[list[HistoryEntry], int]:
-    """The entries of one file, and how many lines could not be read."""
+    """Return the entries of one file, and how many lines could not be read."""
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES)
@@ -188,7 +188,7 @@ def _keep_small(place: Path) -> None:
 
 
 def _files(place: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
-    """The files of the store; one that vanishes meanwhile is left out."""
+    """Yield the files of the store; one that vanishes meanwhile is left out."""
     try:
         found = list(os.scandir(place)) if place else []
     except OSError:

@@ -28,7 +28,7 @@ _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 
 
 def letters(series: Sequence[Series]) -> list[str]:
-    """A sign for each line: the first letter of its name that no other has taken."""
+    """Return a sign for each line: the first letter of its name that no other has taken."""
     taken: list[str] = []
     for each in series:
         wanted = [*each.label, *string.ascii_letters, *string.digits]
@@ -87,13 +87,13 @@ def picture(chart: Chart) -> str:
 
 
 def legend(chart: Chart) -> list[tuple[str, str, str]]:
-    """An image, its words and a name for each line, from the highest end to the lowest."""
+    """Return an image, its words and a name for each line, from the highest end to the lowest."""
     order = sorted(enumerate(chart.series), key=lambda each: -each[1].points[-1][1])
     return [(_sample(number), _shape(number), each.label) for number, each in order]
 
 
 def scales(chart: Chart) -> str:
-    """Where both scales begin and end, in words."""
+    """Return where both scales begin and end, in words."""
     first, last = _across(chart)
     low, high = (units.duration(height, 2) for height in _heights(chart))
     kind = "both logarithmic" if chart.ends is None else "upwards logarithmic"
@@ -128,7 +128,7 @@ def _polyline(points: Sequence[tuple[float, float]], style: str) -> str:
 
 
 def _mark(at: tuple[float, float], number: int) -> str:
-    """A shape of its own for each of neighbouring lines, for those who see no difference."""
+    """Return a shape of its own for each of neighbouring lines, for those who see no difference."""
     where = f"translate({at[0]:.1f} {at[1]:.1f})"
     return f'<path transform="{where}" d="{_SHAPES[_shape(number)]}" fill="{_colour(number)}"/>'
 
@@ -142,7 +142,7 @@ def _colour(number: int) -> str:
 
 
 def described(chart: Chart) -> str:
-    """The picture in words, for those who do not see it."""
+    """Return the picture in words, for those who do not see it."""
     scales = "both logarithmic" if chart.ends is None else f"from {' to '.join(chart.ends)}"
     lines = (
         f"{each.label}: " + ", ".join(f"{_at(chart, x)}{y:.3g} s" for x, y, *_ in each.points)
@@ -156,7 +156,7 @@ def _at(chart: Chart, x: float) -> str:
 
 
 def _across(chart: Chart) -> tuple[str, str]:
-    """Words for the ends of the horizontal scale."""
+    """Return words for the ends of the horizontal scale."""
     if chart.ends is not None:
         return chart.ends
     left, right = _ends(chart, 0)

@@ -33,7 +33,7 @@ _LONG_WORD = re.compile(r"\S{24}(?=\S)")
 
 
 def render(report: Report) -> str:
-    """The report as one self-contained element.
+    """Return the report as one self-contained element.
 
     Args:
         report: what to show.
@@ -68,7 +68,7 @@ def _breakable(text: str) -> "Markup":
 
 
 def _tint(grid: Grid, cell: str) -> str:
-    """The same colour for the same devices, which reads in light and dark."""
+    """Return the same colour for the same devices, which reads in light and dark."""
     known = list(dict.fromkeys(each for row in grid.rows for each in row[1:]))
     return f"{_TINTS[known.index(cell) % len(_TINTS)]}55"
 

@@ -41,7 +41,7 @@ class Reported:
         return text.render(self.report())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
-        """Text and HTML."""
+        """Return text and HTML."""
         from ipyjaxbench.reports import html, text
 
         report = self.report()
@@ -74,7 +74,7 @@ class Result(Reported):
 
     @final
     def to_dict(self) -> dict[str, Any]:
-        """A record of plain dictionaries, lists, numbers and strings, fit for JSON.
+        """Return a record of plain dictionaries, lists, numbers and strings, fit for JSON.
 
         Returns:
             The facts with the schema's version and the kind of result.

@@ -44,7 +44,7 @@ _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13})
 
 
 def render(report: Report, *, coloured: bool = False) -> str:
-    """The report as lines; ASCII only where standard output cannot show more.
+    """Return the report as lines; ASCII only where standard output cannot show more.
 
     Args:
         report: what to show.
@@ -58,12 +58,12 @@ def render(report: Report, *, coloured: bool = False) -> str:
 
 
 def spelled(line: str) -> str:
-    """A line as standard output can show it: ASCII where it cannot show more."""
+    """Return a line as standard output can show it: ASCII where it cannot show more."""
     return line if _can_be_shown(line) else units.plain(line)
 
 
 def width() -> int:
-    """Columns of the terminal where there is one, 80 at most."""
+    """Return the columns of the terminal where there is one, 80 at most."""
     if not (_is_terminal() or "COLUMNS" in os.environ):
         return WIDTH  # a process may have a terminal that is not where it shows
     return max(min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH), _NARROWEST)
@@ -154,7 +154,7 @@ def _print_headline(console: "Console", block: Headline, labels: int, say: Spell
 
 
 def _bars(counts: Sequence[int]) -> str:
-    """One column for each count, empty only where there is nothing."""
+    """Return one column for each count, empty only where there is nothing."""
     top = max(counts)
     return "".join(HEIGHTS[math.ceil(8 * n / top) - 1] if n else " " for n in counts)
 

@@ -49,7 +49,7 @@ class Leaf:
     layout: str = ""
 
     def words(self) -> str:
-        """As reports spell it.
+        """Return it as reports spell it.
 
         Example:
             >>> Leaf("array", "float32", (3,)).words(), Leaf("int", value="3").words()
@@ -101,7 +101,7 @@ class Change:
     new: str = ""
 
     def words(self) -> str:
-        """In one line.
+        """Return it in one line.
 
         Example:
             >>> Change("shape", "x", "f32[3]", "f32[4]").words()
@@ -146,7 +146,7 @@ class CacheMiss:
 
 
 def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
-    """In what a signature differs from the one that is most like it.
+    """Return in what a signature differs from the one that is most like it.
 
     Args:
         new: the signature.
@@ -166,19 +166,19 @@ def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False)
 
 
 def _about_traces(found: Sequence[Change]) -> list[Change]:
-    """What can have caused a trace; a number's value only where nothing else can."""
+    """Return what can have caused a trace; a number's value only where nothing else can."""
     rules = ((*PLACEMENT, "number"), PLACEMENT, ())
     kept = ([c for c in found if c.kind not in rule] for rule in rules)
     return next(filter(None, kept), [])
 
 
 def _distance(found: Sequence[Change]) -> tuple[int, int]:
-    """Fewest and lightest first; a signature that explains nothing comes last."""
+    """Return a key by which the fewest and lightest come first, and no changes come last."""
     return (len(found) or len(KINDS), -sum(KINDS.index(c.kind) for c in found))
 
 
 def changes(old: Signature, new: Signature) -> Iterator[Change]:
-    """In what two signatures differ."""
+    """Yield in what two signatures differ."""
     if old.function != new.function:
         yield from _function_changes(old, new)
     yield from _form_changes(old, new)

@@ -67,11 +67,11 @@ class Observer:
         return function
 
     def calls(self) -> tuple[TracedCall, ...]:
-        """What was written down, in the order in which it began."""
+        """Return what was written down, in the order in which it began."""
         return tuple(row.record() for row in self._rows)
 
     def outside(self) -> tuple[Program, ...]:
-        """Programs that were made outside of these calls."""
+        """Return the programs that were made outside of these calls."""
         return tuple(program for watch in self._watches.values() for program in watch.outside())
 
     def _watched(
@@ -173,7 +173,7 @@ class Observer:
 
 
 def _of_tracing(written: Sequence[Written], seen: Outcome | None, watch: CallWatch) -> str:
-    """What was printed while something was traced, and not while it ran."""
+    """Return what was printed while something was traced, and not while it ran."""
     if seen is None or seen.state not in COSTLY or not watch.prints_while_tracing:
         return ""
     until = math.inf if seen.traced_until is None else seen.traced_until

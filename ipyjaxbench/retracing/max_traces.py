@@ -54,7 +54,7 @@ class trace_cached:  # noqa: N801  used as a function is
 
 
 def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any]:
-    """A function that fails when it is traced more than ``n`` times.
+    """Return a function that fails when it is traced more than ``n`` times.
 
     Args:
         function: a plain function, to be handed on to `jax.jit` or `tf.function`: a call that is

@@ -74,7 +74,7 @@ class Observed:
         self._stack.enter_context(instrument.hooked(functions, self.observer))
 
     def traces(self, code: str, error: BaseException | None) -> Traces:
-        """What was seen so far."""
+        """Return what was seen so far."""
         unseen = traced_calls(self._log.events_since(self._learned))
         calls = (*self.observer.calls(), *unseen)
         names = {call.framework for call in calls}
@@ -90,7 +90,7 @@ class Observed:
 
 
 def _others(programs: Sequence[Program], told: list[str]) -> tuple[Program, ...]:
-    """Programs that are not told as calls already."""
+    """Return the programs that are not told as calls already."""
     left, others = list(told), []
     for program in programs:
         if program.name in left:

@@ -115,7 +115,7 @@ class _Prediction:
         )  # fmt: skip
 
     def _given(self, call: ast.Call) -> "_Given":
-        """The arguments of a call; those that are not known are named."""
+        """Return the arguments of a call; those that are not known are named."""
         given = _Given()
         for node in call.args:
             try:
@@ -148,7 +148,7 @@ def _is_array(value: object) -> bool:
 
 
 def _calls_in(node: ast.AST) -> Iterator[ast.Call]:
-    """Calls that running a node makes, as Python makes them; not those in functions."""
+    """Yield calls that running a node makes, as Python makes them; not those in functions."""
     if isinstance(node, _DEFINITIONS):
         return
     for child in ast.iter_child_nodes(node):
@@ -158,7 +158,7 @@ def _calls_in(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def _bound_by(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement may bind."""
+    """Yield the names that a statement may bind."""
     for node in ast.walk(statement):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):

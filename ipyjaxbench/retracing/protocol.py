@@ -57,19 +57,19 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
 
     @abstractmethod
     def name(self, function: Any) -> str:
-        """What the user calls the function."""
+        """Return what the user calls the function."""
 
     @abstractmethod
     def before(self, function: Any) -> object:
-        """What is to be compared after a call; it costs next to nothing."""
+        """Return what is to be compared after a call; it costs next to nothing."""
 
     @abstractmethod
     def after(self, function: Any, mark: Any) -> Outcome | None:
-        """What happened since; None where the program was there."""
+        """Return what happened since; None where the program was there."""
 
     @abstractmethod
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
-        """What the framework looks at to find a trace."""
+        """Return what the framework looks at to find a trace."""
 
     @abstractmethod
     def predicts(
@@ -83,11 +83,11 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
 
     @abstractmethod
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
-        """What to write so that it does not happen again; only what applies."""
+        """Return what to write so that it does not happen again; only what applies."""
 
     @abstractmethod
     def outside(self) -> tuple[Program, ...]:
-        """Programs that were made outside of the calls that were asked about."""
+        """Return the programs that were made outside of the calls that were asked about."""
 
 
 class Retracing(Capability):

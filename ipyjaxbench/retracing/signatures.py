@@ -41,7 +41,7 @@ class Signatures(Result):
 
     @classmethod
     def of(cls, log: TraceLog, name: str = "") -> "Signatures":
-        """All that is known, or that of one function.
+        """Return all that is known, or that of one function.
 
         Raises:
             OptionError: no function of that name was traced.

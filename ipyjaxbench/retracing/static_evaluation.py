@@ -65,7 +65,7 @@ class StaticValues:
             self._bound[name] = _UNKNOWN
 
     def of(self, node: ast.expr) -> Any:
-        """The value of an expression.
+        """Return the value of an expression.
 
         Raises:
             UnknownError: it would have to be run, or raises.
@@ -93,7 +93,7 @@ class StaticValues:
         return self._made(node)
 
     def _made(self, node: ast.expr) -> Any:
-        """What displays and operators of numbers give."""
+        """Return what displays and operators of numbers give."""
         match node:
             case ast.Tuple(elts=items):
                 return tuple(self.items(items))
@@ -120,7 +120,7 @@ class StaticValues:
                 yield self.of(node)
 
     def entries(self, pairs: "Iterator[tuple[ast.expr | None, ast.expr]]") -> dict[Any, Any]:
-        """A dictionary; where there is no key, the value is another one."""
+        """Return a dictionary; where there is no key, the value is another one."""
         found: dict[Any, Any] = {}
         for key, node in pairs:
             value = self.of(node)
@@ -174,7 +174,7 @@ class StaticValues:
         return bound
 
     def _bound_to(self, owner: Any, kind: Any, found: Any) -> Any:
-        """What a class holds, as its object or the class itself hands it out."""
+        """Return what a class holds, as its object or the class itself hands it out."""
         match found:
             case staticmethod():
                 return found.__func__

@@ -24,7 +24,7 @@ _PREDICTIONS = {
 
 @report.register
 def _(t: Traces) -> Report:
-    """The blocks in the order in which they are read."""
+    """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(t)]
     if t.calls:
         blocks.append(Calls(("line", "call", "state", "took", "why"), tuple(_lines(t))))
@@ -73,7 +73,7 @@ def _verdict(t: Traces) -> str:
 
 
 def _lines(t: Traces) -> Iterator[tuple[str, ...]]:
-    """All of them, or as many from both ends as fit on a screen."""
+    """Yield all of them, or as many from both ends as fit on a screen."""
     blocks = [list(_call(call)) for call in t.calls]
     first, last = _fitting(blocks, _FIRST), _fitting(blocks[::-1], _LAST)
     if sum(map(len, blocks)) <= _FIRST + _LAST or first + last >= len(blocks):
@@ -91,7 +91,7 @@ def _lines(t: Traces) -> Iterator[tuple[str, ...]]:
 
 
 def _fitting(blocks: Sequence[Sequence[object]], room: int) -> int:
-    """How many of the first blocks have no more lines than there is room for."""
+    """Return how many of the first blocks have no more lines than there is room for."""
     used = itertools.accumulate(map(len, blocks))
     return max(sum(lines <= room for lines in used), 1)
 
