@@ -101,42 +101,39 @@ class Command(Generic[T]):
             (5, True, '-x + 1')
         """
         rows = self.rows_by_flag
-        values: dict[str, object] = {}
-        words, position = self._ahead(line, 0)
-        found: list[tuple[str, str | None]] = []
+        values: dict[str, Any] = {}
+        setters: dict[str, Option] = {}  # the option that has set each field
+        words, position = self._words_ahead(line, 0)
+        last: list[tuple[str, str | None]] = []
         while (match := WORD.match(line, position)) and match[1].startswith("-"):
-            word = match[1]
-            if word == "--":
-                found, position = [], match.end()
+            if match[1] == "--":
+                last, position = [], match.end()
                 break
-            found = self.options_in(word)
-            if not found and self.takes_code:
+            last = self.options_in(match[1])
+            if not last and self.takes_code:
                 break
-            if not found:
-                raise self._unknown(word)
+            if not last:
+                raise self._unknown(match[1])
             position = match.end()
-            for name, text in found:
-                row, given = rows[name], text
-                if not row.takes_value:
-                    _set(values, name, row, rows)
-                    continue
-                if given is None:
-                    following = WORD.match(line, position)
-                    if not following:
-                        raise OptionError(f"{name} needs a value: type {name} {row.sample}")
-                    given, position = _unquoted(following[1]), following.end()
-                value = row.read(name, given)
-                before = values.get(row.field, ())
-                values[row.field] = (*before, value) if row.several else value  # type: ignore[misc]
-            more, position = self._ahead(line, position)
+            for name, own_text in last:
+                row, value = rows[name], rows[name].value
+                if row.takes_value:
+                    text, position = _value(line, position, name, row, own_text)
+                    value = row.read(name, text)
+                else:
+                    _refuse_contradiction(values, setters, name, row)
+                if row.several:
+                    value = (*values.get(row.field, ()), value)
+                values[row.field], setters[row.field] = value, row
+            more, position = self._words_ahead(line, position)
             words += more
         rest = " ".join([*words, line[position:].strip()]).strip()
-        self._refuse_value(found, rest)
+        self._refuse_value(last, rest)
         shown = {row.field: values.pop(row.field) for row in _SHOWN if row.field in values}
-        return self._made({**configured, **values}), ShownOptions(**shown), rest  # type: ignore[arg-type]
+        return self._made({**configured, **values}), ShownOptions(**shown), rest
 
     def help(self, configured: Mapping[str, object] = _NOTHING) -> str:
-        """What `%fwtime?` shows: purpose, usage, options, examples, the Python call.
+        """Return what `%fwtime?` shows: purpose, usage, options, examples, the Python call.
 
         Args:
             configured: values by keyword, for what is not typed.
@@ -157,7 +154,7 @@ class Command(Generic[T]):
         return {flag: row for row in self.rows for flag in row.flags}
 
     def options_in(self, word: str) -> list[tuple[str, str | None]]:
-        """The options that one word stands for, each with its value where that is in the word.
+        """Return the options that a word stands for, each with its value where the word has it.
 
         Args:
             word: such as ``-n``, ``-n10``, ``--number=10`` or ``-qon10``.
@@ -176,7 +173,7 @@ class Command(Generic[T]):
             return [(name, value if equals else None)]
         if word.startswith("--"):
             raise self._unknown(name)
-        found: list[tuple[str, str | None]] = []
+        flags: list[tuple[str, str | None]] = []
         for end, letter in enumerate(word[1:], start=2):
             flag, rest = f"-{letter}", word[end:]
             if flag not in rows:
@@ -184,12 +181,12 @@ class Command(Generic[T]):
             if rows[flag].takes_value:
                 # `-n10` is an option and `-beta` is code: numbers are told by their first sign.
                 is_value = flag == "-v" or not rest or _NUMBER.match(rest) is not None
-                return [*found, (flag, rest or None)] if is_value else []
-            found.append((flag, None))
-        return found
+                return [*flags, (flag, rest or None)] if is_value else []
+            flags.append((flag, None))
+        return flags
 
     def _unknown(self, name: str) -> OptionError:
-        """What is said of an option that there is not."""
+        """Return the error of an option that there is not."""
         import difflib
 
         near = difflib.get_close_matches(name, self.rows_by_flag, 1, 0.7)
@@ -207,8 +204,8 @@ class Command(Generic[T]):
         if word.isidentifier() and code.strip() and not _is_code(rest) and _is_code(code):
             raise OptionError(f"{flag} {word}: {flag} takes no value; type {flag} {code.strip()}")
 
-    def _ahead(self, line: str, position: int) -> tuple[list[str], int]:
-        """Words in front of an option, and where they end: where they are code, there are none."""
+    def _words_ahead(self, line: str, position: int) -> tuple[list[str], int]:
+        """Return the words in front of an option, none where they are code, and where they end."""
         words: list[str] = []
         while not self.takes_code and (match := WORD.match(line, position)):
             if match[1].startswith("-"):
@@ -224,7 +221,7 @@ class Command(Generic[T]):
 
 
 def _help_of(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
-    """The lines of the help on one option."""
+    """Return the lines of the help on one option."""
     value = f" {row.field.upper()}" if row.takes_value else ""
     flags = f"  {', '.join(row.flags)}{value}"
     first, *more = textwrap.wrap(row.help.format_map(untyped), _WIDTH - _FLAGS)
@@ -235,16 +232,25 @@ def _help_of(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
     yield from (f"{'':{_FLAGS}}{line}" for line in more)
 
 
-def _set(values: dict[str, object], flag: str, row: Option, rows: dict[str, Option]) -> None:
-    """Set a field to the constant of an option; two long ones that differ contradict."""
-    if values.get(row.field, row.value) != row.value and flag.startswith("--"):
-        other = next(
-            name
-            for name, each in rows.items()
-            if (each.field, each.value) == (row.field, values[row.field])
-        )
-        raise OptionError(f"{other} and {flag} do not go together: leave one out")
-    values[row.field] = row.value
+def _refuse_contradiction(
+    values: dict[str, Any], setters: dict[str, Option], name: str, row: Option
+) -> None:
+    """Refuse a long option that sets a field to another value than one before it."""
+    if values.get(row.field, row.value) != row.value and name.startswith("--"):
+        other = setters[row.field].flags[0]
+        raise OptionError(f"{other} and {name} do not go together: leave one out")
+
+
+def _value(line: str, position: int, name: str, row: Option, text: str | None) -> tuple[str, int]:
+    """Return the value of an option, from its own word or the next one, and where that ends."""
+    if text is not None:
+        return text, position
+    match = WORD.match(line, position)
+    if not match:
+        raise OptionError(f"{name} needs a value: type {name} {row.sample}")
+    word = match[1]
+    quoted = len(word) > 1 and word[0] == word[-1] and word[0] in "\"'"
+    return word[1:-1] if quoted else word, match.end()
 
 
 def _is_code(text: str) -> bool:
@@ -253,8 +259,3 @@ def _is_code(text: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return True
-
-
-def _unquoted(word: str) -> str:
-    quoted = len(word) > 1 and word[0] == word[-1] and word[0] in "\"'"
-    return word[1:-1] if quoted else word

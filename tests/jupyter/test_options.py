@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ipyjaxbench.command import ShownOptions
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.jupyter.commands import DEVICES, TIME
+from ipyjaxbench.jupyter.commands import DEVICES, GRAPH, TIME
 from ipyjaxbench.timing.options import TimeOptions
 
 WHOLE = "a whole number from 1 up; leave it out to have it chosen"
@@ -218,6 +218,19 @@ def test_a_mistake_is_told_in_one_line(line: str, message: str) -> None:
 def test_python_is_held_to_the_same_rules(given_: dict, message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         TimeOptions(**given_)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--dynamo --export f(x)", "--dynamo and --export do not go together: leave one out"),
+        ("--stage hlo --export f(x)", "--stage and --export do not go together: leave one out"),
+        ("--depth 3 --flat f(x)", "--depth and --flat do not go together: leave one out"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(line: str, message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        GRAPH.split(line)
 
 
 def test_a_list_of_operations_needs_a_profiled_pass() -> None:
