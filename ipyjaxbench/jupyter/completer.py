@@ -71,9 +71,9 @@ class Completer:
 
         def names(sort: str) -> Sequence[str]:
             if sort == "bound":
-                bound: list[str] = self.shells.global_matches("")
-                return bound
-            return arms.labels(cell) if sort == "labels" and is_cell else list(self._session.kept)
+                return [*self.shells.global_matches("")]
+            is_arm = sort == "labels" and is_cell
+            return arms.labels(cell) if is_arm else [*self._session.measurements]
 
         return complete(replace(command, names="") if is_cell else command, magic[3], names)
 

@@ -30,7 +30,7 @@ def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
 
 def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
     """Compare measurements that ``%fwtime --name`` kept, one with the others."""
-    options, kept = magic.options, magic.session.kept
+    options, kept = magic.options, magic.session.measurements
     if options.sweep or options.align or options.budget is not None:
         raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
     labels = shlex.split(magic.code)

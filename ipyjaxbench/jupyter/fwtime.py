@@ -20,7 +20,7 @@ from ipyjaxbench.usercode.snippet import Snippet
 def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:
     """Time one statement or one cell."""
     __tracebackhide__ = True
-    options, kept = magic.options, magic.session.kept
+    options, kept = magic.options, magic.session.measurements
     with one_line_errors():
         snippet, setup, compile_time = _compile(magic)
         base = find_baseline.find(options, snippet.text, kept)

@@ -76,14 +76,7 @@ class Invocation(Generic[Options]):
         cell: str | None,
         local_ns: Namespace | None,
     ) -> "Invocation[Options]":
-        """Return the use of a magic that is being called now.
-
-        Args:
-            session: of the shell into which it was typed.
-            command: what the magic takes.
-            line: all that follows its name.
-            cell: what stands below; None where the magic is a line.
-            local_ns: the names of the function in which it stands, if it stands in one.
+        """Return the use of a magic that is being called now; its line is all behind its name.
 
         Raises:
             UsageError: an option breaks a rule.

@@ -29,7 +29,7 @@ class Session:
         settings: what the user configured.
         watcher: says below cells what they traced.
         last_error: knows what stopped a cell last.
-        kept: measurements by the name under which they were kept.
+        measurements: those that were kept, by name.
         graphs: programs by the code that was looked at, and in which form.
 
     Raises:
@@ -41,7 +41,7 @@ class Session:
         self.settings = IpyJaxBench(config=shell.config)
         self.watcher = TraceWatcher()
         self.last_error = LastError()
-        self.kept: dict[str, Measurement] = {}
+        self.measurements: dict[str, Measurement] = {}
         self.graphs: dict[tuple[str, str], Graph] = {}
         self._just_kept: object = None
         if self.settings.watch:
@@ -75,7 +75,7 @@ class Session:
         from ipyjaxbench.timing.measurement import Measurement
 
         if name and isinstance(result, Measurement):
-            self.kept[name] = result
+            self.measurements[name] = result
         if not self.records_history:
             return
         try:

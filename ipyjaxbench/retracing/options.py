@@ -42,7 +42,5 @@ class TraceOptions:
         alone = self.predict or self.history or self.watch
         if cell is not None and alone:
             raise OptionError("--predict, --history and --watch go on a line of their own")
-        if cell is not None and code:
-            raise OptionError(f"{code!r} stands where options stand: write code below")
         if not (code or cell or self.watch or self.history):
             raise OptionError("there is nothing to run: %trace_cached f(x)")

@@ -20,7 +20,7 @@ def kept(shell: Shell) -> Iterator[None]:
     """Two results with names."""
     shell.run("%fwtime -q -n9 -r9 --name before 1\n%fwtime -q -n9 -r9 --name 'my own' 2")
     yield
-    shell.shell.find_magic("fwtime").__self__.session.kept.clear()
+    shell.shell.find_magic("fwtime").__self__.session.measurements.clear()
 
 
 def offered(shell: Shell, cell: str) -> set[str]:

@@ -39,7 +39,7 @@ def place(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
     session = session_of(shell)
     session.journal.close()
-    session.kept.clear()
+    session.measurements.clear()
     yield tmp_path / "ipyjaxbench" / "history"
     session.journal.close()
     session.journal.trouble = ""
@@ -73,8 +73,8 @@ def test_every_measurement_is_kept_with_what_was_around_it(shell: Shell) -> None
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
     (entry,) = kept()
     assert (entry.magic, entry.label, entry.code) == ("fwtime", "base", "sum(range(100))")
-    assert entry.figure.samples == len(session_of(shell).kept["base"].samples)
-    assert entry.median == session_of(shell).kept["base"].median
+    assert entry.figure.samples == len(session_of(shell).measurements["base"].samples)
+    assert entry.median == session_of(shell).measurements["base"].median
     assert entry.where.directory == os.getcwd()
     assert entry.environment.cpus == os.cpu_count()
 
@@ -101,7 +101,7 @@ def test_one_setting_turns_it_off(shell: Shell, monkeypatch: pytest.MonkeyPatch,
         monkeypatch.setattr(session_of(shell).settings, "history", False)
     shell.run(f"%fwtime {QUICK} --name off sum(range(100))")
     assert kept() == ()
-    assert "off" in session_of(shell).kept
+    assert "off" in session_of(shell).measurements
 
 
 def test_the_notebook_and_the_cell_are_kept_where_they_are_told(
@@ -140,7 +140,7 @@ def test_whatever_is_typed_keeping_it_raises_nothing(
     session.keep(measured(STEADY, code=code), label)
     shell.names["__vsc_ipynb_file__"] = None
     session.keep(measured(STEADY, code=code), label)
-    assert label == "" or label in session.kept
+    assert label == "" or label in session.measurements
     str(ipyjaxbench.history())
 
 
@@ -314,7 +314,7 @@ def test_it_is_the_same_from_python(shell: Shell) -> None:
 def test_a_name_of_this_session_comes_before_the_history(shell: Shell) -> None:
     shell.run(f"%fwtime {QUICK} --name base sum(range(1000))")
     m = shell.run(f"%fwtime {QUICK} -o --against base sum(range(100000))")
-    assert m.against.base.median == session_of(shell).kept["base"].median
+    assert m.against.base.median == session_of(shell).measurements["base"].median
     assert m.against.age is None
     assert "in this session" in rows(m)["against"]
     assert next(iter(rows(m))) == "against"
@@ -346,7 +346,7 @@ def test_a_name_of_another_session_is_found_with_what_differs(
     shell: Shell, changed: Callable[..., None]
 ) -> None:
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
-    session_of(shell).kept.clear()
+    session_of(shell).measurements.clear()
     (entry,) = kept()
     changed(
         when=entry.when - 2 * DAY,
