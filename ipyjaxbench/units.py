@@ -164,10 +164,10 @@ def array(dtype: str, shape: Sequence[int] | None) -> str:
     return f"{short}[{','.join('?' if n < 0 else str(n) for n in shape)}]"
 
 
-def titled(code: str) -> str:
-    r"""The first line of some code, and how many lines it has where there are several.
+def heading(code: str) -> str:
+    r"""Return the first line of some code, and how many lines it has where there are several.
 
-    >>> titled("f(x)"), titled("f(x)\\ng(x)")
+    >>> heading("f(x)"), heading("f(x)\ng(x)")
     ('f(x)', 'f(x) … 2 lines')
     """
     first, *more = code.strip().splitlines() or [""]

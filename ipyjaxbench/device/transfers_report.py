@@ -24,7 +24,7 @@ def _(t: Transfers) -> Report:
 
 
 def _headline(t: Transfers) -> Headline:
-    title = units.titled(t.code)
+    title = units.heading(t.code)
     verdict = "COPIES" if t.copied else "SHARES" if t.transfers else "NOTHING"
     detail = {
         "COPIES": f"{units.size(t.copied)} copied",

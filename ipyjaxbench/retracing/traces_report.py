@@ -33,7 +33,7 @@ def _(t: Traces) -> Report:
 
 
 def _headline(t: Traces) -> Headline:
-    title = units.titled(t.code)
+    title = units.heading(t.code)
     if not t.calls:
         seen = units.count(t.seen, "other call")
         detail = f"in {seen}" if t.seen else "the code calls nothing"
