@@ -32,7 +32,7 @@ class Jax(Framework):
         "GraphTracer": f"{_HERE}.graphs.tracer:JaxTracer",
         "MutableState": f"{_HERE}.state:JaxState",
         "Profiler": f"{_HERE}.profiler:JaxProfiler",
-        "Retracing": f"{_HERE}.retracing:JaxRetracing",
+        "Retracing": f"{_HERE}.retracing.listener:JaxRetracing",
         "TransferWatch": f"{_HERE}.transfers:JaxTransfers",
     }
 

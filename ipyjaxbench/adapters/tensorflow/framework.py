@@ -31,7 +31,7 @@ class TensorFlow(Framework):
         "GraphTracer": f"{_HERE}.graphs.tracer:TensorFlowTracer",
         "MutableState": f"{_HERE}.state:TensorFlowState",
         "Profiler": f"{_HERE}.profiler:TensorFlowProfiler",
-        "Retracing": f"{_HERE}.retracing:TensorFlowRetracing",
+        "Retracing": f"{_HERE}.retracing.listener:TensorFlowRetracing",
         "TransferWatch": f"{_HERE}.transfers:TensorFlowTransfers",
     }
 

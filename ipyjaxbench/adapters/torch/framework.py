@@ -29,7 +29,7 @@ class Torch(Framework):
         "GraphTracer": f"{_HERE}.graphs.tracer:TorchTracer",
         "MutableState": f"{_HERE}.state:TorchState",
         "Profiler": f"{_HERE}.profiler:TorchProfiler",
-        "Retracing": f"{_HERE}.retracing:TorchRetracing",
+        "Retracing": f"{_HERE}.retracing.listener:TorchRetracing",
         "TransferWatch": f"{_HERE}.transfers:TorchTransfers",
     }
 

@@ -7,14 +7,18 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
+import jax
 import jax.monitoring
 
+from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compile_events import PHASES
 from ipyjaxbench.adapters.jax.origin import is_users
 from ipyjaxbench.adapters.jax.retracing import cache_key
 from ipyjaxbench.adapters.jax.retracing.cache_key import Called
+from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.retracing.cache_key import CacheMiss
+from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 from ipyjaxbench.usercode import objects
 
 
@@ -161,3 +165,20 @@ def _users(frame: FrameType | None) -> tuple[str, int]:
                 return around.f_code.co_filename, around.f_lineno
             around = around.f_back
     return "", 0
+
+
+class JaxRetracing(Retracing):
+    """Events of `jax.monitoring`, and the frames of JAX that take calls."""
+
+    def call_watch(self) -> CallWatch:
+        """Events of `jax.monitoring`, one call at a time."""
+        return JaxCallWatch()
+
+    def is_tracing(self, args: object) -> bool:
+        """Whether one of them is a tracer."""
+        return any(isinstance(leaf, jax.core.Tracer) for leaf in trees.leaves(args))
+
+    def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
+        """From the frames of JAX that take calls which were not traced before."""
+        self._learner = Learner(on_miss)
+        return True

@@ -6,11 +6,16 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
+import tensorflow as tf
+
 from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
+from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key
+from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.retracing.cache_key import CacheMiss
+from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 
 
 class Learner:
@@ -54,3 +59,20 @@ def _line_of_call(frame: FrameType | None) -> tuple[str, int]:
             return file, frame.f_lineno
         frame = frame.f_back
     return "", 0
+
+
+class TensorFlowRetracing(Retracing):
+    """Counts of traces, and callbacks for new graphs."""
+
+    def call_watch(self) -> CallWatch:
+        """Counts of traces, one call at a time."""
+        return TensorFlowCallWatch(may_run_ahead)
+
+    def is_tracing(self, args: object) -> bool:  # noqa: ARG002
+        """Whether a graph is being made."""
+        return not tf.executing_eagerly()
+
+    def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
+        """From TensorFlow's callbacks for new graphs."""
+        self._learner = Learner(on_miss)
+        return self._learner.listens

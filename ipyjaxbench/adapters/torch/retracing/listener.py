@@ -6,12 +6,16 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
+import torch
+
 from ipyjaxbench.adapters.torch.graphs.program import is_users
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
+from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.retracing.cache_key import CacheMiss
+from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 
 #: Names in dynamo's record of times: all of a backend, and inductor in it.
 _BACKEND, _INDUCTOR = "OutputGraph.call_user_compiler", "compile_fx_inner"
@@ -20,7 +24,7 @@ _DYNAMO = ("/_dynamo/convert_frame.py", "/torch/_utils_internal.py", "/contextli
            "/_dynamo/bytecode_transformation.py")  # fmt: skip
 
 
-def listen(learn: Callable[[CacheMiss], None]) -> bool:
+def _listen(learn: Callable[[CacheMiss], None]) -> bool:
     """Tell of each compilation from now on; cached calls are free.
 
     Args:
@@ -121,3 +125,19 @@ def _users(frame: FrameType) -> Iterator[tuple[str, int]]:
     for each in _above(frame):
         if is_users(each.f_code.co_filename):
             yield each.f_code.co_filename, each.f_lineno
+
+
+class TorchRetracing(Retracing):
+    """Dynamo's hooks."""
+
+    def call_watch(self) -> CallWatch:
+        """Dynamo's hooks, one call at a time."""
+        return TorchCallWatch(self.framework.drain)
+
+    def is_tracing(self, args: object) -> bool:  # noqa: ARG002
+        """Whether dynamo, `torch.export` or `torch.jit.trace` is at work."""
+        return bool(torch.compiler.is_compiling() or torch.jit.is_tracing())
+
+    def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
+        """From a hook of dynamo, which is there with the first `torch.compile`, not before."""
+        return _listen(on_miss)
