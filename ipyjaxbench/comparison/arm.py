@@ -71,17 +71,7 @@ class OwnNames:
 
 
 def start_arm(entry: ArmSpec, session: Session, own: OwnNames, muted: Muted) -> "Arm":
-    """Make the first call, with the user's names and random state as every arm finds them.
-
-    Args:
-        entry: the code.
-        session: in which it is timed.
-        own: its names.
-        muted: keeps what all arms print from being shown.
-
-    Raises:
-        Exception: whatever the first call raised.
-    """
+    """Make the first call, with the user's names and random state as every arm finds them."""
     __tracebackhide__ = True
     names, frameworks = entry.snippet.names, session.frameworks
     before = Snapshot(names, (), frameworks, later=False)
@@ -99,17 +89,10 @@ def start_arm(entry: ArmSpec, session: Session, own: OwnNames, muted: Muted) -> 
 class Arm:
     """One arm while it is compared.
 
-    Args:
+    Attributes:
         label: its name.
         later: how its calls are made.
-        own: its names.
-        value: of its first call.
-        muted: keeps what all arms print from being shown.
-
-    Attributes:
-        label: as given.
-        later: as given.
-        steady: makes its calls.
+        steady: makes them.
         alone: nanoseconds of a call before there were turns of other frameworks; 0 where all
             arms are of one.
     """

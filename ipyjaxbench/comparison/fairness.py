@@ -53,14 +53,7 @@ class Checked:
 
 
 def checked(arms: Mapping[str, Seen]) -> Checked:
-    """Look for what makes a comparison unfair.
-
-    Args:
-        arms: by label, the baseline among them.
-
-    Returns:
-        What is equal, and a Note for each difference.
-    """
+    """Return what is equal in all arms, and a Note for each difference."""
     if len(arms) < 2:
         return Checked((), ())
     frameworks, _ = loaded()

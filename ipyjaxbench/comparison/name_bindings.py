@@ -14,10 +14,7 @@ def restored(snippets: Sequence[Snippet], *more: str) -> Iterator[None]:
 
     Names that are new and that it did not bind stay: PyTorch's compiled functions, for one, call
     what the compiler keeps under names of its own in their module.
-
-    Args:
-        snippets: what runs within, in one namespace.
-        more: names that are bound within by others.
+    ``more`` are names that others bind meanwhile.
     """
     names = snippets[0].names
     before = dict(names)

@@ -94,15 +94,10 @@ def _on_host(array: Numbers) -> Any | None:
 
 
 def relative_difference(one: Any, other: Any) -> float:
-    """The largest difference of two arrays, relative to the largest number in either.
+    """Return the largest difference of two arrays, relative to the largest number in either.
 
-    Args:
-        one: a NumPy array.
-        other: another one of the same shape.
-
-    Returns:
-        0 where all numbers are equal, NaN counting as equal to NaN; infinity where one holds a
-        NaN or an infinity and the other does not, and for what are no numbers and differ.
+    It is 0 where all numbers are equal, NaN counting as equal to NaN; infinity where one holds a
+    NaN or an infinity and the other does not, and for what are no numbers and differ.
 
     Example:
         >>> import numpy as np

@@ -12,6 +12,7 @@ from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.traversal import Found, find_arrays, find_reach, is_the_users
 from ipyjaxbench.usercode.objects import asked, line_of, looked_up, package_of
 from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.usercode.syntax import nodes_of
 
 
 class Scope:
@@ -112,7 +113,7 @@ def _called(
     statements: Sequence[ast.stmt], values: Mapping[str, object]
 ) -> Iterator[tuple[str, object]]:
     """What the code calls by a dotted name, as ``trainer.step(...)``; no attribute code is run."""
-    for node in ast.walk(ast.Module(list(statements), [])):
+    for node in nodes_of(statements):
         if isinstance(node, ast.Call):
             found = looked_up(node.func, values)
             if found is not None:

@@ -14,6 +14,7 @@ from ipyjaxbench.timing.first_call import Counterpart
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.usercode.objects import asked, is_exactly, looked_up
 from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.usercode.syntax import only_value
 
 _MOST = 500  # figures remembered; the oldest go first
 _NO_STEADY_STATE = ("ONCE", "RECOMPILES")
@@ -46,22 +47,12 @@ _known: OrderedDict[tuple[int, _Signature], _Known] = OrderedDict()
 def with_break_even(
     snippet: Snippet, scope: Scope, measured: Measurement, frameworks: Sequence[Framework]
 ) -> Measurement:
-    """Remember a measurement of one call, and add what was measured of its counterpart before.
-
-    Args:
-        snippet: the code.
-        scope: what it reached before the first call.
-        measured: what was found.
-        frameworks: those in play.
-
-    Returns:
-        The measurement, with its counterpart where there is one.
-    """
+    """Remember a measurement of one call, and add what was measured of its counterpart before."""
     if measured.verdict in _NO_STEADY_STATE:
         return measured
-    call = _only_call(snippet.statements)
-    function = None if call is None else _function(call.func, scope.read_values)
-    if call is None or function is None:
+    call = only_value(snippet.statements)
+    function = _function(call.func, scope.read_values) if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call) or function is None:
         return measured
     originals = [
         f.capability(Compilation).original(function)
@@ -87,13 +78,6 @@ def with_break_even(
     width = None if other.half_width == float("inf") else other.half_width
     counterpart = Counterpart(not compiled, other.per_call, width, spent)
     return dataclasses.replace(measured, counterpart=counterpart)
-
-
-def _only_call(statements: Sequence[ast.stmt]) -> ast.Call | None:
-    """The call that the code is, as in ``f(x)`` or ``y = f(x)``."""
-    only = statements[0] if len(statements) == 1 else None
-    value = only.value if isinstance(only, ast.Expr | ast.Assign) else None
-    return value if isinstance(value, ast.Call) else None
 
 
 def _function(node: ast.expr, values: Mapping[str, object]) -> object | None:

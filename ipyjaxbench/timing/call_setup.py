@@ -51,14 +51,7 @@ class Plan:
         self._calls.arrange(self.wait, value=self._hands_value, names=self._names, kept=self._kept)
 
     def learn(self, probes: Sequence[TimedCall]) -> list[Note]:
-        """Decide whether each call is waited for to the end of all that it started.
-
-        Args:
-            probes: calls that were looked at closely, at least one.
-
-        Returns:
-            A Note if it is so.
-        """
+        """Wait from now on for all that a call starts, where these calls left work; say so."""
         seen = [(probe.waited, probe.left) for probe in probes]
         left = leaves_work(seen, is_certain=self._calls.hidden.is_certain)
         return self.wait_for_all(left) if left else []
@@ -86,18 +79,10 @@ def _then(wait: Wait | None, drain: Drain) -> Wait:
 def set_back(
     snippet: Snippet, values: Mapping[str, object], frameworks: Sequence[Framework]
 ) -> dict[str, Any]:
-    """Names that each call must find as the first one did: those of ``x = f(x)``.
+    """Return the values of names that each call must find as the first one did: of ``x = f(x)``.
 
     Without that ``x = concatenate([x, x])`` grows until memory ends. What was donated cannot be
     set back.
-
-    Args:
-        snippet: the code.
-        values: what the names that it reads stood for before the first call.
-        frameworks: to ask whether arrays were given away.
-
-    Returns:
-        The names with their values.
     """
     carried = [name for name in snippet.carried if name in values]
     return {name: values[name] for name in carried if all_alive(values[name], frameworks)}

@@ -22,15 +22,7 @@ def make_cold_call(
 ) -> FirstCall:
     """Make one call for which nothing is used that was compiled before.
 
-    Args:
-        calls: makes it, as those before.
-        snippet: the code.
-        scope: what it can reach.
-        frameworks: those in play.
-        ended_early: whether the calls before were ended by an error or the user.
-
-    Returns:
-        The call; without a time where it was not made, failed, or compiled nothing.
+    It has no time where it was not made, failed, or compiled nothing.
     """
     __tracebackhide__ = True
     if ended_early:

@@ -166,17 +166,7 @@ def own_times(intervals: Iterable[Interval]) -> list[tuple[Interval, float]]:
 def profiled_pass(
     framework: str, calls: int, elapsed: float, profiles: Sequence[Sequence[Interval]]
 ) -> ProfiledPass:
-    """Sum up what a profiler saw.
-
-    Args:
-        framework: whose profiler.
-        calls: how many calls were made in all.
-        elapsed: seconds on the wall that they took.
-        profiles: intervals of each session of the profiler; each has a clock of its own.
-
-    Returns:
-        The facts of the pass.
-    """
+    """Sum up the intervals of each session of a profiler; each session has a clock of its own."""
     devices = sorted({i.device for intervals in profiles for i in intervals})
     busy = {
         device: sum(union(i for i in session if i.device == device) for session in profiles) / 1e9

@@ -128,13 +128,7 @@ def _make_extra_calls(later: LaterCalls, steady: Steady) -> ExtraCalls:
 
 
 def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]:
-    """Return all Notes: what was known before, and what the calls have shown.
-
-    Args:
-        later: the calls.
-        steady: what made them.
-        advanced: names of what could not be put back.
-    """
+    """Return all Notes; ``advanced`` are names of what could not be put back."""
     session, first, typical = later.session, later.first, later.typical
     scope, carryover, made = first.scope, first.carryover, session.calls.made
     notes = [*session.notes, *later.notes, *steady.notes]
@@ -154,15 +148,7 @@ def summarize(
     extra: ExtraCalls = ExtraCalls(),
     compile_time: float = 0.0,
 ) -> Measurement:
-    """Return the measurement.
-
-    Args:
-        later: the calls.
-        steady: what made them.
-        notes: all Notes on them.
-        extra: calls that are no samples.
-        compile_time: seconds that Python's compilation of the code took.
-    """
+    """Return the measurement."""
     session, call, scope = later.session, later.first.call, later.first.scope
     options, samples, queued = session.options, steady.samples, steady.queued
     most = max((sample.calls for sample in samples.taken), default=0)

@@ -34,6 +34,7 @@ from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.deadline import OutOfTimeError, within
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet, Source
+from ipyjaxbench.usercode.syntax import arguments, is_plain, only_value
 
 _SECONDS = 3.0  # for tracing code of the user's: a framework's tracer may have to be loaded
 _TOLD = 0.01  # a smaller share of a ceiling would only distract
@@ -55,14 +56,7 @@ def with_roofline(
 ) -> Measurement:
     """Add how near the code comes to its device's ceilings, where those were measured before.
 
-    Args:
-        snippet: the code.
-        measured: what was found.
-        frameworks: those in play.
-
-    Returns:
-        The measurement; as it was where the code is no call whose program is known, or no ceiling
-        of its device was kept.
+    The measurement stays as it was where the code is no call whose program is known.
     """
     if measured.verdict in _WITHOUT_STEADY_STATE or measured.clock != "elapsed":
         return measured
@@ -155,21 +149,9 @@ def _runs_python(call: Call, framework: Framework) -> bool:
 
 def _as_expression(snippet: Snippet) -> Source | None:
     """The code as one expression whose parts can be had without running anything of the user's."""
-    only = snippet.statements[0] if len(snippet.statements) == 1 else None
-    node = only.value if isinstance(only, ast.Expr | ast.Assign) else None
+    node = only_value(snippet.statements)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         node = node.func.value if node.func.attr == _WAITS and not node.args else node
-    if node is None or (isinstance(node, ast.Call) and not all(map(_is_plain, _given(node)))):
+    if node is None or (isinstance(node, ast.Call) and not all(map(is_plain, arguments(node)))):
         return None
     return snippet.as_expression(node)
-
-
-def _given(node: ast.Call) -> list[ast.expr]:
-    return [*node.args, *(keyword.value for keyword in node.keywords)]
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """Names, dotted names and constants."""
-    if isinstance(node, ast.Attribute):
-        return _is_plain(node.value)
-    return isinstance(node, ast.Name | ast.Constant)

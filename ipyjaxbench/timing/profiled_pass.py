@@ -28,16 +28,8 @@ def profile_calls(
 ) -> DeviceTime:
     """Make calls under the profiler of each framework in play, one framework after the other.
 
-    Args:
-        calls: makes them.
-        frameworks: those in play.
-        options: the budget, and whether operations are to be listed.
-        samples: what was timed before.
-        first: nanoseconds that the first call ran for, where there are no samples.
-        ended_early: whether the calls before were ended by an error or the user.
-
-    Returns:
-        What was busy, or why that is not told. Nothing is raised: the samples are a result.
+    Nothing is raised: the samples are a result. ``first`` is what the first call took, in
+    nanoseconds, where there are no samples.
     """
     passes: list[ProfiledPass] = []
     reasons: dict[str, str] = {}

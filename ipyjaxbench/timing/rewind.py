@@ -46,11 +46,7 @@ class Rewind:
 
     @staticmethod
     def share(rewinds: Sequence["Rewind"]) -> None:
-        """Have each of several codes start from the state that the first of them found.
-
-        Args:
-            rewinds: of the codes, in the order of their first calls.
-        """
+        """Have each code start from the state that the one with the earliest first call found."""
         found = [state for each in reversed(rewinds) for state in each._found]
         left = [state for each in rewinds for state in each._left]
         for each in rewinds:
@@ -60,23 +56,14 @@ class Rewind:
 
     @staticmethod
     def agree(rewinds: Sequence["Rewind"]) -> None:
-        """Have codes that reach the same changed object all start from one state.
-
-        Args:
-            rewinds: of the codes, when each has chosen for itself.
-        """
+        """Have codes that reach the same changed object, and have chosen, start from one state."""
         for group in _sharing(rewinds):
             on = any(each._matters for each in group) and all(each._is_cheap for each in group)
             for each in group:
                 each._turn(on=on)
 
     def choose(self, calls: Calls, budget: float) -> None:
-        """Try which state a call takes longer from, and decide.
-
-        Args:
-            calls: makes a few; they are arranged anew where it matters.
-            budget: nanoseconds for all calls.
-        """
+        """Try which state a call takes longer from, within nanoseconds, and decide."""
         __tracebackhide__ = True
         self._calls, self._before = calls, calls.before_each
         if not self._found or self._typical > budget:

@@ -86,17 +86,11 @@ def is_held(first: First) -> bool:
 class Calls:
     """Calls of a snippet under one clock.
 
-    Args:
-        snippet: the code.
-        setup: code to run, untimed, before each timed stretch.
-        clock: to read.
-        drain: waits for all devices.
-
     Attributes:
         made: how many calls were begun.
         interrupt: what the user ended them with; None where they came to their end.
         elapsed: nanoseconds on the wall that the last stretch of calls took.
-        drain: as given; set anew when the first call has shown which frameworks are in play.
+        drain: waits for the devices of the frameworks in play, as far as they are known.
         hidden: tells what a call has left running that its value does not show.
         arranged: how often it was set how calls are made: samples of another count do not compare.
         watches: asked whether something was compiled.
@@ -200,11 +194,7 @@ class Calls:
         return Sample(calls, ns, spent, self.compilations() > before)
 
     def check(self, per_call: float) -> None:
-        """Ask whether the last call left work running, though none did while that was decided.
-
-        Args:
-            per_call: nanoseconds that one takes.
-        """
+        """Ask whether the last call left work running, though none did while that was decided."""
         left = leaves_work([(int(per_call), self.hidden.left())], is_certain=self.hidden.is_certain)
         self._found_left += bool(left)
         if self._found_left == _CONVINCING:

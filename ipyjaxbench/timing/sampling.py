@@ -46,14 +46,8 @@ def take_exact_samples(
 ) -> None:
     """Make ``number * repeat`` calls, the first of which was made before.
 
-    Args:
-        calls: makes them.
-        samples: they are added to.
-        number: calls per sample.
-        repeat: number of samples.
-        learn: called when the second call and a few more were looked at closely: there is no
-            warm-up.
-        after: told after each sample how many are left.
+    There is no warm-up: ``learn`` is called when the second call and a few more were looked at
+    closely; ``after`` each sample, with how many are left.
     """
     __tracebackhide__ = True
     one_each = number == 1

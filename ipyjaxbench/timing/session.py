@@ -13,15 +13,16 @@ from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.call_setup import Plan, set_back
-from ipyjaxbench.timing.isolation import Changes, Donated, Snapshot, rebound
+from ipyjaxbench.timing.changes import Changes
+from ipyjaxbench.timing.isolation import Donated, Snapshot, rebound
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls, First, is_held
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.validity import checks, setting_notes
 from ipyjaxbench.timing.validity.background_work import Background
-from ipyjaxbench.timing.validity.cached_copies import converted
 from ipyjaxbench.timing.validity.carryover import Carryover
+from ipyjaxbench.timing.validity.host_copies import converted_arrays
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet
 
@@ -129,15 +130,7 @@ def open_session(
     clock: Clock | None = None,
     muted: Muted | None = None,
 ) -> Session:
-    """Wait for earlier work, and prepare to make calls.
-
-    Args:
-        snippet: the code.
-        options: how often and how long.
-        setup: code to run, untimed, before the first call and before each sample.
-        clock: to read; by default the one that the options name.
-        muted: keeps what later calls print from being shown.
-    """
+    """Wait for earlier work, and prepare to make calls."""
     clock = clock or _CLOCKS[options.clock]()
     frameworks, broken = loaded()
     found = [setting_notes.not_usable(name, why) for name, why in broken.items()]
@@ -154,9 +147,7 @@ def open_session(
 def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRun:
     """Run the set-up and make the first call; if it raises, all is as before.
 
-    Args:
-        session: the snippet.
-        donate_copies: whether it gives away copies where the code gives its arguments away.
+    With ``donate_copies`` it gives away copies where the code gives its arguments away.
     """
     __tracebackhide__ = True
     snippet, calls, frameworks = session.snippet, session.calls, session.frameworks
@@ -212,7 +203,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     _drain_only(in_play, session, frameworks)
     values = {**scope.captured, **scope.read_values}
     changes = Changes(snippet, values, frameworks, scope.captured, scope.functions)
-    used_once = {*changes.certain, *converted(scope, frameworks)}
+    used_once = {*changes.certain, *converted_arrays(scope, frameworks)}
     calls.fresh = not used_once.isdisjoint(remade)
     lost = donated.forget_unused()
     calls.before_each = donated.refresh if lost else None
@@ -276,4 +267,4 @@ def restore(later: LaterCalls) -> list[str]:
     later.rewind.give_up()
     calls.end()
     known = checkpoint.known if later.session.options.restore else ()
-    return [*lost, *checkpoint.failed, *later.changes.found(known)]
+    return [*lost, *checkpoint.failed, *later.changes.changed_names(known)]

@@ -35,16 +35,7 @@ def _package(frame: FrameType) -> str:
 
 
 def call_at(depth: int, function: Callable[..., T], *args: Any) -> T:
-    """Call a function with so many frames above it.
-
-    Args:
-        depth: how many.
-        function: to call; what it raises is raised, and an interrupt reaches it.
-        args: for it.
-
-    Returns:
-        What it returns.
-    """
+    """Call a function with so many frames above it; an interrupt reaches it."""
     __tracebackhide__ = True
     from greenlet import getcurrent, greenlet
 

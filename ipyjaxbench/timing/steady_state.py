@@ -35,15 +35,13 @@ _PATIENCE_NS = 30_000_000_000  # one warm call is worth that, whatever the budge
 class Steady:
     """Calls until the figure is steady.
 
-    Args:
+    Attributes:
         calls: makes them.
         plan: how they are made; it learns from the warm-up.
         options: how often and how long.
         room: how many more results fit into the free memory.
         on_progress: called with how far it is.
         on_gpu: whether to ask what the GPUs do.
-
-    Attributes:
         number: calls per sample, once `warm_up` has found it.
         samples: what was timed.
         queued: looks at throughput and dispatch; None where nothing is queued.
@@ -78,11 +76,7 @@ class Steady:
         self.calls.on_work_left = self._wait_for_all
 
     def run(self, typical: int) -> None:
-        """Make all calls; what ends them early is said.
-
-        Args:
-            typical: nanoseconds that a call will take, as far as the first one shows.
-        """
+        """Make all calls, of which one will take ``typical`` nanoseconds; note what ends them."""
         __tracebackhide__ = True
         try:
             with gc_paused():

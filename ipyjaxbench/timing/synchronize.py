@@ -18,10 +18,6 @@ _FEW = 3  # questions: of more, one "yes" is not enough
 class Drain:
     """Waits until nothing is running on any device that is in use, and tells what was.
 
-    Args:
-        frameworks: whose devices to wait for.
-        clock: to measure with.
-
     Attributes:
         waited: nanoseconds that work from before took to end.
         idle: nanoseconds that asking takes when there is nothing to wait for.
@@ -115,14 +111,9 @@ def leaves_work(calls: Sequence[tuple[int, int]], *, is_certain: bool) -> int:
 
 
 def waiter_of(value: object, frameworks: Sequence[Framework]) -> Wait | None:
-    """The cheapest function that waits for all arrays in values built like ``value``.
+    """Return the cheapest function that waits for all arrays in values built like ``value``.
 
-    Args:
-        value: an example.
-        frameworks: whose arrays to look for.
-
-    Returns:
-        The function, or None where there is nothing to wait for.
+    It is None where there is nothing to wait for.
     """
     owned: dict[Framework, list[Any]] = {}
     for framework, array in find_arrays(value, frameworks):

@@ -5,6 +5,8 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from ipyjaxbench.usercode.syntax import nodes_of
+
 _METHODS = ("run_line_magic", "run_cell_magic")
 _MAGIC = re.compile(r"^(\s*(?:[\w, ]+=\s*)?)%+\w+(.*)$", re.MULTILINE)
 
@@ -21,7 +23,7 @@ def statements_in_magics(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         ['f(x)']
     """
     found: list[ast.stmt] = []
-    for node in ast.walk(ast.Module(list(statements), [])):
+    for node in nodes_of(statements):
         match node:
             case ast.Call(ast.Attribute(attr=method), [_, *texts]) if method in _METHODS:
                 given = [t.value for t in texts if isinstance(t, ast.Constant)]

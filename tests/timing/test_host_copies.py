@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.timing.validity.host_copies import copies_made
+from ipyjaxbench.timing.validity.host_copies import check_copies
 
 HOST = Placement("h", "numpy", 1, "float32", (3,), ("host",), 12)
 JAX = Placement("x", "jax", 1, "float32", (3,), ("cpu:0",), 12)
@@ -15,7 +15,7 @@ CUDA = Placement("t", "torch", 1, "float32", (3,), ("cuda:0",), 12)
 
 def told(code: str, inputs: list[Placement], outputs: list[Placement]) -> list[str]:
     """The texts of the Notes."""
-    return [note.text for note in copies_made(ast.parse(code).body, inputs, outputs)]
+    return [note.text for note in check_copies(ast.parse(code).body, inputs, outputs)]
 
 
 @pytest.mark.parametrize("code", ["f(x)", "x + 1", "x.sum()", "for i in x: i"])
@@ -75,13 +75,13 @@ def test_an_array_that_keeps_its_copy_crosses_once() -> None:
     far = dataclasses.replace(JAX, devices=("gpu:0",), name="x")
     statements = ast.parse("np.asarray(x)").body
     view = dataclasses.replace(HOST, view=True)
-    assert [n.code for n in copies_made(statements, [far], [view])] == ["copies"]
-    assert list(copies_made(statements, [far], [view], kept=["x"])) == []
-    assert len(list(copies_made(statements, [far], [view], kept=["y"]))) == 1
+    assert [n.code for n in check_copies(statements, [far], [view])] == ["copies"]
+    assert list(check_copies(statements, [far], [view], kept=["x"])) == []
+    assert len(list(check_copies(statements, [far], [view], kept=["y"]))) == 1
 
 
 def test_each_note_is_one_of_the_closed_list() -> None:
-    notes = list(copies_made(ast.parse("np.asarray(x)").body, [JAX], [HOST]))
+    notes = list(check_copies(ast.parse("np.asarray(x)").body, [JAX], [HOST]))
     assert [note.code for note in notes] == ["copies"]
 
 

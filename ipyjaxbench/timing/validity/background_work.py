@@ -24,9 +24,6 @@ class Background:
 
     A thread counts while it runs code of the user's, so that the threads of pools which wait for
     work do not. Processes count where later calls start more of them: pools start theirs once.
-
-    Args:
-        clock: to wait with.
     """
 
     def __init__(self, clock: Clock) -> None:

@@ -17,11 +17,12 @@ from ipyjaxbench.frameworks import Framework, find_arrays, is_the_users
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.isolation import handed_on
+from ipyjaxbench.timing.changes import handed_on
 from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.objects import looked_up
 from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.usercode.syntax import nodes_of
 
 _SIZED = (list, dict, set, bytearray, deque)
 #: They are the same object in every call without anyone having kept them.
@@ -44,13 +45,8 @@ _FEW, _ORDERED, _STRICTLY, _GREW, _PARTS = 12, 0.7, 0.95, 1.5, 6
 class Carryover:
     """Looks before the first call, after it, and after the last; it calls nothing of the user's.
 
-    Args:
-        scope: the code and what it can reach.
-        frameworks: to find arrays.
-        remade: names that the set-up binds before each sample.
-
     Attributes:
-        remade: as given.
+        remade: names that the set-up binds before each sample.
     """
 
     def __init__(
@@ -83,12 +79,7 @@ class Carryover:
         self._same = False
 
     def inspect_first_call(self, value: object, *, held: bool) -> None:
-        """Look after the first call.
-
-        Args:
-            value: of its last expression.
-            held: something holds it, so that it may be kept. What is not held is not remembered.
-        """
+        """Look after the first call; its value is remembered where something else holds it."""
         self._ended = [n for n, v in self._iterators.items() if _has_ended(v)]
         filled = [f.cache_info() for f in self._caches]
         self._missed = [n.misses - b.misses for n, b in zip(filled, self._filled, strict=True)]
@@ -113,12 +104,9 @@ class Carryover:
         return itertools.islice(_inside(values, _DEPTH), _MOST_INSIDE)
 
     def inspect_later_value(self, again: Callable[[], object], first: int, later: float) -> None:
-        """Look at the value of a later call, where the first one's is suspected to be kept.
+        """Make one more call where the first one's value seems to be kept, and look at its own.
 
-        Args:
-            again: makes one more call.
-            first: nanoseconds of the first call, compilation left out.
-            later: nanoseconds of one of the others.
+        ``first`` and ``later`` are the nanoseconds of calls, compilation left out.
         """
         if self._held is None or self._held() is None or not _is_slower(first, later):
             return
@@ -127,13 +115,7 @@ class Carryover:
         self._same = value is not None and self._held() is value
 
     def cached_values(self, calls: int, first: int, later: float) -> Iterator[Note]:
-        """Values that were computed once.
-
-        Args:
-            calls: how many were made.
-            first: nanoseconds of the first, compilation left out.
-            later: nanoseconds of one of the others.
-        """
+        """Note values that were computed once; ``first`` and ``later`` as before."""
         slower = _is_slower(first, later)
         shown = _called_last(self._snippet.statements)
         for cache, before, missed in zip(self._caches, self._filled, self._missed, strict=True):
@@ -154,8 +136,7 @@ class Carryover:
 
     def _emptying(self, cache: object) -> str:
         """The code, with the cache emptied in each call; "" where it has no name in the code."""
-        named = [each.func for each in ast.walk(ast.Module(list(self._snippet.statements), []))
-                 if isinstance(each, ast.Call)]  # fmt: skip
+        named = [n.func for n in nodes_of(self._snippet.statements) if isinstance(n, ast.Call)]
         found = (n for n in named if looked_up(n, self._scope.read_values) is cache)
         name = next((ast.unparse(node) for node in found), "")
         if not name:
@@ -175,12 +156,7 @@ class Carryover:
         return {n: validity_notes.used_up(n, before=n in self._ended_before) for n in self._ended}
 
     def growing_containers(self, calls: int, samples: Sequence[float]) -> Iterator[Note]:
-        """Containers that grew with every call, where the time grew with them.
-
-        Args:
-            calls: how many were made.
-            samples: seconds per call, in the order in which they were taken.
-        """
+        """Note containers that grew with every call, where the time grew with them."""
         if len(samples) < _FEW or min(samples) <= 0:
             return
         third, tenth = len(samples) // 3, max(len(samples) // 10, 3)

@@ -19,12 +19,15 @@ from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.steady_state import Steady
 from ipyjaxbench.timing.validity import compiled_work, tracers
 from ipyjaxbench.timing.validity import notes as validity_notes
-from ipyjaxbench.timing.validity.cached_copies import converted, kept_copies
 from ipyjaxbench.timing.validity.carryover import Carryover
 from ipyjaxbench.timing.validity.code_facts import Seen
 from ipyjaxbench.timing.validity.compiled_work import Built
 from ipyjaxbench.timing.validity.deferred_values import deferred
-from ipyjaxbench.timing.validity.host_copies import copies_made
+from ipyjaxbench.timing.validity.host_copies import (
+    check_cached_copies,
+    check_copies,
+    converted_arrays,
+)
 from ipyjaxbench.usercode.objects import module_of, package_of
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet
@@ -48,22 +51,14 @@ def check_first_call(
     frameworks: Sequence[Framework],
     remade: Sequence[str],
 ) -> Iterator[Note]:
-    """What the code and its first call show.
-
-    Args:
-        scope: the code and what it can reach.
-        outputs: where the values live that it gave.
-        lost: the arguments that it gave away.
-        frameworks: to ask.
-        remade: names that the set-up binds before each sample.
-    """
+    """Note what the code and its first call show; ``lost`` are arguments that it gave away."""
     named = compiled_work.find_uncalled(scope, frameworks)
     if named:
         yield named
     if lost:
         yield notes.fresh_copies(lost)
-    kept = [n for n in converted(scope, frameworks) if n not in remade]
-    yield from copies_made(scope.snippet.statements, scope.inputs, outputs, kept)
+    kept = [n for n in converted_arrays(scope, frameworks) if n not in remade]
+    yield from check_copies(scope.snippet.statements, scope.inputs, outputs, kept)
 
 
 def check_value(value: object, code: str) -> Iterator[Note]:
@@ -137,15 +132,7 @@ def check_samples(
     carryover: Carryover,
     typical: int,
 ) -> Iterator[Note]:
-    """What may mislead in the samples; those with a rare compilation are left out.
-
-    Args:
-        scope: the code and what it can reach.
-        frameworks: whose compiled programs are looked at.
-        steady: all calls after the first.
-        carryover: what the calls left to each other.
-        typical: nanoseconds of the first call, its compilation left out.
-    """
+    """Note what may mislead in the samples; leave out those with a rare compilation."""
     calls, samples = steady.calls, steady.samples
     built = compiled_work.find_builder(scope, frameworks)
     recompiles = _compilations(calls, samples, steady.compiling, built)
@@ -166,7 +153,7 @@ def check_samples(
         found = list(
             compiled_work.check_work(compiled_work.compiled_calls(scope, frameworks), seconds)
         )
-        found += kept_copies(scope, carryover.remade, frameworks, seconds)
+        found += check_cached_copies(scope, carryover.remade, frameworks, seconds)
     yield from found
 
 

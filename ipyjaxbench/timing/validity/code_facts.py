@@ -9,6 +9,7 @@ from functools import cached_property
 from types import CodeType, FunctionType
 
 from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.usercode.syntax import arguments, nodes_of
 
 #: Names of what multiplies matrices, in any framework; "@" is the operator.
 _PRODUCTS = re.compile(
@@ -73,7 +74,7 @@ class Seen:
         Of ``f(params['w'])`` these are ``params['w']`` and ``params``.
         """
         found: set[str] = {typed for value in self.given for typed in _handed(value)}
-        for node in ast.walk(ast.Module(list(self.statements), [])):
+        for node in nodes_of(self.statements):
             if isinstance(node, ast.BinOp):
                 for one, other in ((node.left, node.right), (node.right, node.left)):
                     if isinstance(one, _READ) and self._is_foreign(_root(other)):
@@ -83,11 +84,9 @@ class Seen:
     @cached_property
     def given(self) -> tuple[ast.expr, ...]:
         """The arguments of calls of something other than NumPy and Python."""
-        calls = (n for n in ast.walk(ast.Module(list(self.statements), []))
+        calls = (n for n in nodes_of(self.statements)
                  if isinstance(n, ast.Call) and self._is_foreign(_root(n.func)))  # fmt: skip
-        return tuple(
-            each for n in calls for each in (*n.args, *(keyword.value for keyword in n.keywords))
-        )
+        return tuple(each for call in calls for each in arguments(call))
 
     def is_numpys(self, node: ast.expr) -> bool:
         """Whether what an expression begins with is a module or an object of NumPy's."""
@@ -98,7 +97,7 @@ class Seen:
 
 
 def _words_of_tree(statements: tuple[ast.stmt, ...]) -> Iterator[str]:
-    for node in ast.walk(ast.Module(list(statements), [])):
+    for node in nodes_of(statements):
         match node:
             case ast.Name(id=word) | ast.Attribute(attr=word) | ast.keyword(arg=str(word)):
                 yield word

@@ -14,6 +14,7 @@ from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.usercode.objects import asked, attributes, looked_up
 from ipyjaxbench.usercode.snippet import Snippet, Source, own
+from ipyjaxbench.usercode.syntax import arguments, is_plain, root_name
 
 _READINGS, _BUILDS = 5, 10
 _MOST_PROGRAMS = 4
@@ -84,7 +85,7 @@ def note_on_builder(found: Built, snippet: Snippet, clock: Clock, latency: float
         made = f"g = {ast.unparse(found.node)}"
     advice = f"{made} above, and time g(...)" if made else "build it above, and time its call"
     seconds = None
-    if found.node and all(_is_plain(argument) for argument in _given(found.node)):
+    if found.node and all(map(_is_literal, arguments(found.node))):
         seconds = _cost_of(found.node, snippet, clock)
     return notes.built_each_call(found.name, seconds, latency, advice)
 
@@ -100,15 +101,9 @@ def _cost_of(node: ast.Call, snippet: Snippet, clock: Clock) -> float | None:
     return stats.median(taken) / _BUILDS * 1e-9
 
 
-def _given(node: ast.Call) -> list[ast.expr]:
-    return [*node.args, *(keyword.value for keyword in node.keywords)]
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """Names, dotted names and constants: evaluating them runs no code of the user's."""
-    if isinstance(node, ast.Attribute):
-        return _is_plain(node.value)
-    return isinstance(node, ast.Name | ast.Constant | ast.Lambda) or _literal(node) is not None
+def _is_literal(node: ast.expr) -> bool:
+    """Whether evaluating it runs no code of the user's."""
+    return is_plain(node) or isinstance(node, ast.Lambda) or _literal(node) is not None
 
 
 def find_uncalled(scope: Scope, frameworks: Sequence[Framework]) -> Note | None:
@@ -208,14 +203,12 @@ def _value(node: ast.expr, snippet: Snippet, scope: Scope) -> object:
     literal = _literal(node)
     if literal is not None:
         return literal[0]
-    root = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(root, ast.Name):
+    if not is_plain(node):
         raise LookupError(ast.unparse(node))
-    if root.id in snippet.binds and len(snippet.statements) > 1:
-        raise LookupError(root.id)  # which of its values it had is not known
-    value: Any = scope.read_values[root.id]
+    root = root_name(node)
+    if root in snippet.binds and len(snippet.statements) > 1:
+        raise LookupError(root)  # which of its values it had is not known
+    value: Any = scope.read_values[root]
     for name in reversed(_names(node)):
         value = attributes(value)[name]
     return value
@@ -233,12 +226,7 @@ def _literal(node: ast.expr) -> tuple[object] | None:
 
 
 def check_work(all_called: Iterable[Called], seconds: float) -> Iterator[Note]:
-    """What the compiled programs leave out of what was written.
-
-    Args:
-        all_called: what each run of the code calls.
-        seconds: that each run takes.
-    """
+    """Note what the compiled programs that each run calls leave out of what was written."""
     called, explained = list(all_called), False
     for name, work in called:
         missing = work.compiled < _SHARE * work.written

@@ -64,10 +64,7 @@ _ABLE: tuple[tuple[frozenset[str], Deferred], ...] = (
 
 
 def deferred(value: object) -> Deferred | None:
-    """What a value is whose work is done later; None for any other.
-
-    Args:
-        value: what the code gave; no attribute of it is read.
+    """What a value is whose work is done later; None for any other. No attribute of it is read.
 
     Example:
         >>> deferred(map(str, [1]))

@@ -1,13 +1,17 @@
-"""Copies that the code makes between frameworks and between host and devices."""
+"""Copies between frameworks and between host and devices, made in each call or made once."""
 
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from ipyjaxbench.device.protocol import ArrayInspector
+from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.usercode.call import called
+from ipyjaxbench.usercode.syntax import nodes_of
 
 #: What brings data to the host, and what takes it to a device, by the name that is called.
 _TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get"}
@@ -16,26 +20,21 @@ _TO_DEVICE = {"cuda", "device_put"}
 #: What makes an array on the CPU of the memory that another one has.
 _SHARES = {"from_numpy", "as_tensor", "from_dlpack"}
 _HOST = "numpy"
+#: What makes a NumPy array or a Python number of what it is given, or of what it is called on.
+_CONVERTS = {"asarray", "array", "device_get", "float", "int", "bool", "complex"}
+_CONVERTS_SELF = {"tolist", "item"}
 
 
-def copies_made(
+def check_copies(
     statements: Sequence[ast.stmt],
     inputs: Sequence[Placement],
     outputs: Sequence[Placement],
     kept: Collection[str] = (),
 ) -> Iterator[Note]:
-    """What is copied in every call, as far as the code and its values show it.
+    """Note what is copied in every call in each direction, as far as the code and values show it.
 
     On a CPU device most crossings share memory, and only what is seen to own its memory counts.
-
-    Args:
-        statements: the code.
-        inputs: where the values live that it reads.
-        outputs: where the values live that it gives.
-        kept: names of arrays that cross once only, since they keep their copy.
-
-    Returns:
-        A Note for each direction.
+    ``kept`` are names of arrays that cross once only, since they keep their copy.
     """
     bound = {name for each in statements for name in _names(each, ast.Store)}
     known, to_host, to_device = list(inputs), [], []
@@ -127,3 +126,31 @@ def _is_far(placements: Sequence[Placement]) -> bool:
 def _where(placements: Sequence[Placement]) -> str:
     devices = sorted({f"{p.framework} {d}" for p in placements for d in p.devices})
     return ", ".join(devices) or "a device"
+
+
+def check_cached_copies(
+    scope: Scope, remade: Collection[str], frameworks: Sequence[Framework], per_call: float
+) -> Iterator[Note]:
+    """Note arrays whose conversion takes more than all of a call: all but the first find a copy."""
+    for name, framework in converted_arrays(scope, frameworks).items():
+        inspector = framework.capability(ArrayInspector)
+        taken = None if name in remade else inspector.conversion(scope.read_values[name])
+        if taken and taken[0] - taken[1] > per_call:
+            yield notes.copy_kept(name, taken[0])
+
+
+def converted_arrays(scope: Scope, frameworks: Sequence[Framework]) -> dict[str, Framework]:
+    """Names of arrays that keep the copy that the code makes of them, with their frameworks."""
+    names = _converted_names(scope.snippet.statements) - set(scope.snippet.binds)
+    values = {name: scope.read_values[name] for name in sorted(names & scope.read_values.keys())}
+    return {n: f for n, v in values.items() for f in frameworks
+            if f.keeps_copies and f.owns(type(v))}  # fmt: skip
+
+
+def _converted_names(statements: Sequence[ast.stmt]) -> set[str]:
+    """Names whose values the code makes NumPy arrays or Python numbers of."""
+    calls = [n for n in nodes_of(statements) if isinstance(n, ast.Call)]
+    given = [c.args[0] for c in calls if c.args and called(c) in _CONVERTS]
+    owners = [c.func.value for c in calls
+              if isinstance(c.func, ast.Attribute) and c.func.attr in _CONVERTS_SELF]  # fmt: skip
+    return {node.id for node in (*given, *owners) if isinstance(node, ast.Name)}
