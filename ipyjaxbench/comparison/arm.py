@@ -23,10 +23,10 @@ _QUEUED_SHARE = 0.3  # of the time, for throughput
 #: turn of NumPy products of PyTorch took twice as long for 60-120 ms (two CPUs). So an arm that
 #: follows one of another framework makes calls until they are as fast as without it.
 _SETTLE_NS = 120_000_000
-_SETTLED = 1.05
+_SETTLED_RATIO = 1.05
 _SAMPLE_NS, _TURN_NS = 1_000_000, 20_000_000
-_SAMPLES = 5  # that say how long a call takes without others
-_PARTS = 4  # of a turn's calls, one of which shows whether they are as fast
+_CALIBRATION_SAMPLES = 5  # that say how long a call takes without others
+_PARTS_OF_TURN = 4  # of a turn's calls, one of which shows whether they are as fast
 
 
 @dataclass
@@ -137,7 +137,7 @@ class Arm:
     @number.setter
     def number(self, calls: int) -> None:
         self.steady.number = calls
-        self._few = math.ceil(calls / _PARTS)
+        self._few = math.ceil(calls / _PARTS_OF_TURN)
 
     def sample(self) -> None:
         """Take one sample."""
@@ -154,7 +154,7 @@ class Arm:
         wall = steady.calls.clock.wall
         end = wall() + _SETTLE_NS
         while wall() < end:
-            if steady.calls.sample(self._few).ns <= _SETTLED * self.alone * self._few:
+            if steady.calls.sample(self._few).ns <= _SETTLED_RATIO * self.alone * self._few:
                 return
 
     @property
@@ -169,7 +169,7 @@ class Arm:
         queued = self.steady.queued
         if queued is not None and queued.spent <= _QUEUED_SHARE * spent:
             with self._making_calls():
-                queued.look()
+                queued.measure()
 
     @contextmanager
     def _making_calls(self) -> Iterator[Steady]:
@@ -186,10 +186,10 @@ class Arm:
             notes = review(self.later, self.steady, restore(self.later))
         return summarize(self.later, self.steady, notes)
 
-    def seen(self, measured: Measurement) -> fairness.Seen:
+    def facts(self, measured: Measurement) -> fairness.ArmFacts:
         """Return what fairness is judged by."""
         scope, outputs = self.later.first.scope, self.later.outputs
-        return fairness.Seen(scope, outputs, self._value, measured.notes)
+        return fairness.ArmFacts(scope, outputs, self._value, measured.notes)
 
 
 def _fastest(steady: Steady) -> float:
@@ -197,7 +197,7 @@ def _fastest(steady: Steady) -> float:
     fastest = float(min(call.waited for call in steady.samples.settled_warmup))
     if fastest > _SAMPLE_NS:
         return fastest
-    taken = [steady.calls.sample(steady.number).ns for _ in range(_SAMPLES)]
+    taken = [steady.calls.sample(steady.number).ns for _ in range(_CALIBRATION_SAMPLES)]
     return min(fastest, min(taken) / steady.number)
 
 
@@ -205,5 +205,5 @@ def _per_call(steady: Steady) -> float:
     """Nanoseconds of a call after the warm-up; of several at once where they are short."""
     if steady.number == 1:
         return stats.median([call.waited for call in steady.samples.settled_warmup])
-    taken = [steady.calls.sample(steady.number).ns for _ in range(_SAMPLES)]
+    taken = [steady.calls.sample(steady.number).ns for _ in range(_CALIBRATION_SAMPLES)]
     return stats.median(taken) / steady.number

@@ -24,30 +24,20 @@ Parse = Callable[[str], ast.Module]
 
 @dataclass(frozen=True)
 class ArmSource:
-    """One side of a comparison.
+    """One side of a comparison."""
 
-    Attributes:
-        label: its name.
-        source: what is timed.
-        setup: what runs, untimed, before each of its samples; None where there is nothing.
-    """
-
-    label: str
-    source: Source
+    label: str  # its name
+    source: Source  # what is timed
+    # what runs, untimed, before each of its samples; None where there is nothing
     setup: Source | None = None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a comparison's cell holds.
+    """What a comparison's cell holds."""
 
-    Attributes:
-        arms: in the order in which they were written, two at least.
-        setup: what stands above them and runs once; None where there is nothing.
-    """
-
-    arms: tuple[ArmSource, ...]
-    setup: Source | None = None
+    arms: tuple[ArmSource, ...]  # in the order in which they were written, two at least
+    setup: Source | None = None  # what stands above them and runs once; None where there is nothing
 
 
 def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:

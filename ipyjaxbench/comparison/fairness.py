@@ -17,45 +17,33 @@ from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.usercode.objects import asked, is_of, package_of
 
-_PLAIN = (numbers.Number, str, bytes)
+_COMPARABLE = (numbers.Number, str, bytes)
 _EQUAL = "outputs equal"
-_TINY = 1e-5  # a tolerance that need not be told
+_MIN_REPORTED_TOLERANCE = 1e-5  # a tolerance that need not be told
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What was seen of one arm.
+class ArmFacts:
+    """What is known of one arm."""
 
-    Attributes:
-        scope: its code and what that reads.
-        outputs: where the values live that it gave.
-        value: what its first call gave.
-        notes: on what its calls do.
-    """
-
-    scope: Scope
-    outputs: Sequence[Placement]
-    value: Any
-    notes: Sequence[Note] = ()
+    scope: Scope  # its code and what that reads
+    outputs: Sequence[Placement]  # where the values live that it gave
+    value: Any  # what its first call gave
+    notes: Sequence[Note] = ()  # on what its calls do
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What the comparison of arms came to.
+class Fairness:
+    """What the comparison of arms came to."""
 
-    Attributes:
-        equal: what is the same in all of them, in words.
-        notes: what is not.
-    """
-
-    equal: tuple[str, ...]
-    notes: tuple[Note, ...]
+    equal: tuple[str, ...]  # what is the same in all of them, in words
+    notes: tuple[Note, ...]  # what is not
 
 
-def checked(arms: Mapping[str, Seen]) -> Checked:
+def check_fairness(arms: Mapping[str, ArmFacts]) -> Fairness:
     """Return what is equal in all arms, and a Note for each difference."""
     if len(arms) < 2:
-        return Checked((), ())
+        return Fairness((), ())
     frameworks, _ = loaded()
     found: list[str | Note] = []
     found += _outputs(arms, frameworks)
@@ -65,20 +53,20 @@ def checked(arms: Mapping[str, Seen]) -> Checked:
     for check in (_dtypes, _devices, _threads, _compiled, _alone):
         found += check(arms, frameworks)
     equal = tuple(each for each in found if isinstance(each, str))
-    return Checked(equal, tuple(each for each in found if isinstance(each, Note)))
+    return Fairness(equal, tuple(each for each in found if isinstance(each, Note)))
 
 
-_Found = Iterator[str | Note]
+_Findings = Iterator[str | Note]
 
 
-def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+def _outputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
     """Values against those of the first arm, moved to the host."""
-    found = {label: _arrays(seen.value, frameworks) for label, seen in arms.items()}
+    found = {label: _arrays(arm.value, frameworks) for label, arm in arms.items()}
     if not any(found.values()):
         yield from _plain_outputs(arms)
         return
-    for label, seen in arms.items():
-        found[label] = found[label] or _numbers(seen.value)
+    for label, arm in arms.items():
+        found[label] = found[label] or _numbers(arm.value)
     (base, first), *others = found.items()
     differences = {label: difference(first, theirs) for label, theirs in others}
     for label, found_off in differences.items():
@@ -90,7 +78,11 @@ def _outputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Foun
     elif not any(each.matters for each in differences.values()):
         allowed = max(each.allowed for each in differences.values())
         exact = not any(each.off for each in differences.values())
-        within = f"to {units.percent(allowed)}" if allowed > _TINY else "but for rounding"
+        within = (
+            f"to {units.percent(allowed)}"
+            if allowed > _MIN_REPORTED_TOLERANCE
+            else "but for rounding"
+        )
         yield _EQUAL if exact else f"{_EQUAL} {within}"
 
 
@@ -110,12 +102,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Number)
 
 
-def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
+def _plain_outputs(arms: Mapping[str, ArmFacts]) -> _Findings:
     """Numbers and strings; what else there is cannot be compared without running its code."""
-    (base, first), *others = ((label, seen.value) for label, seen in arms.items())
-    if all(seen.value is None for seen in arms.values()):
+    (base, first), *others = ((label, arm.value) for label, arm in arms.items())
+    if all(arm.value is None for arm in arms.values()):
         return
-    if not all(asked(_is_plain, seen.value) for seen in arms.values()):
+    if not all(asked(_is_plain, arm.value) for arm in arms.values()):
         yield notes.not_compared(_and(tuple(arms)), NO_NUMBERS)
         return
     wrong = [label for label, value in others if not _same(value, first)]
@@ -125,7 +117,7 @@ def _plain_outputs(arms: Mapping[str, Seen]) -> _Found:
 
 
 def _is_plain(value: object) -> bool:
-    return isinstance(value, _PLAIN)
+    return isinstance(value, _COMPARABLE)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -149,11 +141,11 @@ def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Numbers]:
     ]
 
 
-def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+def _inputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
     """The data that arms read, one array after the other."""
     (base, first), *others = (
-        (label, {n: v for n, v in seen.scope.read_values.items() if _arrays(v, frameworks)})
-        for label, seen in arms.items()
+        (label, {n: v for n, v in arm.scope.read_values.items() if _arrays(v, frameworks)})
+        for label, arm in arms.items()
     )
     for label, theirs in others:
         for (mine, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
@@ -164,47 +156,47 @@ def _inputs(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found
                 yield notes.other_data(label, name, base, mine)
 
 
-def _dtypes(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+def _dtypes(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
     """What the results are made of."""
-    kinds = {label: sorted({p.dtype for p in seen.outputs}) for label, seen in arms.items()}
+    kinds = {label: sorted({p.dtype for p in arm.outputs}) for label, arm in arms.items()}
     yield from _compared(kinds, notes.other_dtype, " everywhere")
 
 
-def _devices(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+def _devices(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
     """Where the results live; the host's memory is the CPU's."""
     places = {
-        label: sorted({d.partition(":")[0] for p in seen.outputs for d in p.devices})
-        for label, seen in arms.items()
+        label: sorted({d.partition(":")[0] for p in arm.outputs for d in p.devices})
+        for label, arm in arms.items()
     }
     yield from _compared(places, notes.other_device, "")
 
 
-def _threads(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+def _threads(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
     """Threads on the CPU."""
     threads = {
         label: sorted(
             {
                 str(n)
-                for f in seen.scope.in_play(frameworks, seen.outputs)
+                for f in arm.scope.in_play(frameworks, arm.outputs)
                 if (n := f.capability(DeviceInventory).threads())
             }
         )
-        for label, seen in arms.items()
+        for label, arm in arms.items()
     }
     yield from _compared(threads, notes.other_threads, " threads everywhere")
 
 
-def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Found:
+def _compiled(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
     """Whether a framework's arms differ in being compiled."""
     for framework in frameworks:
         mine = {
             label: any(
                 framework.capability(Compilation).compiles(f)
                 and package_of(f) != framework.module  # not one of its own
-                for f in seen.scope.compiled
+                for f in arm.scope.compiled
             )
-            for label, seen in arms.items()
-            if framework in seen.scope.in_play(frameworks, seen.outputs)
+            for label, arm in arms.items()
+            if framework in arm.scope.in_play(frameworks, arm.outputs)
         }
         eager = [label for label, compiled in mine.items() if not compiled]
         if eager and len(eager) < len(mine):
@@ -215,10 +207,10 @@ def _compiled(arms: Mapping[str, Seen], frameworks: Sequence[Framework]) -> _Fou
 _FAIR_IF_ALL = {"copies": notes.copies_alone, "half-product": notes.half_alone}
 
 
-def _alone(arms: Mapping[str, Seen], _: Sequence[Framework]) -> _Found:
+def _alone(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
     """What not all arms do."""
     for code, told in _FAIR_IF_ALL.items():
-        mine = {label: [n for n in seen.notes if n.code == code] for label, seen in arms.items()}
+        mine = {label: [n for n in arm.notes if n.code == code] for label, arm in arms.items()}
         if not all(mine.values()):
             yield from (told(label, note) for label, these in mine.items() for note in these)
 
@@ -227,7 +219,7 @@ def _compared(
     facts: Mapping[str, Sequence[str]],
     differ: Callable[[Mapping[str, Sequence[str]]], Note],
     everywhere: str,
-) -> _Found:
+) -> _Findings:
     known = {label: ", ".join(words) for label, words in facts.items() if words}
     if len(set(known.values())) == 1 and len(known) == len(facts):
         yield next(iter(known.values())) + everywhere

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from ipyjaxbench import ratios
-from ipyjaxbench.comparison import fairness, notes
+from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.arm import PER_ROUND, Arm, ArmSpec, OwnNames, start_arm
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
+from ipyjaxbench.comparison.fairness import check_fairness
 from ipyjaxbench.comparison.name_bindings import restored
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.device.protocol import DeviceInventory
@@ -29,12 +30,12 @@ from ipyjaxbench.usercode import exceptions
 from ipyjaxbench.usercode.output import Muted
 
 _WARM_SHARE = 0.2  # of an arm's share of the budget
-_ALIKE = 2  # times as many calls in a sample
-_SLOWED = 1.2  # by less, noise may explain it
+_ALIKE_RATIO = 2  # times as many calls in a sample
+_SLOWED_RATIO = 1.2  # by less, noise may explain it
 _SEED = 20260101
-_MIN_SHARE = 0.25  # of the budget, that is spent whatever is known
+_MIN_BUDGET_SHARE = 0.25  # of the budget, that is spent whatever is known
 #: Slow arms get so many nanoseconds in all for the fewest pairs that allow an answer.
-_PATIENCE_NS = 60_000_000_000
+_MAX_OVERTIME_NS = 60_000_000_000
 
 
 def compare_snippets(
@@ -106,8 +107,10 @@ def compare_snippets(
             found += _leave_out_compiled(arms)
             measured = {arm.label: arm.finish(conditions) for arm in arms}
             randomness.restore(frameworks)
-        found += [notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED]
-        checked = fairness.checked({arm.label: arm.seen(measured[arm.label]) for arm in arms})
+        found += [
+            notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED_RATIO
+        ]
+        checked = check_fairness({arm.label: arm.facts(measured[arm.label]) for arm in arms})
     errors = {label: exceptions.one_line(error) for label, error in failed.items()}
     sides = tuple(
         ArmResult(e.label, measured.get(e.label), errors.get(e.label, "")) for e in entries
@@ -142,7 +145,7 @@ class StopRule:
         self.blocks = 0
         self._wall, self._on_progress = clock.wall, on_progress
         self._begun, self._deadline, self._target = begun, begun + budget, target
-        self._early = begun + _MIN_SHARE * budget
+        self._early = begun + _MIN_BUDGET_SHARE * budget
         self._check = ratios.FEWEST
         self._known = math.inf
         self._first = begun
@@ -162,7 +165,7 @@ class StopRule:
         self._on_progress(self._known, max(self._deadline - now, 0))
         if self.blocks < ratios.FEWEST:
             needed = (now - self._first) / self.blocks * ratios.FEWEST
-            return now > self._deadline and needed > _PATIENCE_NS
+            return now > self._deadline and needed > _MAX_OVERTIME_NS
         if self.blocks >= self._check and now > self._early:
             self._known = _widest(arms)
             self._check = int(1.2 * self._check) + 1
@@ -217,7 +220,7 @@ def _even_out(arms: Sequence[Arm]) -> None:
     On a busy machine a longer sample meets more of what other programs do.
     """
     numbers = [arm.number for arm in arms]
-    if numbers and max(numbers) <= _ALIKE * min(numbers):
+    if numbers and max(numbers) <= _ALIKE_RATIO * min(numbers):
         for arm in arms:
             arm.number = max(numbers)
 

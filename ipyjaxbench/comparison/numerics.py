@@ -13,19 +13,12 @@ _NUMERIC_KINDS = "biufc"  # of dtypes
 
 
 class Numbers(NamedTuple):
-    """An array, and the way to its numbers on the host.
+    """An array, and the way to its numbers on the host."""
 
-    Attributes:
-        shape: None where arrays are told together.
-        dtype: its name.
-        nbytes: of the array.
-        read: copies it to a NumPy array.
-    """
-
-    shape: tuple[int, ...] | None
-    dtype: str
-    nbytes: int
-    read: Callable[[], Any]
+    shape: tuple[int, ...] | None  # None where arrays are told together
+    dtype: str  # its name
+    nbytes: int  # of the array
+    read: Callable[[], Any]  # copies it to a NumPy array
 
 
 def numbers_of(value: Any) -> Numbers:
@@ -38,18 +31,12 @@ def numbers_of(value: Any) -> Numbers:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far arrays are from others.
+    """How far arrays are from others."""
 
-    Attributes:
-        off: the largest difference, relative to the largest number.
-        allowed: what rounding explains.
-        why: another reason why they differ, in words; empty where there is none.
-        unseen: why numbers of some of them were not looked at, in words; empty where all were.
-    """
-
-    off: float = 0.0
-    allowed: float = 0.0
-    why: str = ""
+    off: float = 0.0  # the largest difference, relative to the largest number
+    allowed: float = 0.0  # what rounding explains
+    why: str = ""  # another reason why they differ, in words; empty where there is none
+    # why numbers of some of them were not looked at, in words; empty where all were
     unseen: str = ""
 
     @property

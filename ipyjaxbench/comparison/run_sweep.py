@@ -23,9 +23,9 @@ from ipyjaxbench.usercode.objects import name_of
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Namespace, Snippet
 
-_MOST_POINTS = 200
-_TO = ".."
-_AT_EACH_POINT = 0.5  # of what an arm of a comparison gets
+_MAX_POINTS = 200
+_RANGE_SIGN = ".."
+_BUDGET_SHARE_PER_POINT = 0.5  # of what an arm of a comparison gets
 
 
 def values_of(name: str, text: str, names: Namespace) -> list[Any]:
@@ -48,7 +48,7 @@ def values_of(name: str, text: str, names: Namespace) -> list[Any]:
         ([16, 32, 64], ['float32', 8])
     """
     shown = f"--sweep {name}={text}"
-    low, to, high = text.partition(_TO)
+    low, to, high = text.partition(_RANGE_SIGN)
     if not to:
         return _evaluated(text, names, shown)
     (first,), (last,) = (_evaluated(part, names, shown) for part in (low, high))
@@ -110,17 +110,17 @@ def sweep_snippets(
         Interrupted: the user ended it; it holds the points that were reached until then.
     """
     __tracebackhide__ = True
-    _refuse(setup, entries, swept)
+    parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
+    _refuse(parts, swept)
     names = entries[0].snippet.names
     points = list(itertools.product(*swept.values()))
     each = (
-        options.seconds_for(len(entries)) * _AT_EACH_POINT
+        options.seconds_for(len(entries)) * _BUDGET_SHARE_PER_POINT
         if options.budget is None
         else options.budget / len(points)
     )
     options = dataclasses.replace(options, budget=each)
     reached = _Reached(tuple(swept), tuple(entry.label for entry in entries), len(points))
-    parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
     with restored(parts, *swept):
         try:
             for number, values in enumerate(points, start=1):
@@ -129,7 +129,10 @@ def sweep_snippets(
                     break
                 names.update(zip(swept, values, strict=True))
                 shown = tuple(map(_shown, values))
-                if (error := _prepared(setup)) is not None:
+                try:
+                    if setup is not None:
+                        setup.run()
+                except Exception as error:  # noqa: BLE001  it may go well at other values
                     reached.fail(shown, error)
                     continue
                 base = options.baseline if options.baseline not in reached.skipped else None
@@ -137,7 +140,7 @@ def sweep_snippets(
                 compared = reached.compare(shown, going, at, muted(), on_progress)
                 reached.skip(_too_slow(compared, shown, each))
                 if number < len(points):
-                    reached.skip(_too_large(tuple(swept), reached.points, points[number]))
+                    reached.skip(_too_large(reached.sweep(), points[number]))
         except KeyboardInterrupt as stopped:
             if not reached.points:
                 raise
@@ -148,25 +151,15 @@ def sweep_snippets(
 
 @dataclass
 class _Reached:
-    """What a sweep has so far.
+    """What a sweep has so far."""
 
-    Attributes:
-        names: that are swept.
-        labels: of the arms.
-        planned: how many points there are to be.
-        points: with what was found there.
-        skipped: arms that are left out, by label.
-        unmade: errors of the set-up, by values.
-        failed: the first error of all.
-    """
-
-    names: tuple[str, ...]
-    labels: tuple[str, ...]
-    planned: int
-    points: list[Point] = field(default_factory=list)
-    skipped: dict[str, Skipped] = field(default_factory=dict)
-    unmade: dict[str, str] = field(default_factory=dict)
-    failed: Exception | None = None
+    names: tuple[str, ...]  # that are swept
+    labels: tuple[str, ...]  # of the arms
+    planned: int  # how many points there are to be
+    points: list[Point] = field(default_factory=list)  # with what was found there
+    skipped: dict[str, Skipped] = field(default_factory=dict)  # arms that are left out, by label
+    unmade: dict[str, str] = field(default_factory=dict)  # errors of the set-up, by values
+    failed: Exception | None = None  # the first error of all
 
     def compare(
         self,
@@ -216,26 +209,13 @@ class _Reached:
             raise ArmFailedError(self.sweep(), self.failed) from None
 
 
-def _prepared(setup: Snippet | None) -> Exception | None:
-    """Run the set-up; the error with which it failed, since it may go well at other values."""
-    try:
-        if setup is not None:
-            setup.run()
-    except Exception as error:  # noqa: BLE001
-        return error
-    return None
-
-
-def _refuse(
-    setup: Snippet | None, entries: Sequence[ArmSpec], swept: Mapping[str, Sequence[Any]]
-) -> None:
-    parts = [*([setup] if setup else []), *(part for entry in entries for part in entry.parts)]
+def _refuse(parts: Sequence[Snippet], swept: Mapping[str, Sequence[Any]]) -> None:
     used = {name for part in parts for name in part.reads}
     for name in swept.keys() - used:
         raise OptionError(f"--sweep {name}: no arm and no set-up reads {name}")
     count = math.prod(map(len, swept.values()))
-    if count > _MOST_POINTS:
-        raise OptionError(f"--sweep: these are {count:,} points, and {_MOST_POINTS} is the most")
+    if count > _MAX_POINTS:
+        raise OptionError(f"--sweep: these are {count:,} points, and {_MAX_POINTS} is the most")
 
 
 def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> Iterator[Skipped]:
@@ -246,15 +226,12 @@ def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> I
             yield Skipped(side.label, values, m.median, budget)
 
 
-def _too_large(
-    names: tuple[str, ...], found: Sequence[Point], following: Sequence[object]
-) -> Iterator[Skipped]:
+def _too_large(sweep: Sweep, following: Sequence[object]) -> Iterator[Skipped]:
     """Arms whose arrays would not fit at the next point, growing as they did up to here."""
-    so_far = Sweep(names, (), tuple(found))
-    sides = found[-1].compared.sides
-    value = number(str(following[0])) if len(names) == 1 else math.nan
-    for side in sides:
-        sizes = so_far.sizes(side.label)[-2:]
+    last = sweep.points[-1]
+    value = number(str(following[0])) if len(sweep.names) == 1 else math.nan
+    for side in last.compared.sides:
+        sizes = sweep.sizes(side.label)[-2:]
         if len(sizes) < 2 or side.measured is None:
             continue
         (x1, before), (x2, now) = sizes
@@ -264,8 +241,8 @@ def _too_large(
         needed = now * (value / x2) ** power
         mine = [f for f in loaded()[0] if f.name in side.measured.frameworks]
         free = min((f.free_memory() for f in mine), default=math.inf)
-        if needed * len(sides) > free:
-            yield Skipped(side.label, found[-1].values, needed=int(needed), free=int(free))
+        if needed * len(last.compared.sides) > free:
+            yield Skipped(side.label, last.values, needed=int(needed), free=int(free))
 
 
 def _shown(value: object) -> str:

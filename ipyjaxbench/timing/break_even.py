@@ -16,7 +16,7 @@ from ipyjaxbench.usercode.objects import asked, is_exactly, looked_up
 from ipyjaxbench.usercode.snippet import Snippet
 from ipyjaxbench.usercode.syntax import only_value
 
-_MOST = 500  # figures remembered; the oldest go first
+_MAX_REMEMBERED = 500  # figures remembered; the oldest go first
 _NO_STEADY_STATE = ("ONCE", "RECOMPILES")
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
@@ -99,7 +99,7 @@ def _remembered(function: object, signature: _Signature | None) -> _Known | None
     if key not in _known or _known[key].function() is not function:
         _known[key] = _Known(reference)
     _known.move_to_end(key)
-    while len(_known) > _MOST:
+    while len(_known) > _MAX_REMEMBERED:
         _known.popitem(last=False)
     return _known[key]
 

@@ -15,31 +15,25 @@ from typing import NamedTuple
 
 from ipyjaxbench import stats
 
-_GAP = 3.0  # times as much CPU time
-_SLOWER = 1.5  # times as long, too
-_PARALLEL = 1.04  # CPUs that fast calls use
-_MATTERS = 0.1  # by which the mean of all is over that of the fast ones
-_LEAST_NS = 10_000  # of CPU time apart: less is what asking for it costs
-_FEWEST = 3  # samples, and so many that do more
-_ENOUGH = 20  # of each kind in a sample
-_SAMPLES = 8  # are left at least, where each then holds some of both kinds
-_SOME = 2
+_CPU_TIME_RATIO = 3.0  # times as much CPU time
+_TIME_RATIO = 1.5  # times as long, too
+_PARALLEL_CPUS = 1.04  # CPUs that fast calls use
+_MEAN_SHARE = 0.1  # by which the mean of all is over that of the fast ones
+_ASKING_NS = 10_000  # of CPU time apart: less is what asking for it costs
+_MIN_SAMPLES = 3  # samples, and so many that do more
+_CALLS_OF_EACH_KIND = 20  # of each kind in a sample
+_MIN_MERGED = 8  # are left at least, where each then holds some of both kinds
+_MIN_SLOW_CALLS = 2
 
 Batch = tuple[int, int]  # calls, and nanoseconds that they took
 
 
 class Kinds(NamedTuple):
-    """Two kinds of samples.
+    """Two kinds of samples."""
 
-    Attributes:
-        fast: nanoseconds of a call of the one kind.
-        slow: nanoseconds of a call of the other kind.
-        share: of samples that are slow.
-    """
-
-    fast: float
-    slow: float
-    share: float
+    fast: float  # nanoseconds of a call of the one kind
+    slow: float  # nanoseconds of a call of the other kind
+    share: float  # of samples that are slow
 
 
 def kinds(batches: Sequence[Batch], spent: Sequence[int], *, spins: bool = False) -> Kinds | None:
@@ -51,42 +45,46 @@ def kinds(batches: Sequence[Batch], spent: Sequence[int], *, spins: bool = False
         spins: whether several threads may compute, and spin while they wait for each other.
     """
     count = len(batches)
-    if count < _FEWEST or len(spent) != count:
+    if count < _MIN_SAMPLES or len(spent) != count:
         return None
     # Some is spent around a sample; what is spent in it, no more than all CPUs can do meanwhile.
     most, pairs = os.cpu_count() or 1, zip(batches, spent, strict=True)
     each = sorted((min(cpu, most * ns) / calls, ns / calls) for (calls, ns), cpu in pairs)
-    floor = _LEAST_NS / max(calls for calls, _ in batches)
+    floor = _ASKING_NS / max(calls for calls, _ in batches)
     gaps = [(more + floor) / (less + floor) for (less, _), (more, _) in pairwise(each)]
     # The fastest figure is of those that do less only where they are among the fastest 5 %.
     first = math.floor(0.05 * (count - 1)) + 1 if count >= 20 else 1
-    splits = range(first, count - min(_FEWEST, count // 3) + 1)
+    splits = range(first, count - min(_MIN_SAMPLES, count // 3) + 1)
     if not splits:
         return None
     split = max(splits, key=lambda i: gaps[i - 1])
     fast, slow = (stats.median([ns for _, ns in part]) for part in (each[:split], each[split:]))
     share = 1 - split / count
-    if gaps[split - 1] < _GAP or slow < _SLOWER * fast or share * (slow - fast) < _MATTERS * fast:
+    if (
+        gaps[split - 1] < _CPU_TIME_RATIO
+        or slow < _TIME_RATIO * fast
+        or share * (slow - fast) < _MEAN_SHARE * fast
+    ):
         return None
-    if spins and stats.median([cpu / ns for cpu, ns in each[:split]]) > _PARALLEL:
+    if spins and stats.median([cpu / ns for cpu, ns in each[:split]]) > _PARALLEL_CPUS:
         return None
     return Kinds(fast, slow, share)
 
 
 def enough(found: Kinds) -> int:
     """So many samples hold enough calls of both kinds."""
-    return math.ceil(_ENOUGH / min(found.share, 1 - found.share))
+    return math.ceil(_CALLS_OF_EACH_KIND / min(found.share, 1 - found.share))
 
 
 def fewest(found: Kinds) -> int:
     """So many samples hold some that are slow, whatever time that takes."""
-    return math.ceil(_SOME / found.share)
+    return math.ceil(_MIN_SLOW_CALLS / found.share)
 
 
 def merged(batches: Sequence[Batch], found: Kinds) -> list[Batch]:
     """Samples of neighbours put together, so that each holds enough calls of both kinds."""
     wanted = enough(found)
-    most = max(len(batches) // _SAMPLES, wanted * _SOME // _ENOUGH)
+    most = max(len(batches) // _MIN_MERGED, wanted * _MIN_SLOW_CALLS // _CALLS_OF_EACH_KIND)
     size = min(wanted, most, len(batches))
     groups = len(batches) // size
     ends = [index * len(batches) // groups for index in range(groups + 1)]

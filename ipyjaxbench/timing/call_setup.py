@@ -8,11 +8,11 @@ from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.isolation import all_alive
 from ipyjaxbench.timing.runner import Calls, TimedCall
-from ipyjaxbench.timing.synchronize import Drain, each, leaves_work, waiter_of
+from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
 from ipyjaxbench.usercode.snippet import Snippet
 
 
-class Plan:
+class CallPlan:
     """Arranges calls, and arranges them anew when more is known.
 
     Args:
@@ -36,10 +36,10 @@ class Plan:
         kept: Mapping[str, Any],
         frameworks: Sequence[Framework],
     ) -> None:
-        of_value = waiter_of(value, frameworks)
-        of_names = {n: w for n, v in results.items() if (w := waiter_of(v, frameworks))}
+        of_value = find_waiter(value, frameworks)
+        of_names = {n: w for n, v in results.items() if (w := find_waiter(v, frameworks))}
         waits = [*([of_value] if of_value else []), *of_names.values()]
-        self.wait: Wait | None = each(waits) if waits else None
+        self.wait: Wait | None = wait_for_each(waits) if waits else None
         self._calls = calls
         self.waits_for_all = False
         self._hands_value = of_value is not None
@@ -50,9 +50,9 @@ class Plan:
     def _arrange(self) -> None:
         self._calls.arrange(self.wait, value=self._hands_value, names=self._names, kept=self._kept)
 
-    def learn(self, probes: Sequence[TimedCall]) -> list[Note]:
+    def decide_waiting(self, warmup: Sequence[TimedCall]) -> list[Note]:
         """Wait from now on for all that a call starts, where these calls left work; say so."""
-        seen = [(probe.waited, probe.left) for probe in probes]
+        seen = [(call.waited, call.left) for call in warmup]
         left = leaves_work(seen, is_certain=self._calls.hidden.is_certain)
         return self.wait_for_all(left) if left else []
 
@@ -76,7 +76,7 @@ def _then(wait: Wait | None, drain: Drain) -> Wait:
     return wait_and_drain
 
 
-def set_back(
+def values_to_reset(
     snippet: Snippet, values: Mapping[str, object], frameworks: Sequence[Framework]
 ) -> dict[str, Any]:
     """Return the values of names that each call must find as the first one did: of ``x = f(x)``.

@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 from ipyjaxbench.record_types import NonNegativeFloat, PositiveInt
 
-_SHOWN = 10  # operations in a report; where there are more, fusion.1 and fusion.2 become one
-_KEPT = 50
+_MAX_SHOWN_OPERATIONS = (
+    10  # operations in a report; where there are more, fusion.1 and fusion.2 become one
+)
+_MAX_OPERATIONS = 50
 _NUMBERED = re.compile(r"(\.\d+)+$")
 
 
@@ -174,7 +176,7 @@ def profiled_pass(
     }
     own = [pair for intervals in profiles for pair in own_times(intervals)]
     names = {interval.operation for interval, _ in own}
-    operations = _by_name(own, together=len(names) > _SHOWN)
+    operations = _by_name(own, together=len(names) > _MAX_SHOWN_OPERATIONS)
     return ProfiledPass(
         framework=framework,
         calls=calls,
@@ -183,7 +185,7 @@ def profiled_pass(
         devices=busy,
         launches=len(own),
         worked=math.fsum(ns for _, ns in own) / 1e9,
-        operations=tuple(operations[:_KEPT]),
+        operations=tuple(operations[:_MAX_OPERATIONS]),
     )
 
 
@@ -203,7 +205,7 @@ def _by_name(own: Iterable[tuple[Interval, float]], *, together: bool) -> list[O
 
 def longest(seen: ProfiledPass) -> tuple[Operation, ...]:
     """The operations that a report lists."""
-    return seen.operations[:_SHOWN]
+    return seen.operations[:_MAX_SHOWN_OPERATIONS]
 
 
 def not_told(reasons: Mapping[str, str]) -> str:

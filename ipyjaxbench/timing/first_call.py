@@ -9,7 +9,7 @@ from ipyjaxbench.frameworks.compilation import UNNAMED, Program
 from ipyjaxbench.record_types import NonNegativeFloat
 
 _PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
-_NAMED = 4
+_MAX_NAMED_PROGRAMS = 4
 #: Origin -> label of its row, and what ends the row.
 _ROWS = {
     "compiled": ("compiled", ""),
@@ -47,7 +47,9 @@ class FirstCall:
         return f"{split(self.seconds, self.phases, digits)} (cold; {told or _UNTOUCHED})"
 
 
-_APART = 1.25  # times: then it is not for their being alike that they cannot be told apart
+_DIFFERENT_RATIO = (
+    1.25  # times: then it is not for their being alike that they cannot be told apart
+)
 _UNTOUCHED = "what was compiled before is still there"
 
 
@@ -91,7 +93,7 @@ class Counterpart:
         if _low(*eager) > _high(*compiled):
             calls = math.ceil(round(self.compilation / (eager[0] - compiled[0]), 9))
             return f"after {units.count(max(calls, 1), 'call')} {figures}"
-        apart = max(eager[0], compiled[0]) > _APART * min(eager[0], compiled[0])
+        apart = max(eager[0], compiled[0]) > _DIFFERENT_RATIO * min(eager[0], compiled[0])
         if math.isinf(max(eager[1], compiled[1])):
             why = "one of them has a single sample"
         else:
@@ -145,9 +147,9 @@ def _named(programs: Sequence[Program], ending: str) -> str:
     groups = sorted(by_name.items(), key=lambda item: -_spent(item[1]))
     shown = [
         _of_all(name if len(group) == 1 else f"{len(group)} × {name}", group)
-        for name, group in groups[:_NAMED]
+        for name, group in groups[:_MAX_NAMED_PROGRAMS]
     ]
-    more = sum(len(group) for _, group in groups[_NAMED:])
+    more = sum(len(group) for _, group in groups[_MAX_NAMED_PROGRAMS:])
     shown += [f"and {more} more"] if more else []
     counted = "" if len(programs) == 1 else f"{count}{ending}: "
     return counted + ", ".join(shown) + ("" if counted else ending)

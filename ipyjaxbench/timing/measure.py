@@ -28,15 +28,10 @@ _MIN_BYTES_TO_ASK = 100_000_000  # of results, from which on the free memory is 
 
 @dataclass(frozen=True)
 class ExtraCalls:
-    """Calls that are no samples.
+    """Calls that are no samples."""
 
-    Attributes:
-        cold: one that was compiled anew, where it was asked for.
-        device: what profilers saw, where they were asked for.
-    """
-
-    cold: FirstCall | None = None
-    device: DeviceTime | None = None
+    cold: FirstCall | None = None  # one that was compiled anew, where it was asked for
+    device: DeviceTime | None = None  # what profilers saw, where they were asked for
 
 
 def ignore_progress(known: float, left: int) -> None:

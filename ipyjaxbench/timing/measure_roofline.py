@@ -36,11 +36,11 @@ from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from ipyjaxbench.usercode.syntax import arguments, is_plain, only_value
 
-_SECONDS = 3.0  # for tracing code of the user's: a framework's tracer may have to be loaded
-_TOLD = 0.01  # a smaller share of a ceiling would only distract
-_BEYOND, _SHORTCUTS = 1.1, 3.0  # times a ceiling: from then on something was not done
+_TRACE_SECONDS = 3.0  # for tracing code of the user's: a framework's tracer may have to be loaded
+_MIN_REPORTED_SHARE = 0.01  # a smaller share of a ceiling would only distract
+_BEYOND_RATIO, _SHORTCUTS_RATIO = 1.1, 3.0  # times a ceiling: from then on something was not done
 _WITHOUT_STEADY_STATE = ("RECOMPILES", "INVALID", "ONCE")
-_WAITS = "block_until_ready"  # of a JAX array; it computes nothing
+_WAIT_METHOD = "block_until_ready"  # of a JAX array; it computes nothing
 
 
 class _Bound(NamedTuple):
@@ -69,9 +69,9 @@ def with_roofline(
     if ceiling is None or load is None or bound is None or not measured.median:
         return measured
     roof = Roof(bound.of, bound.work / measured.median, bound.work / bound.seconds)
-    if _TOLD <= roof.share <= (_BEYOND if ceiling.others <= BUSY else 1.0):
+    if _MIN_REPORTED_SHARE <= roof.share <= (_BEYOND_RATIO if ceiling.others <= BUSY else 1.0):
         return dataclasses.replace(measured, roof=roof)
-    most = _SHORTCUTS if load.shortcuts else _BEYOND + ceiling.spread
+    most = _SHORTCUTS_RATIO if load.shortcuts else _BEYOND_RATIO + ceiling.spread
     if roof.share > most and ceiling.others <= BUSY:
         return dataclasses.replace(measured, notes=(*measured.notes, _impossible(roof, bound)))
     return measured
@@ -123,7 +123,7 @@ def _load(
         return any(True for _ in find_arrays(value, frameworks))
 
     try:
-        with Muted(), within(_SECONDS, is_the_users_file):
+        with Muted(), within(_TRACE_SECONDS, is_the_users_file):
             call = expression.read(source, snippet.names, is_data)
             if exact and _runs_python(call, framework):
                 return None
@@ -151,7 +151,7 @@ def _as_expression(snippet: Snippet) -> Source | None:
     """The code as one expression whose parts can be had without running anything of the user's."""
     node = only_value(snippet.statements)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        node = node.func.value if node.func.attr == _WAITS and not node.args else node
+        node = node.func.value if node.func.attr == _WAIT_METHOD and not node.args else node
     if node is None or (isinstance(node, ast.Call) and not all(map(is_plain, arguments(node)))):
         return None
     return snippet.as_expression(node)

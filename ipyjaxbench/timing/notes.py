@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from ipyjaxbench import units
 from ipyjaxbench.reports.note import CHANGES_MEANING, Note
 
-_WORTH_WAITING = 60.0  # seconds
-_NAMED = 4  # of all that was put back
+_WORTH_WAITING_SECONDS = 60.0  # seconds
+_MAX_NAMED = 4  # of all that was put back
 
 
 def earlier_work(seconds: float) -> Note:
@@ -86,8 +86,8 @@ def started_elsewhere(names: Sequence[str], found: float, left: float) -> Note:
 
 def _some(names: Sequence[str]) -> str:
     """The first few names."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more
 
 
 def fresh_copies(names: Sequence[str]) -> Note:
@@ -152,7 +152,7 @@ def needs_longer(known: float, target: float, spent: float) -> Note:
     need = spent * (known / target) ** 2
     width = f"± {units.percent(known)}" if known <= 1 else "over ± 100 %"
     words = f"This run knows its median to {width} after {units.duration(spent, 2)}"
-    if need > _WORTH_WAITING:
+    if need > _WORTH_WAITING_SECONDS:
         rest = "more time alone will hardly narrow it"
         return Note("needs-longer", f"{words}; {rest}.", "run it again when the machine is quieter")
     aim = f"± {units.percent(target)} needs about {units.duration(need, 2)}"

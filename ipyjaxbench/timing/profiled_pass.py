@@ -11,10 +11,10 @@ from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.usercode.exceptions import one_line
 
-_ENOUGH_NS = 20_000_000
-_MOST = 50
+_PROFILED_NS = 20_000_000
+_MAX_CALLS = 50
 _INTERRUPTED = "interrupted"
-_SESSIONS = 5  # where each call needs preparing, it gets a session of the profiler of its own
+_MAX_SESSIONS = 5  # where each call needs preparing, it gets a session of the profiler of its own
 
 
 def profile_calls(
@@ -39,7 +39,7 @@ def profile_calls(
         refused = "the calls before ended early"
     elif typical > options.seconds * 1e9:
         refused = f"no further call fits into the budget of {units.duration(options.seconds, 2)}"
-    number = 0 if refused else max(1, min(_MOST, round(_ENOUGH_NS / max(typical, 1))))
+    number = 0 if refused else max(1, min(_MAX_CALLS, round(_PROFILED_NS / max(typical, 1))))
     for framework in frameworks:
         found = refused or _undisturbed(framework, calls, number)
         if isinstance(found, ProfiledPass):
@@ -65,7 +65,7 @@ def _undisturbed(framework: Framework, calls: Calls, number: int) -> ProfiledPas
 
 def _under(framework: Framework, calls: Calls, number: int) -> ProfiledPass | str | None:
     """The pass under one profiler, or why it tells nothing; None where there is none."""
-    sessions, each = (min(number, _SESSIONS), 1) if calls.one_by_one else (1, number)
+    sessions, each = (min(number, _MAX_SESSIONS), 1) if calls.one_by_one else (1, number)
     profiles, elapsed = [], 0
     for _ in range(sessions):
         calls.set_up()

@@ -10,12 +10,16 @@ from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.runner import Calls
 
-_PAIRS = 10  # calls from either state at most: equal ones are misjudged once in a hundred
-_SHARE = 0.2  # of the budget, for these
+_MAX_PAIRS = 10  # calls from either state at most: equal ones are misjudged once in a hundred
+_BUDGET_SHARE = 0.2  # of the budget, for these
 #: By so much, and by so many nanoseconds, calls from the state found are slower where it matters.
-_SLOWER, _SLOWER_NS = 1.1, 1000
-_FAR, _FARTHEST, _FEW = 1.5, 3.0, 3  # where there are not as many pairs, or fewer than three
-_FEWEST = 50  # samples that must fit into the budget
+_SLOWER_RATIO, _MIN_SLOWER_NS = 1.1, 1000
+_FAR_RATIO, _FARTHEST_RATIO, _FEW_PAIRS = (
+    1.5,
+    3.0,
+    3,
+)  # where there are not as many pairs, or fewer than three
+_MIN_SAMPLES = 50  # samples that must fit into the budget
 
 
 class Rewind:
@@ -75,7 +79,9 @@ class Rewind:
         if found:
             self._times = stats.median(found) * 1e-9, stats.median(left) * 1e-9
             self._matters = _are_slower(found, left)
-        self._is_cheap = bool(found) and self._costs <= max(stats.median(found), budget / _FEWEST)
+        self._is_cheap = bool(found) and self._costs <= max(
+            stats.median(found), budget / _MIN_SAMPLES
+        )
         self._turn(on=self._matters and self._is_cheap)
 
     def _turn(self, *, on: bool) -> None:
@@ -89,8 +95,8 @@ class Rewind:
         """Nanoseconds of calls from the state found, and from that left; none if they compile."""
         __tracebackhide__ = True
         before, found, left = calls.before_each, [], []
-        pairs = min(max(int(_SHARE * budget / (2 * self._typical + 1)), 1), _PAIRS)
-        end = calls.clock.wall() + _SHARE * budget
+        pairs = min(max(int(_BUDGET_SHARE * budget / (2 * self._typical + 1)), 1), _MAX_PAIRS)
+        end = calls.clock.wall() + _BUDGET_SHARE * budget
         for _ in range(pairs):
             # Both are written just before, so that caches are as warm for one as the other.
             calls.before_each = self._from(self._left, before, calls)
@@ -132,10 +138,10 @@ class Rewind:
 
 def _are_slower(found: Sequence[int], left: Sequence[int]) -> bool:
     """Whether calls from the state found are slower: by far, or in nearly all pairs."""
-    if min(found) - min(left) < _SLOWER_NS:
+    if min(found) - min(left) < _MIN_SLOWER_NS:
         return False
-    often = sum(a > b for a, b in zip(found, left, strict=True)) >= _PAIRS - 1
-    far = _SLOWER if often else _FARTHEST if len(found) < _FEW else _FAR
+    often = sum(a > b for a, b in zip(found, left, strict=True)) >= _MAX_PAIRS - 1
+    far = _SLOWER_RATIO if often else _FARTHEST_RATIO if len(found) < _FEW_PAIRS else _FAR_RATIO
     return min(found) > far * min(left)
 
 

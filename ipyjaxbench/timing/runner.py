@@ -13,68 +13,44 @@ from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
 from ipyjaxbench.timing.synchronize import Drain, leaves_work
 from ipyjaxbench.usercode.snippet import Loop, Snippet, Source
 
-_TURNS, _READINGS = 1000, 9
-_CONVINCING = 2  # times that work was found running: then it is no mistake, and is waited for
+_LOOP_TURNS, _LOOP_READINGS = 1000, 9
+_CONVINCING_ANSWERS = (
+    2  # times that work was found running: then it is no mistake, and is waited for
+)
 
 
 class TimedCall(NamedTuple):
-    """One call, looked at closely; all in nanoseconds.
+    """One call, looked at closely; all in nanoseconds."""
 
-    Attributes:
-        returned: until Python went on.
-        waited: until what it gave was computed.
-        left: for how long something was running after that; 0 where nothing was.
-        spent: CPU time, over all threads.
-        compiled: whether something was compiled in it.
-    """
-
-    returned: int
-    waited: int
-    left: int
-    spent: int = 0
-    compiled: bool = False
+    returned: int  # until Python went on
+    waited: int  # until what it gave was computed
+    left: int  # for how long something was running after that; 0 where nothing was
+    spent: int = 0  # CPU time, over all threads
+    compiled: bool = False  # whether something was compiled in it
 
 
 class Sample(NamedTuple):
-    """Several calls, timed as one.
+    """Several calls, timed as one."""
 
-    Attributes:
-        calls: how many.
-        ns: nanoseconds of all of them.
-        spent: nanoseconds of CPU time, over all threads.
-        compiled: whether something was compiled in them.
-    """
-
-    calls: int
-    ns: int
-    spent: int = 0
-    compiled: bool = False
+    calls: int  # how many
+    ns: int  # nanoseconds of all of them
+    spent: int = 0  # nanoseconds of CPU time, over all threads
+    compiled: bool = False  # whether something was compiled in them
 
 
 class QueuedTime(NamedTuple):
-    """Calls that were not waited for one by one; in nanoseconds.
+    """Calls that were not waited for one by one; in nanoseconds."""
 
-    Attributes:
-        returned: until Python went on after the last.
-        waited: until all devices were idle.
-    """
-
-    returned: int
-    waited: int
+    returned: int  # until Python went on after the last
+    waited: int  # until all devices were idle
 
 
 class First(NamedTuple):
-    """The first call.
+    """The first call."""
 
-    Attributes:
-        taken: nanoseconds until Python went on.
-        left: for how many more something was running; 0 where nothing was.
-        value: of the last expression; None where there is none.
-    """
-
-    taken: int
-    left: int
-    value: Any
+    taken: int  # nanoseconds until Python went on
+    left: int  # for how many more something was running; 0 where nothing was
+    value: Any  # of the last expression; None where there is none
 
 
 def is_held(first: First) -> bool:
@@ -197,7 +173,7 @@ class Calls:
         """Ask whether the last call left work running, though none did while that was decided."""
         left = leaves_work([(int(per_call), self.hidden.left())], is_certain=self.hidden.is_certain)
         self._found_left += bool(left)
-        if self._found_left == _CONVINCING:
+        if self._found_left == _CONVINCING_ANSWERS:
             self.on_work_left(left)
 
     def queue(self, calls: int) -> QueuedTime:
@@ -283,8 +259,10 @@ def _cost_of_binding(names: Sequence[str], clock: Clock) -> float:
 def cost_per_turn(code: str, clock: Clock) -> float:
     """Nanoseconds that tiny code takes in each turn of a loop, the loop included."""
     loop = Snippet(Source.plain(code), {}).loop()
-    readings = [loop(repeat(None, _TURNS), clock.now, _no_wait, ()) for _ in range(_READINGS)]
-    return stats.median(readings) / _TURNS
+    readings = [
+        loop(repeat(None, _LOOP_TURNS), clock.now, _no_wait, ()) for _ in range(_LOOP_READINGS)
+    ]
+    return stats.median(readings) / _LOOP_TURNS
 
 
 def _no_wait(value: Any) -> None:

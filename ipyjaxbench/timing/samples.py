@@ -10,26 +10,18 @@ from ipyjaxbench.timing import call_kinds
 from ipyjaxbench.timing.call_kinds import Kinds
 from ipyjaxbench.timing.runner import Calls, Sample, TimedCall
 
-_PART_NS = 20_000_000  # of a sample that is so long that a user may end it
+_PART_OF_SAMPLE_NS = 20_000_000  # of a sample that is so long that a user may end it
 
 
 @dataclass
 class Samples:
-    """What was timed so far; it survives an interrupt.
+    """What was timed so far; it survives an interrupt."""
 
-    Attributes:
-        taken: the samples.
-        rounds: number of samples in each round.
-        warmup: the calls of the warm-up.
-        known: relative half width of the interval when it was last looked at.
-        spins: whether threads that compute may spin while they wait for each other.
-    """
-
-    taken: list[Sample] = field(default_factory=list)
-    rounds: list[int] = field(default_factory=list)
-    warmup: list[TimedCall] = field(default_factory=list)
-    known: float = math.inf
-    spins: bool = False
+    taken: list[Sample] = field(default_factory=list)  # the samples
+    rounds: list[int] = field(default_factory=list)  # number of samples in each round
+    warmup: list[TimedCall] = field(default_factory=list)  # the calls of the warm-up
+    known: float = math.inf  # relative half width of the interval when it was last looked at
+    spins: bool = False  # whether threads that compute may spin while they wait for each other
 
     @property
     def batches(self) -> list[tuple[int, int]]:
@@ -97,7 +89,7 @@ class Samples:
                 self.taken, self.rounds = [whole], [1]
             if whole.calls >= end:
                 return
-            part = int(_PART_NS * whole.calls / max(whole.ns, 1))
+            part = int(_PART_OF_SAMPLE_NS * whole.calls / max(whole.ns, 1))
             part = min(max(1, part), end - whole.calls)
             whole = _joined([whole, calls.sample(part, begun=True)])
 

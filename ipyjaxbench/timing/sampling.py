@@ -8,20 +8,24 @@ from ipyjaxbench.timing.call_kinds import Kinds
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 
-_SAMPLE_NS = 1_000_000  # hides a clock of 100 ns
-_AHEAD = 5  # calls before each sample, untimed: asking devices whether they are idle cools them
-_CHEAP = 0.1  # of a sample at most
+_MIN_SAMPLE_NS = 1_000_000  # hides a clock of 100 ns
+_MAX_UNTIMED_CALLS = (
+    5  # calls before each sample, untimed: asking devices whether they are idle cools them
+)
+_MAX_UNTIMED_SHARE = 0.1  # of a sample at most
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 12
-_ENOUGH = 50_000  # samples: more would not narrow the interval, and a record is to be saved
-_SPAN = 0.25  # of the budget at least: what a short look sees is one mood of the machine
+_MAX_SAMPLES = 50_000  # samples: more would not narrow the interval, and a record is to be saved
+_MIN_BUDGET_SHARE = (
+    0.25  # of the budget at least: what a short look sees is one mood of the machine
+)
 
-_TRIES = 3  # of a size of samples: one may be disturbed
-_LOOKS = 3  # without a warm-up; `waiting.leaves_work` takes one "yes" of so many
-_WARM_CALLS = 50
-_WARM_NS = 50_000_000
-_WARM_SHARE = 0.2  # of the budget
-_CLEAN = 3  # calls in a row without a compilation
+_TRIES_PER_SIZE = 3  # of a size of samples: one may be disturbed
+_LOOKS_WITHOUT_WARMUP = 3  # without a warm-up; `waiting.leaves_work` takes one "yes" of so many
+_MAX_WARM_CALLS = 50
+_MIN_WARM_NS = 50_000_000
+_MAX_WARM_SHARE = 0.2  # of the budget
+_CLEAN_CALLS = 3  # calls in a row without a compilation
 
 
 def take_samples(
@@ -54,7 +58,7 @@ def take_exact_samples(
     if number * repeat == 1:
         return
     most = repeat - 1 if one_each else number - 1
-    looks = min(_LOOKS, most) if calls.hidden.may_wait else 0
+    looks = min(_LOOKS_WITHOUT_WARMUP, most) if calls.hidden.may_wait else 0
     for _ in range(looks):
         samples.warm_up(calls, begun=not one_each)
         if one_each:
@@ -73,16 +77,16 @@ def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
     __tracebackhide__ = True
     wall = calls.clock.wall
     start = wall()
-    enough = start + max(int((deadline - start) * _WARM_SHARE), 0)
-    while len(samples.warmup) < _WARM_CALLS:
+    enough = start + max(int((deadline - start) * _MAX_WARM_SHARE), 0)
+    while len(samples.warmup) < _MAX_WARM_CALLS:
         samples.warm_up(calls)
-        if wall() > enough or (wall() - start > _WARM_NS and _is_warm(samples)):
+        if wall() > enough or (wall() - start > _MIN_WARM_NS and _is_warm(samples)):
             return
 
 
 def _is_warm(samples: Samples) -> bool:
     times = [call.waited for call in samples.warmup]
-    if len(times) < 10 or any(call.compiled for call in samples.warmup[-_CLEAN:]):
+    if len(times) < 10 or any(call.compiled for call in samples.warmup[-_CLEAN_CALLS:]):
         return False
     return stats.median(times[-5:]) >= 0.9 * stats.median(times[-10:-5])
 
@@ -92,16 +96,16 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
     __tracebackhide__ = True
     # The fastest: after each of these calls devices were asked, which makes the next one slower.
     fastest = min(call.waited for call in samples.warmup[-5:])
-    if calls.one_by_one or samples.kinds_in_warmup() or fastest >= _SAMPLE_NS:
+    if calls.one_by_one or samples.kinds_in_warmup() or fastest >= _MIN_SAMPLE_NS:
         return 1
     number = 1
     while True:
         # The fastest: on a busy machine most of them are disturbed, and one call would do.
-        tries = [_taken(calls, number) for _ in range(_TRIES)]
+        tries = [_taken(calls, number) for _ in range(_TRIES_PER_SIZE)]
         taken = min((each for each in tries if each > 0), default=0)
-        if taken >= _SAMPLE_NS / 2:
-            return max(1, round(number * _SAMPLE_NS / taken))
-        number = max(2 * number, min(100 * number, int(number * _SAMPLE_NS / (taken + 1))))
+        if taken >= _MIN_SAMPLE_NS / 2:
+            return max(1, round(number * _MIN_SAMPLE_NS / taken))
+        number = max(2 * number, min(100 * number, int(number * _MIN_SAMPLE_NS / (taken + 1))))
 
 
 def calls_per_mixed_sample(calls: Calls, found: Kinds, deadline: int) -> int:
@@ -110,7 +114,7 @@ def calls_per_mixed_sample(calls: Calls, found: Kinds, deadline: int) -> int:
         return 1
     mean = found.fast + found.share * (found.slow - found.fast)
     most = (deadline - calls.clock.wall()) / (_MIN_ROUNDS * max(mean, 1.0))
-    wanted = max(call_kinds.enough(found), int(_SAMPLE_NS / max(mean, 1.0)))
+    wanted = max(call_kinds.enough(found), int(_MIN_SAMPLE_NS / max(mean, 1.0)))
     return max(call_kinds.fewest(found), min(wanted, int(most)))
 
 
@@ -123,7 +127,7 @@ def _taken(calls: Calls, number: int) -> int:
 
 def untimed_calls(number: int) -> int:
     """Calls to make, untimed, before each sample of so many."""
-    return min(_AHEAD, int(_CHEAP * number))
+    return min(_MAX_UNTIMED_CALLS, int(_MAX_UNTIMED_SHARE * number))
 
 
 def sample_until_steady(
@@ -147,9 +151,9 @@ def sample_until_steady(
     __tracebackhide__ = True
     wall = calls.clock.wall
     budget = max(deadline - wall(), 0)
-    round_ns, enough = budget // 20, deadline - int((1 - _SPAN) * budget)
+    round_ns, enough = budget // 20, deadline - int((1 - _MIN_BUDGET_SHARE) * budget)
     check, ahead = _MIN_ROUNDS, untimed_calls(number)
-    while (wall() < deadline and len(samples.taken) < _ENOUGH) or not samples.taken:
+    while (wall() < deadline and len(samples.taken) < _MAX_SAMPLES) or not samples.taken:
         samples.rounds.append(0)
         end = min(wall() + round_ns, deadline)
         while samples.rounds[-1] < _ROUND_SAMPLES:

@@ -12,7 +12,7 @@ from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.call_setup import Plan, set_back
+from ipyjaxbench.timing.call_setup import CallPlan, values_to_reset
 from ipyjaxbench.timing.changes import Changes
 from ipyjaxbench.timing.isolation import Donated, Snapshot, rebound
 from ipyjaxbench.timing.options import TimeOptions
@@ -32,27 +32,16 @@ _MIN_REPORTED_WAIT_NS = 1_000_000
 
 @dataclass(frozen=True)
 class Session:
-    """One snippet to time, with what all of its calls share.
+    """One snippet to time, with what all of its calls share."""
 
-    Attributes:
-        snippet: the code.
-        options: how often and how long.
-        setup: code to run, untimed, before the first call and before each sample.
-        muted: keeps what later calls print from being shown.
-        frameworks: those that are imported and can be used.
-        calls: makes the calls.
-        watching: open while calls are made; frameworks report in it what they compile.
-        notes: what to know before the first call.
-    """
-
-    snippet: Snippet
-    options: TimeOptions
-    setup: Snippet | None
-    muted: Muted
-    frameworks: list[Framework]
-    calls: Calls
-    watching: ExitStack
-    notes: tuple[Note, ...]
+    snippet: Snippet  # the code
+    options: TimeOptions  # how often and how long
+    setup: Snippet | None  # code to run, untimed, before the first call and before each sample
+    muted: Muted  # keeps what later calls print from being shown
+    frameworks: list[Framework]  # those that are imported and can be used
+    calls: Calls  # makes the calls
+    watching: ExitStack  # open while calls are made; frameworks report in it what they compile
+    notes: tuple[Note, ...]  # what to know before the first call
 
     @property
     def remade(self) -> tuple[str, ...]:
@@ -62,64 +51,36 @@ class Session:
 
 @dataclass(frozen=True)
 class FirstRun:
-    """The first call, and what was remembered before it.
+    """The first call, and what was remembered before it."""
 
-    Attributes:
-        call: what it took and gave.
-        scope: the code and what it can reach.
-        bound: names that the code, the set-up and the user's functions bind.
-        carryover: looks at what calls leave to the calls after them.
-        donated: copies of the arguments that each call gives away.
-        found: the state that the call found; None where that is not kept.
-        background: threads and processes that the call started.
-    """
-
-    call: First
-    scope: Scope
-    bound: tuple[str, ...]
-    carryover: Carryover
-    donated: Donated
-    found: Checkpoint | None
-    background: Background
+    call: First  # what it took and gave
+    scope: Scope  # the code and what it can reach
+    bound: tuple[str, ...]  # names that the code, the set-up and the user's functions bind
+    carryover: Carryover  # looks at what calls leave to the calls after them
+    donated: Donated  # copies of the arguments that each call gives away
+    found: Checkpoint | None  # the state that the call found; None where that is not kept
+    background: Background  # threads and processes that the call started
 
 
 @dataclass(frozen=True)
 class LaterCalls:
-    """How the calls after the first one are made, and what they are measured against.
+    """How the calls after the first one are made, and what they are measured against."""
 
-    Attributes:
-        session: the snippet.
-        first: the first call, without its value: later calls need the memory.
-        frameworks: as in `Session`, with those that the first call has imported.
-        in_play: the frameworks that the code uses.
-        outputs: where the values live that the first call gave.
-        phases: parts of the first call by name.
-        programs: what was compiled, loaded or traced in it.
-        compilations: how many programs were compiled in it.
-        typical: nanoseconds that a call will take, as far as the first one shows.
-        plan: what is waited for and set back in each call.
-        rewind: has calls start from the state that the first one found.
-        changes: shows what later calls change in place.
-        after: names and random states as the first call left them.
-        checkpoint: objects as the first call left them.
-        notes: what the first call has shown.
-    """
-
-    session: Session
-    first: FirstRun
-    frameworks: list[Framework]
-    in_play: list[Framework]
-    outputs: tuple[Placement, ...]
-    phases: dict[str, float | None]
-    programs: tuple[Program, ...]
-    compilations: int
-    typical: int
-    plan: Plan
-    rewind: Rewind
-    changes: Changes
-    after: Snapshot
-    checkpoint: Checkpoint
-    notes: tuple[Note, ...]
+    session: Session  # the snippet
+    first: FirstRun  # the first call, without its value: later calls need the memory
+    frameworks: list[Framework]  # as in `Session`, with those that the first call has imported
+    in_play: list[Framework]  # the frameworks that the code uses
+    outputs: tuple[Placement, ...]  # where the values live that the first call gave
+    phases: dict[str, float | None]  # parts of the first call by name
+    programs: tuple[Program, ...]  # what was compiled, loaded or traced in it
+    compilations: int  # how many programs were compiled in it
+    typical: int  # nanoseconds that a call will take, as far as the first one shows
+    plan: CallPlan  # what is waited for and set back in each call
+    rewind: Rewind  # has calls start from the state that the first one found
+    changes: Changes  # shows what later calls change in place
+    after: Snapshot  # names and random states as the first call left them
+    checkpoint: Checkpoint  # objects as the first call left them
+    notes: tuple[Note, ...]  # what the first call has shown
 
 
 def open_session(
@@ -207,8 +168,8 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     calls.fresh = not used_once.isdisjoint(remade)
     lost = donated.forget_unused()
     calls.before_each = donated.refresh if lost else None
-    kept = set_back(snippet, scope.read_values, frameworks)
-    plan = Plan(calls, call.value, results, kept, frameworks)
+    kept = values_to_reset(snippet, scope.read_values, frameworks)
+    plan = CallPlan(calls, call.value, results, kept, frameworks)
     shown += checks.check_first_call(scope, outputs, lost, frameworks, remade)
     shown += checks.check_value(call.value, snippet.text)
     shown += checks.check_assigned_value(snippet.statements, results)

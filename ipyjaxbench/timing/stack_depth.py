@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-_OURS = ("ipyjaxbench", "IPython")
+_MAGIC_PACKAGES = ("ipyjaxbench", "IPython")
 
 
 def depth_of_caller() -> int | None:
@@ -20,7 +20,7 @@ def depth_of_caller() -> int | None:
         The number; None where no such caller is on the stack, as in a thread of our own.
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _package(frame) in _OURS:
+    while frame is not None and _package(frame) in _MAGIC_PACKAGES:
         frame = frame.f_back
     if frame is None:
         return None

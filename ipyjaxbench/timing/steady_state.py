@@ -12,63 +12,46 @@ from ipyjaxbench.host.conditions import Conditions, Meter
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes, sampling
 from ipyjaxbench.timing.call_kinds import Kinds
-from ipyjaxbench.timing.call_setup import Plan
+from ipyjaxbench.timing.call_setup import CallPlan
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
-from ipyjaxbench.timing.throughput import Queued, queued_calls
+from ipyjaxbench.timing.throughput import QueuedCalls, plan_queued_calls
 from ipyjaxbench.usercode import exceptions
 
 #: Called after each round, or after each sample where their number is known, with the relative half
 #: width of the interval so far (not a number where it is not asked) and the nanoseconds left.
 OnProgress = Callable[[float, int], object]
-_REPEAT = 7  # what %timeit takes when only -n is given
-_SLOW = 0.1  # of the budget: calls this slow are not spent on warming up alone
-_IN_FLIGHT = 0.1  # of the free memory, for results that were not waited for
-_FEWEST = 2  # results that must fit: that of the call before is dropped only after the next
+_DEFAULT_REPEAT = 7  # what %timeit takes when only -n is given
+_SLOW_CALL_SHARE = 0.1  # of the budget: calls this slow are not spent on warming up alone
+_IN_FLIGHT_SHARE = 0.1  # of the free memory, for results that were not waited for
+_MIN_ROOM = 2  # results that must fit: that of the call before is dropped only after the next
 _QUEUED_SHARE = 0.4  # of the time, for throughput and dispatch
-_MISSED = 1.25  # of the aim: by less it is as good as reached
-_PATIENCE_NS = 30_000_000_000  # one warm call is worth that, whatever the budget
+_MISSED_RATIO = 1.25  # of the aim: by less it is as good as reached
+_MAX_SINGLE_CALL_NS = 30_000_000_000  # one warm call is worth that, whatever the budget
 
 
 @dataclass
 class Steady:
-    """Calls until the figure is steady.
+    """Calls until the figure is steady."""
 
-    Attributes:
-        calls: makes them.
-        plan: how they are made; it learns from the warm-up.
-        options: how often and how long.
-        room: how many more results fit into the free memory.
-        on_progress: called with how far it is.
-        on_gpu: whether to ask what the GPUs do.
-        number: calls per sample, once `warm_up` has found it.
-        samples: what was timed.
-        queued: looks at throughput and dispatch; None where nothing is queued.
-        notes: what the calls showed.
-        ended_early: whether an error or the user ended them.
-        differ: the kinds of calls in the warm-up, where they do different work.
-        elapsed: seconds that they took.
-        compiling: of these, what compiling took, as far as it is told.
-        conditions: what the machine did meanwhile.
-        prepare: looks at a few calls before the warm-up, within nanoseconds.
-    """
-
-    calls: Calls
-    plan: Plan
-    options: TimeOptions
-    room: float
-    on_progress: OnProgress
-    on_gpu: bool = False
-    number: int = 1
-    samples: Samples = field(default_factory=Samples)
-    queued: Queued | None = None
-    notes: list[Note] = field(default_factory=list)
-    ended_early: bool = False
-    differ: Kinds | None = None
-    elapsed: float = 0.0
-    compiling: float = 0.0
-    conditions: Conditions | None = None
+    calls: Calls  # makes them
+    plan: CallPlan  # how they are made; it learns from the warm-up
+    options: TimeOptions  # how often and how long
+    room: float  # how many more results fit into the free memory
+    on_progress: OnProgress  # called with how far it is
+    on_gpu: bool = False  # whether to ask what the GPUs do
+    number: int = 1  # calls per sample, once `warm_up` has found it
+    samples: Samples = field(default_factory=Samples)  # what was timed
+    # looks at throughput and dispatch; None where nothing is queued
+    queued: QueuedCalls | None = None
+    notes: list[Note] = field(default_factory=list)  # what the calls showed
+    ended_early: bool = False  # whether an error or the user ended them
+    differ: Kinds | None = None  # the kinds of calls in the warm-up, where they do different work
+    elapsed: float = 0.0  # seconds that they took
+    compiling: float = 0.0  # of these, what compiling took, as far as it is told
+    conditions: Conditions | None = None  # what the machine did meanwhile
+    # looks at a few calls before the warm-up, within nanoseconds
     prepare: Callable[[Calls, int], object] = lambda calls, budget: None  # noqa: ARG005
 
     def __post_init__(self) -> None:
@@ -134,7 +117,9 @@ class Steady:
             self.number = max(self.number, several)
         asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
-            self.queued = queued_calls(calls, samples.settled_warmup, _IN_FLIGHT * self.room)
+            self.queued = plan_queued_calls(
+                calls, samples.settled_warmup, _IN_FLIGHT_SHARE * self.room
+            )
 
     @property
     def ahead(self) -> int:
@@ -160,19 +145,21 @@ class Steady:
         calls, samples, options = self.calls, self.samples, self.options
         begun, budget = calls.clock.wall(), int(options.seconds * 1e9)
         deadline = begun + budget
-        if self.room < _FEWEST:
+        if self.room < _MIN_ROOM:
             self.notes.append(notes.over_memory(self.room))
             return
         if options.number is not None:
             self.on_progress(math.nan, 0)
             sampling.take_exact_samples(
-                calls, samples, options.number, options.repeat or _REPEAT,
+                calls, samples, options.number, options.repeat or _DEFAULT_REPEAT,
                 self._learn, self._after_sample,
             )  # fmt: skip
             return
         if options.repeat is None and typical > budget:
-            self.notes.append(notes.over_budget(typical * 1e-9, again=typical < _PATIENCE_NS))
-            if typical < _PATIENCE_NS:
+            self.notes.append(
+                notes.over_budget(typical * 1e-9, again=typical < _MAX_SINGLE_CALL_NS)
+            )
+            if typical < _MAX_SINGLE_CALL_NS:
                 samples.warm_up(calls)
             return
         self.on_progress(samples.known, budget)
@@ -181,19 +168,19 @@ class Steady:
             sampling.take_samples(calls, samples, self.number, options.repeat, self._after_sample)
             return
         # Where work is hidden, a call whose work was over before the question seems to have none.
-        if typical > _SLOW * budget and not (self.differ or self.plan.waits_for_all):
+        if typical > _SLOW_CALL_SHARE * budget and not (self.differ or self.plan.waits_for_all):
             samples.use_warmup_as_samples()
         sampling.sample_until_steady(
             calls, samples, self.number, deadline, options.target,
             self._after_round(deadline, begun),
         )  # fmt: skip
         spent = calls.clock.wall() - begun
-        if _MISSED * options.target < samples.half_width() < math.inf:
+        if _MISSED_RATIO * options.target < samples.half_width() < math.inf:
             self.notes.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
 
     def _learn(self) -> None:
         """Decide what calls are waited for, once, from those of the warm-up."""
-        if self.samples.warmup and (learned := self.plan.learn(self.samples.warmup)):
+        if self.samples.warmup and (learned := self.plan.decide_waiting(self.samples.warmup)):
             self.notes += learned
             self.samples.count_what_was_left()
 
@@ -215,7 +202,7 @@ class Steady:
             if not self.plan.waits_for_all and self.samples.taken:
                 calls.check(self.samples.per_call)
             if queued is not None and queued.spent <= _QUEUED_SHARE * (wall() - begun):
-                queued.look()
+                queued.measure()
             self.on_progress(self.samples.known, max(deadline - wall(), 0))
 
         return after_round

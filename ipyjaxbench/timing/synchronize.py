@@ -8,11 +8,11 @@ from ipyjaxbench.frameworks import Framework, Wait, find_arrays
 from ipyjaxbench.host.clock import Clock
 
 #: Work that its value does not show matters from this share of a call on.
-_MATTERS = 0.05
+_MIN_LEFT_SHARE = 0.05
 #: Below that, a drain after a call that left the caches cold looks like work.
-_FLOOR_NS = 15_000
+_COLD_CACHE_NS = 15_000
 _IDLE_READINGS = 11
-_FEW = 3  # questions: of more, one "yes" is not enough
+_FEW_QUESTIONS = 3  # questions: of more, one "yes" is not enough
 
 
 class Drain:
@@ -65,7 +65,7 @@ class Drain:
         if not unknown:
             return 0
         first, second = self(), self()
-        if first - second <= max(second, _FLOOR_NS):
+        if first - second <= max(second, _COLD_CACHE_NS):
             return 0
         self.found_running.update(dict.fromkeys(unknown))
         return first - second
@@ -97,20 +97,20 @@ def leaves_work(calls: Sequence[tuple[int, int]], *, is_certain: bool) -> int:
         Nanoseconds of the work, in the middle of the calls that left some; 0 where there is none,
         or too little to matter.
     """
-    matters = _MATTERS * stats.median([call for call, _ in calls])
+    matters = _MIN_LEFT_SHARE * stats.median([call for call, _ in calls])
     left = [left for _, left in calls if left]
     if not is_certain:
         needed = len(calls) // 2 + 1
         left = [ns for ns in left if ns > matters]
     else:
-        needed = 2 if len(calls) > _FEW else 1
+        needed = 2 if len(calls) > _FEW_QUESTIONS else 1
     if len(left) < needed:
         return 0
     middle = int(stats.median(left))
     return middle if middle > matters else 0
 
 
-def waiter_of(value: object, frameworks: Sequence[Framework]) -> Wait | None:
+def find_waiter(value: object, frameworks: Sequence[Framework]) -> Wait | None:
     """Return the cheapest function that waits for all arrays in values built like ``value``.
 
     It is None where there is nothing to wait for.
@@ -135,13 +135,13 @@ def _all_of(waits: Sequence[Callable[[Any], object]]) -> Wait | None:
     return wait_for_all
 
 
-def each(waits: Sequence[Wait]) -> Wait:
+def wait_for_each(waits: Sequence[Wait]) -> Wait:
     """Wait for each item of a tuple in its own way; one alone is handed over as it is."""
     if len(waits) == 1:
         return waits[0]
 
-    def wait_for_each(values: Sequence[Any]) -> None:
-        for wait, value in zip(waits, values, strict=True):
-            wait(value)
+    def wait(values: Sequence[Any]) -> None:
+        for wait_for, value in zip(waits, values, strict=True):
+            wait_for(value)
 
-    return wait_for_each
+    return wait

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from ipyjaxbench import stats
 from ipyjaxbench.timing.runner import Calls, TimedCall
 
-_LOOK_NS = 8_000_000  # of queued calls in one look
-_FEWEST, _MOST = 4, 64
-_DISPATCHED = 4  # an eighth of the 32 programs that wait on XLA's CPU before a call blocks
-_SYNCHRONOUS = 0.9  # Python goes on when this share of a call is over: nothing is queued
-_TOO_SLOW_NS = 10_000_000  # beside that, what waiting costs is nothing
+_QUEUED_NS = 8_000_000  # of queued calls in one look
+_MIN_QUEUED, _MAX_QUEUED = 4, 64
+_MAX_DISPATCHED = 4  # an eighth of the 32 programs that wait on XLA's CPU before a call blocks
+_SYNCHRONOUS_SHARE = 0.9  # Python goes on when this share of a call is over: nothing is queued
+_MAX_CALL_NS = 10_000_000  # beside that, what waiting costs is nothing
 
 
 @dataclass
-class Queued:
+class QueuedCalls:
     """Looks at queued calls, one in each round between the samples.
 
     Args:
@@ -35,7 +35,7 @@ class Queued:
     dispatches: list[float] = field(default_factory=list)
     spent: int = 0
 
-    def look(self) -> None:
+    def measure(self) -> None:
         """Queue many calls, then few; the difference has no fixed cost of waiting in it.
 
         What compiles is left out. A difference below 0, or above the plain quotient, is noise:
@@ -54,20 +54,25 @@ class Queued:
         self.spent += self.calls.clock.wall() - start
 
 
-def queued_calls(calls: Calls, probes: Sequence[TimedCall], most: float) -> Queued | None:
+def plan_queued_calls(calls: Calls, warmup: Sequence[TimedCall], most: float) -> QueuedCalls | None:
     """What looks at queued calls; None where nothing is queued or calls are too slow for it.
 
     Args:
         calls: makes them.
-        probes: calls that were looked at closely, at least one.
+        warmup: calls that were looked at closely, at least one.
         most: how many results fit into the memory that may be in flight.
     """
     __tracebackhide__ = True
-    returned = stats.median([probe.returned for probe in probes])
-    waited = stats.median([probe.waited for probe in probes])
-    if calls.one_by_one or waited > _TOO_SLOW_NS or returned > _SYNCHRONOUS * waited or most < 2:
+    returned = stats.median([call.returned for call in warmup])
+    waited = stats.median([call.waited for call in warmup])
+    if (
+        calls.one_by_one
+        or waited > _MAX_CALL_NS
+        or returned > _SYNCHRONOUS_SHARE * waited
+        or most < 2
+    ):
         return None
-    number = int(min(max(_LOOK_NS / waited, _FEWEST), _MOST, most))
+    number = int(min(max(_QUEUED_NS / waited, _MIN_QUEUED), _MAX_QUEUED, most))
     # Code of many operations fills the queue with few calls.
-    blocks = calls.queue(_DISPATCHED).returned > 2 * _DISPATCHED * returned
-    return Queued(calls, number, 1 if blocks else min(_DISPATCHED, number))
+    blocks = calls.queue(_MAX_DISPATCHED).returned > 2 * _MAX_DISPATCHED * returned
+    return QueuedCalls(calls, number, 1 if blocks else min(_MAX_DISPATCHED, number))

@@ -8,7 +8,7 @@ import pytest
 from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
-from ipyjaxbench.timing.synchronize import Drain, each, leaves_work, waiter_of
+from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
 
 
 class OtherArray(FakeArray):
@@ -170,25 +170,25 @@ def test_answers_decide_whether_code_leaves_work(
 
 
 def test_a_value_without_arrays_needs_no_waiting(device: FakeDevice) -> None:
-    assert waiter_of({"a": [1, "b", None]}, [FakeFramework(device), Python()]) is None
-    assert waiter_of(device.start(dispatch=0, work=1), []) is None
+    assert find_waiter({"a": [1, "b", None]}, [FakeFramework(device), Python()]) is None
+    assert find_waiter(device.start(dispatch=0, work=1), []) is None
 
 
 def test_an_array_that_is_computed_when_it_exists_needs_no_waiting(device: FakeDevice) -> None:
-    assert waiter_of(device.start(dispatch=0, work=1), [Atomic(device)]) is None
+    assert find_waiter(device.start(dispatch=0, work=1), [Atomic(device)]) is None
 
 
 def test_one_array_is_waited_for_by_itself(device: FakeDevice) -> None:
     array = device.start(dispatch=0, work=10)
     device.start(dispatch=0, work=1000)
-    wait = waiter_of(array, [FakeFramework(device)])
+    wait = find_waiter(array, [FakeFramework(device)])
     assert wait is not None
     wait(array)
     assert device.clock.now() == 10
 
 
 def test_a_waiter_works_for_other_values_built_alike(device: FakeDevice) -> None:
-    wait = waiter_of([device.start(dispatch=0, work=10)], [FakeFramework(device)])
+    wait = find_waiter([device.start(dispatch=0, work=10)], [FakeFramework(device)])
     assert wait is not None
     device.clock.advance(10_000)
     wait([device.start(dispatch=0, work=30)])
@@ -200,7 +200,7 @@ def test_a_value_with_arrays_of_two_frameworks_waits_for_both() -> None:
     first, second = FakeDevice(clock), FakeDevice(clock)
     value = [first.start(dispatch=0, work=10), OtherArray(second, 500)]
     second.busy_until = 500
-    wait = waiter_of(value, [First(first), Other(second)])
+    wait = find_waiter(value, [First(first), Other(second)])
     assert wait is not None
     wait(value)
     assert clock.now() == 500
@@ -209,17 +209,17 @@ def test_a_value_with_arrays_of_two_frameworks_waits_for_both() -> None:
 
 def test_items_of_a_tuple_are_waited_for_each_in_its_own_way() -> None:
     seen: list[tuple[str, object]] = []
-    wait = each([lambda v: seen.append(("a", v)), lambda v: seen.append(("b", v))])
+    wait = wait_for_each([lambda v: seen.append(("a", v)), lambda v: seen.append(("b", v))])
     wait((1, 2))
     assert seen == [("a", 1), ("b", 2)]
 
 
 def test_one_thing_to_wait_for_is_handed_over_as_it_is() -> None:
     seen: list[object] = []
-    each([seen.append])((1, 2))
+    wait_for_each([seen.append])((1, 2))
     assert seen == [(1, 2)]
 
 
 def test_a_tuple_of_another_length_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        each([print, print])((1,))
+        wait_for_each([print, print])((1,))

@@ -10,7 +10,7 @@ from ipyjaxbench.timing import sampling
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
-from ipyjaxbench.timing.throughput import Queued, queued_calls
+from ipyjaxbench.timing.throughput import QueuedCalls, plan_queued_calls
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import START, Bench, told
 
@@ -19,7 +19,7 @@ ALL_FREE = 1e9
 
 def queue_of(
     code: str, *, waits: bool = True, most: float = ALL_FREE, waiting: int = 0
-) -> tuple[Queued | None, FakeDevice]:
+) -> tuple[QueuedCalls | None, FakeDevice]:
     """What looks at queued calls of some code, after its warm-up."""
     device = FakeDevice(FakeClock())
     framework = FakeFramework(device)
@@ -34,13 +34,13 @@ def queue_of(
     calls.arrange(wait if waits else None, value=waits, names=(), kept={})
     samples = Samples()
     sampling.warm_up(calls, samples, device.clock.wall() + 10**9)
-    return queued_calls(calls, samples.settled_warmup, most), device
+    return plan_queued_calls(calls, samples.settled_warmup, most), device
 
 
 def test_queued_calls_take_what_the_device_needs_and_no_more() -> None:
     queue, _ = queue_of("device.start(dispatch=10_000, work=1_000_000)", waiting=100_000)
     assert queue is not None
-    queue.look()
+    queue.measure()
     assert queue.throughputs == [pytest.approx(1e-3)]  # with each waited for it is 1.11 ms
     assert queue.dispatches == [pytest.approx(10e-6)]
 
@@ -48,7 +48,7 @@ def test_queued_calls_take_what_the_device_needs_and_no_more() -> None:
 def test_where_starting_takes_longer_than_the_work_it_sets_the_throughput() -> None:
     queue, _ = queue_of("device.start(dispatch=30_000, work=20_000)")
     assert queue is not None
-    queue.look()
+    queue.measure()
     assert queue.throughputs == [pytest.approx(30e-6)]
 
 
@@ -88,7 +88,7 @@ def test_a_look_in_which_something_compiled_does_not_count() -> None:
     queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
     assert queue is not None
     queue.calls.set_up = lambda **_: device.compile(1000)  # type: ignore[method-assign]
-    queue.look()
+    queue.measure()
     assert (queue.throughputs, queue.dispatches) == ([], [])
     assert queue.spent > 0
 
@@ -97,8 +97,8 @@ def test_the_time_of_all_looks_is_known() -> None:
     queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
     assert queue is not None
     begun = device.clock.now()
-    queue.look()
-    queue.look()
+    queue.measure()
+    queue.measure()
     assert queue.spent == device.clock.now() - begun
 
 
@@ -155,5 +155,5 @@ def test_work_that_draining_does_not_see_is_waited_for_by_its_values() -> None:
     queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
     assert queue is not None
     queue.calls.drain = Drain([], device.clock)
-    queue.look()
+    queue.measure()
     assert queue.throughputs == [pytest.approx(1e-3)]

@@ -14,7 +14,7 @@ from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity import notes
 
 _ROOT = Path("/")
-_WAKING = 0.002  # seconds that a thread of a pool may take to begin with what it was given
+_WAKING_SECONDS = 0.002  # seconds that a thread of a pool may take to begin with what it was given
 #: A pool's thread that was given something to do; one that waits for that is elsewhere.
 _ITEM: CodeType = pools._WorkItem.run.__code__
 
@@ -36,7 +36,7 @@ class Background:
     def inspect_first_call(self) -> None:
         """Right after the first call."""
         if threading.active_count() > 1:
-            self._clock.sleep(_WAKING)
+            self._clock.sleep(_WAKING_SECONDS)
         self._threads = _at_work() - self._busy
         self._started = procfs.children(_ROOT) - self._children
 

@@ -31,15 +31,15 @@ _SHARED = (
     *(type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, enum.Enum),
 )
 _CACHE = type(functools.lru_cache(len))
-_INSIDE = (map, zip, filter, enumerate)
-_MOST_ITEMS, _MOST_INSIDE, _DEPTH = 100, 10_000, 2
+_WRAPPING_ITERATORS = (map, zip, filter, enumerate)
+_MAX_ITEMS, _MAX_VALUES_INSIDE, _MAX_DEPTH = 100, 10_000, 2
 #: A first call slower so many times, and by so many nanoseconds, did what later ones did not.
-_SLOWER, _SLOWER_NS = 5, 40_000
+_CACHED_RATIO, _CACHED_NS = 5, 40_000
 #: Nanoseconds in which something that can be changed in place may still be computed anew.
-_LOOKED_UP_NS = 3000
+_LOOK_UP_NS = 3000
 #: Of a series of samples: how ordered it is, and by how much its end is above its beginning.
-_MOST_CALLS = 0.5  # between some calls what they changed is put back
-_FEW, _ORDERED, _STRICTLY, _GREW, _PARTS = 12, 0.7, 0.95, 1.5, 6
+_GROWING_CALLS_SHARE = 0.5  # between some calls what they changed is put back
+_MIN_SAMPLES, _MIN_TREND, _STRICT_TREND, _MIN_RISE, _TREND_PARTS = 12, 0.7, 0.95, 1.5, 6
 
 
 class Carryover:
@@ -101,7 +101,7 @@ class Carryover:
     def _values_inside(self) -> Iterator[object]:
         """Items of containers and attributes of plain objects that the code can reach."""
         values = [*self._scope.captured.values(), *self._known.values()]
-        return itertools.islice(_inside(values, _DEPTH), _MOST_INSIDE)
+        return itertools.islice(_inside(values, _MAX_DEPTH), _MAX_VALUES_INSIDE)
 
     def inspect_later_value(self, again: Callable[[], object], first: int, later: float) -> None:
         """Make one more call where the first one's value seems to be kept, and look at its own.
@@ -124,13 +124,13 @@ class Carryover:
             outright = shown is not None and looked_up(shown, self._scope.read_values) is cache
             # A look-up inside of other work matters where it was most of the first call, and
             # where the user wrote it: libraries look up small things in passing.
-            inside = first > _SLOWER * later and is_the_users(cache.__wrapped__)
+            inside = first > _CACHED_RATIO * later and is_the_users(cache.__wrapped__)
             if missed and only_hits and (outright or inside):
                 yield validity_notes.value_cached(
                     f"{cache.__name__}(...)", first * 1e-9, later * 1e-9, self._emptying(cache)
                 )
                 return
-        if self._same and slower and (self._cannot_change() or later < _LOOKED_UP_NS):
+        if self._same and slower and (self._cannot_change() or later < _LOOK_UP_NS):
             name = ast.unparse(shown) + "(...)" if shown is not None else _last(self._snippet)
             yield validity_notes.value_cached(name, first * 1e-9, later * 1e-9)
 
@@ -157,20 +157,20 @@ class Carryover:
 
     def growing_containers(self, calls: int, samples: Sequence[float]) -> Iterator[Note]:
         """Note containers that grew with every call, where the time grew with them."""
-        if len(samples) < _FEW or min(samples) <= 0:
+        if len(samples) < _MIN_SAMPLES or min(samples) <= 0:
             return
         third, tenth = len(samples) // 3, max(len(samples) // 10, 3)
         order = stats.trend(samples)
         rise = stats.median(samples[-third:]) / stats.median(samples[:third])
-        if order < _ORDERED or rise < _GREW:
+        if order < _MIN_TREND or rise < _MIN_RISE:
             return
         ends = stats.median(samples[:tenth]), stats.median(samples[-tenth:])
         for name, after in self._grown.items():
             before = self._before[name]
-            if after - before >= _MOST_CALLS * (calls - 1) > 0:
+            if after - before >= _GROWING_CALLS_SHARE * (calls - 1) > 0:
                 yield notes.grows(name, (before, after), ends)
                 return
-        if order > _STRICTLY and _rises(samples):
+        if order > _STRICT_TREND and _rises(samples):
             yield notes.slows_down(*ends)
 
 
@@ -181,7 +181,7 @@ def _last(snippet: Snippet) -> str:
 
 
 def _is_slower(first: int, later: float) -> bool:
-    return first > _SLOWER * later and first - later > _SLOWER_NS
+    return first > _CACHED_RATIO * later and first - later > _CACHED_NS
 
 
 def _bound_last(statements: Sequence[ast.stmt]) -> str | None:
@@ -218,10 +218,10 @@ def _remembered(value: object, frameworks: Sequence[Framework]) -> Callable[[], 
 
 def _rises(samples: Sequence[float]) -> bool:
     """Whether it does so all the way: a step, as from a busy machine, is no growth."""
-    size = len(samples) // _PARTS
-    parts = [stats.median(samples[i * size : (i + 1) * size]) for i in range(_PARTS)]
+    size = len(samples) // _TREND_PARTS
+    parts = [stats.median(samples[i * size : (i + 1) * size]) for i in range(_TREND_PARTS)]
     rise = parts[-1] - parts[0]
-    return all(b - a > 0.4 * rise / (_PARTS - 1) for a, b in itertools.pairwise(parts))
+    return all(b - a > 0.4 * rise / (_TREND_PARTS - 1) for a, b in itertools.pairwise(parts))
 
 
 def _called_last(statements: Sequence[ast.stmt]) -> ast.expr | None:
@@ -238,7 +238,7 @@ def _containers(values: Mapping[str, object]) -> Iterator[tuple[str, Sized]]:
         if objects.is_exactly(value, *_SIZED):
             yield name, cast(Sized, value)
         elif not issubclass(type(value), _SHARED):
-            for key, held in list(objects.attributes(value).items())[:_MOST_ITEMS]:
+            for key, held in list(objects.attributes(value).items())[:_MAX_ITEMS]:
                 if objects.is_exactly(held, *_SIZED):
                     yield f"{name}.{key}", cast(Sized, held)
 
@@ -255,7 +255,7 @@ def _has_ended(value: Any) -> bool:
     kind = type(value)
     if kind is GeneratorType:
         return inspect.getgeneratorstate(value) == inspect.GEN_CLOSED
-    if objects.is_exactly(value, *_INSIDE):
+    if objects.is_exactly(value, *_WRAPPING_ITERATORS):
         inside = value.__reduce__()[1]
         return any(_has_ended(each) for each in inside if _may_end(each))
     if objects.module_of(kind) == "builtins" and issubclass(kind, Iterator):

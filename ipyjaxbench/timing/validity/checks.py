@@ -21,7 +21,7 @@ from ipyjaxbench.timing.validity import compiled_work, tracers
 from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.timing.validity.carryover import Carryover
 from ipyjaxbench.timing.validity.code_facts import Seen
-from ipyjaxbench.timing.validity.compiled_work import Built
+from ipyjaxbench.timing.validity.compiled_work import Builder
 from ipyjaxbench.timing.validity.deferred_values import deferred
 from ipyjaxbench.timing.validity.host_copies import (
     check_cached_copies,
@@ -32,16 +32,16 @@ from ipyjaxbench.usercode.objects import module_of, package_of
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet
 
-_TOLD_RATIO = 1.5
-_ENOUGH = 3  # samples for a Note that changes what a figure means
+_UNSYNCHRONISED_RATIO = 1.5
+_MIN_SAMPLES = 3  # samples for a Note that changes what a figure means
 #: A sample must last so many times what the clock can show.
-_CLOCK_READINGS = 20
+_MIN_CLOCK_STEPS = 20
 #: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
-_TINY_NS = 50
-_EMPTY = 1.25
-_LOADS = {"RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "RETURN_VALUE",
+_TINY_CALL_NS = 50
+_EMPTY_LOOP_RATIO = 1.25
+_LOADING_OPS = {"RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "RETURN_VALUE",
           "RETURN_CONST"}  # fmt: skip
-_MUCH = 0.25  # of a call, as far as frameworks tell it: from then on compiling was timed
+_COMPILING_SHARE = 0.25  # of a call, as far as frameworks tell it: from then on compiling was timed
 
 
 def check_first_call(
@@ -157,11 +157,13 @@ def check_samples(
     yield from found
 
 
-def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | None) -> list[Note]:
+def _compilations(
+    calls: Calls, samples: Samples, spent: float, built: Builder | None
+) -> list[Note]:
     late = sum(samples.compiled)
     if 2 * late > len(samples.taken):
         per_call = spent / max(calls.made - 1, 1)
-        if built is None and 0 < per_call * 1e9 < _MUCH * samples.per_call:
+        if built is None and 0 < per_call * 1e9 < _COMPILING_SHARE * samples.per_call:
             return [validity_notes.compiles_too(per_call, samples.per_call * 1e-9)]
         cause = built.name if built else ""
         return [validity_notes.recompiles(late, len(samples.taken), per_call, cause)]
@@ -174,12 +176,12 @@ def _compilations(calls: Calls, samples: Samples, spent: float, built: Built | N
 def _unsynchronised(steady: Steady) -> Iterator[Note]:
     """By the statistic of the headline, so that the two agree."""
     dispatches, samples = steady.dispatches(), steady.samples
-    if steady.plan.wait is not None and dispatches and len(samples.taken) >= _ENOUGH:
+    if steady.plan.wait is not None and dispatches and len(samples.taken) >= _MIN_SAMPLES:
         seconds = samples.seconds
         half_width = stats.repeatability(seconds, samples.rounds)
         statistic = verdict.headline(half_width, codes=[note.code for note in steady.notes])
         returned, waited = statistic(dispatches), statistic(seconds)
-        if waited > _TOLD_RATIO * returned > 0:
+        if waited > _UNSYNCHRONISED_RATIO * returned > 0:
             yield notes.unsynchronised(returned, waited / returned)
 
 
@@ -187,13 +189,13 @@ def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Not
     per_call = samples.per_call
     sample = stats.median([each.ns for each in samples.taken])
     resolution = calls.clock.resolution
-    if sample < _CLOCK_READINGS * resolution:
+    if sample < _MIN_CLOCK_STEPS * resolution:
         enough = 10 ** math.ceil(math.log10(500_000 / max(per_call, 1)))
         number = None if calls.one_by_one else enough
         yield notes.below_clock(sample * 1e-9, resolution * 1e-9, number)
         return
-    loop = cost_per_turn("pass", calls.clock) if per_call < _TINY_NS else 0.0
-    if 0 < per_call <= _EMPTY * loop:
+    loop = cost_per_turn("pass", calls.clock) if per_call < _TINY_CALL_NS else 0.0
+    if 0 < per_call <= _EMPTY_LOOP_RATIO * loop:
         yield validity_notes.no_work(loop * 1e-9)
     elif _is_trivial(snippet.statements):
         yield validity_notes.no_work(None)
@@ -210,4 +212,4 @@ def _is_trivial(statements: Sequence[ast.stmt]) -> bool:
 def _only_loads(value: ast.expr) -> bool:
     """Whether Python's compiler leaves no more of an expression than the value itself."""
     code = compile(ast.Expression(value), "<value>", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    return {each.opname for each in dis.get_instructions(code)} <= _LOADS
+    return {each.opname for each in dis.get_instructions(code)} <= _LOADING_OPS

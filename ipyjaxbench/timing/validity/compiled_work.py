@@ -16,43 +16,37 @@ from ipyjaxbench.usercode.objects import asked, attributes, looked_up
 from ipyjaxbench.usercode.snippet import Snippet, Source, own
 from ipyjaxbench.usercode.syntax import arguments, is_plain, root_name
 
-_READINGS, _BUILDS = 5, 10
-_MOST_PROGRAMS = 4
+_COST_READINGS, _BUILDS_PER_READING = 5, 10
+_MAX_PROGRAMS = 4
 #: A share of the operations as written that must be missing, and how many there must be at all.
-_SHARE, _LEAST = 0.5, 1e5
-_LARGE_CONSTANTS = 2**16
+_MISSING_SHARE, _MIN_MISSING_FLOP = 0.5, 1e5
+_LARGE_CONSTANT_BYTES = 2**16
 #: FLOP/s that no single core of a CPU reaches: only from here on is the device asked.
-_SUSPICIOUS = 1e11
-_IMPOSSIBLE = 3.0
+_SUSPICIOUS_FLOPS = 1e11
+_IMPOSSIBLE_RATIO = 3.0
 
 
-class Built(NamedTuple):
-    """A call that makes a function of a function.
+class Builder(NamedTuple):
+    """A call that makes a function of a function."""
 
-    Attributes:
-        name: what is called, as typed.
-        node: the call; None where it is a decorator or a partial.
-        wrapper: what would compile the result, or "" where the call does so itself.
-    """
-
-    name: str
-    node: ast.Call | None
-    wrapper: str
+    name: str  # what is called, as typed
+    node: ast.Call | None  # the call; None where it is a decorator or a partial
+    wrapper: str  # what would compile the result, or "" where the call does so itself
 
 
-def find_builder(scope: Scope, frameworks: Sequence[Framework]) -> Built | None:
+def find_builder(scope: Scope, frameworks: Sequence[Framework]) -> Builder | None:
     """The outermost `jax.jit`, `torch.compile` or `tf.function` that is called in the code."""
     for node in own(scope.snippet.statements):
         if isinstance(node, ast.Call):
             found = _builder_of(node, scope, frameworks)
             if found:
                 partly = looked_up(node.func, scope.read_values) is partial
-                return Built(found[0], None if partly else node, found[1])
+                return Builder(found[0], None if partly else node, found[1])
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
                 found = _builder_of(decorator, scope, frameworks)
                 if found:
-                    return Built(found[0], None, found[1])
+                    return Builder(found[0], None, found[1])
     return None
 
 
@@ -78,7 +72,7 @@ def _builder(
     return None
 
 
-def note_on_builder(found: Built, snippet: Snippet, clock: Clock, latency: float) -> Note:
+def note_on_builder(found: Builder, snippet: Snippet, clock: Clock, latency: float) -> Note:
     """What building it in every call costs, and what to write instead."""
     made = f"g = {found.wrapper}({ast.unparse(found.node)})" if found.wrapper and found.node else ""
     if found.node and not made:
@@ -94,11 +88,14 @@ def _cost_of(node: ast.Call, snippet: Snippet, clock: Clock) -> float | None:
     """Seconds that making the function takes; it is made some times more and not called."""
     try:
         loop = Snippet(Source.plain(ast.unparse(node)), dict(snippet.names)).loop()
-        taken = [loop(repeat(None, _BUILDS), clock.now, id, ()) for _ in range(_READINGS)]
+        taken = [
+            loop(repeat(None, _BUILDS_PER_READING), clock.now, id, ())
+            for _ in range(_COST_READINGS)
+        ]
     # A name in it may be gone by now: then its cost is not told.
     except Exception:  # noqa: BLE001
         return None
-    return stats.median(taken) / _BUILDS * 1e-9
+    return stats.median(taken) / _BUILDS_PER_READING * 1e-9
 
 
 def _is_literal(node: ast.expr) -> bool:
@@ -135,14 +132,14 @@ def _can_be_called(value: object, frameworks: Sequence[Framework]) -> bool:
     )
 
 
-class Called(NamedTuple):
+class CompiledCall(NamedTuple):
     """A call of a compiled function whose arguments are known."""
 
     name: str
     work: Work
 
 
-def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Called]:
+def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[CompiledCall]:
     """The work of each call of a compiled function that every run of the code makes once.
 
     Only calls whose arguments are names, attributes or constants: nothing is evaluated.
@@ -153,7 +150,7 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Ca
         owner = next(
             (f for f in frameworks if asked(f.capability(Compilation).compiles, function)), None
         )
-        if owner is None or found >= _MOST_PROGRAMS:
+        if owner is None or found >= _MAX_PROGRAMS:
             continue
         found += 1
         try:
@@ -163,7 +160,7 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Ca
         except Exception:  # noqa: BLE001
             continue
         if work is not None:
-            yield Called(ast.unparse(node.func), work)
+            yield CompiledCall(ast.unparse(node.func), work)
 
 
 def _always_run(snippet: Snippet) -> Iterator[ast.Call]:
@@ -225,25 +222,25 @@ def _literal(node: ast.expr) -> tuple[object] | None:
         return None
 
 
-def check_work(all_called: Iterable[Called], seconds: float) -> Iterator[Note]:
+def check_work(all_called: Iterable[CompiledCall], seconds: float) -> Iterator[Note]:
     """Note what the compiled programs that each run calls leave out of what was written."""
     called, explained = list(all_called), False
     for name, work in called:
-        missing = work.compiled < _SHARE * work.written
-        if missing and work.unused >= max(_SHARE * work.written, _LEAST):
+        missing = work.compiled < _MISSING_SHARE * work.written
+        if missing and work.unused >= max(_MISSING_SHARE * work.written, _MIN_MISSING_FLOP):
             yield notes.work_removed(name, work.written, work.compiled)
             explained = True
         elif (
             missing
-            and work.constant >= max(_SHARE * work.written, _LEAST)
-            and work.constant_bytes >= _LARGE_CONSTANTS
+            and work.constant >= max(_MISSING_SHARE * work.written, _MIN_MISSING_FLOP)
+            and work.constant_bytes >= _LARGE_CONSTANT_BYTES
         ):
             yield notes.constant_folded(name, work.constant_bytes, work.written, work.compiled)
             explained = True
     flops = sum(each.work.flops for each in called)
-    if explained or not seconds or flops < _SUSPICIOUS * seconds:
+    if explained or not seconds or flops < _SUSPICIOUS_FLOPS * seconds:
         return
     peaks = [each.work.peak() for each in called]
     known = [peak for peak in peaks if peak]
-    if len(known) == len(peaks) and flops > _IMPOSSIBLE * max(known) * seconds:
+    if len(known) == len(peaks) and flops > _IMPOSSIBLE_RATIO * max(known) * seconds:
         yield notes.impossible_speed(flops, flops / seconds, max(known))

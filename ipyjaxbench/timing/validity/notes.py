@@ -3,7 +3,7 @@
 from ipyjaxbench import units
 from ipyjaxbench.reports.note import CHANGES_MEANING, Note
 
-_SHARE_TOLD = 0.1  # of a call: a part that is smaller would only distract
+_MIN_REPORTED_SHARE = 0.1  # of a call: a part that is smaller would only distract
 
 
 def recompiles(compiled: int, calls: int, per_call: float | None, built: str = "") -> Note:
@@ -61,7 +61,7 @@ def left_running(what: str, advice: str) -> Note:
 def built_each_call(built: str, seconds: float | None, latency: float, advice: str) -> Note:
     """A transformed function is made anew in every call."""
     cost = ""
-    if seconds is not None and seconds >= _SHARE_TOLD * latency:
+    if seconds is not None and seconds >= _MIN_REPORTED_SHARE * latency:
         spent, of = units.duration(seconds), units.duration(latency)
         cost = f", and making it takes {spent} of the {of}"
     return Note("built-each-call", f"{built}(...) is built in every call{cost}.", advice)
