@@ -11,7 +11,6 @@ from ipyjaxbench.graphs import notes as graph_notes
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.validity import notes as validity_notes
-from ipyjaxbench.timing.validity import setting_notes
 
 MEANING, KNOW = "!", "·"
 #: What is given, and all of the Note that it makes.
@@ -299,7 +298,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        setting_notes.not_usable("torch", "ImportError: no"),
+        validity_notes.not_usable("torch", "ImportError: no"),
         Note(
             "not-usable",
             "torch is imported but cannot be used (ImportError: no): its work was not waited for.",
@@ -307,7 +306,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        setting_notes.unknown_part("jax", "compilations are not told."),
+        validity_notes.unknown_part("jax", "compilations are not told."),
         Note("unknown-part", "jax: compilations are not told."),
     ),
     (
@@ -322,7 +321,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        setting_notes.narrowed(["x", "y"], "float64", "float32"),
+        validity_notes.narrowed(["x", "y"], "float64", "float32"),
         Note(
             "narrowed",
             "x, y are float64, and JAX takes them as float32, half the bytes: x64 is off.",
@@ -331,7 +330,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        setting_notes.reduced_precision("cpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
+        validity_notes.reduced_precision("cpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
         Note(
             "reduced-precision",
             "Matrix products of float32 on cpu:0 are rounded to fewer bits"
@@ -341,11 +340,11 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        setting_notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"),
+        validity_notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"),
         Note("setting-on", "jax_disable_jit is on: nothing is compiled.", "turn it off", MEANING),
     ),
     (
-        setting_notes.watched("torch.profiler"),
+        validity_notes.watched("torch.profiler"),
         Note(
             "watched",
             "torch.profiler watches this code: the time that it takes itself is in the figure.",
@@ -354,7 +353,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        setting_notes.processes(2, 0),
+        validity_notes.processes(2, 0),
         Note(
             "processes",
             "2 processes work together: the figure is of process 0, others may differ.",
@@ -661,7 +660,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        setting_notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
+        validity_notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
         Note(
             "recorded",
             "Autograd recorded every call, for a backward pass that is not in the figure.",
@@ -673,7 +672,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
 
 def makers() -> list[Callable[..., Note]]:
     """Every function of the package that makes a Note."""
-    rooms = (notes, validity_notes, setting_notes, comparison_notes, graph_notes)
+    rooms = (notes, validity_notes, comparison_notes, graph_notes)
     functions = [f for room in rooms for _, f in inspect.getmembers(room, inspect.isfunction)]
     modules = {room.__name__ for room in rooms}
     return [f for f in functions if f.__module__ in modules and not f.__name__.startswith("_")]
@@ -725,7 +724,7 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
             "In every call data may go to a device.",
         ),
         (
-            setting_notes.narrowed(["x"], "int64", "int32"),
+            validity_notes.narrowed(["x"], "int64", "int32"),
             "x is int64, and JAX takes it as int32, half the bytes: x64 is off.",
         ),
         (

@@ -110,17 +110,14 @@ def _compilation(measured: Measurement) -> float | None:
         first: Mapping[str, float | None] = {}  # loading is not what compiling costs
     else:
         first = measured.phases
-    for total, phases in ((measured.first_call, first), _cold(measured)):
+    cold = measured.fresh
+    calls = [(measured.first_call, first), *([(cold.seconds, cold.phases)] if cold else [])]
+    for total, phases in calls:
         if phases and None not in phases.values():
             return sum(seconds or 0.0 for seconds in phases.values())
         if phases and total is not None:
             return max(total - measured.median, 0.0)
     return None
-
-
-def _cold(measured: Measurement) -> tuple[float | None, Mapping[str, float | None]]:
-    cold = measured.fresh
-    return (None, {}) if cold is None else (cold.seconds, cold.phases)
 
 
 def _signature(

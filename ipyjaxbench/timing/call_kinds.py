@@ -37,12 +37,10 @@ class Kinds(NamedTuple):
 
 
 def kinds(batches: Sequence[Batch], spent: Sequence[int], *, spins: bool = False) -> Kinds | None:
-    """The kinds of calls among samples; None where they do the same work, as far as is known.
+    """Return the kinds of calls among samples; None where they do the same work, as far as known.
 
-    Args:
-        batches: the samples.
-        spent: nanoseconds of CPU time of each.
-        spins: whether several threads may compute, and spin while they wait for each other.
+    ``spent`` is the CPU time of each; ``spins`` tells whether several threads may compute, and spin
+    while they wait for each other.
     """
     count = len(batches)
     if count < _MIN_SAMPLES or len(spent) != count:

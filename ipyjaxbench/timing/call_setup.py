@@ -15,13 +15,6 @@ from ipyjaxbench.usercode.snippet import Snippet
 class CallPlan:
     """Arranges calls, and arranges them anew when more is known.
 
-    Args:
-        calls: what is to be arranged.
-        value: of the last expression in the first call.
-        results: values of the names that the first call bound.
-        kept: names to set back before each call, with their values.
-        frameworks: to ask how to wait.
-
     Attributes:
         wait: waits for the value and for the names bound, each in the cheapest way; None if
             there is nothing to wait for.

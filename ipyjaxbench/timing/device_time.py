@@ -22,34 +22,21 @@ _NUMBERED = re.compile(r"(\.\d+)+$")
 
 
 class Interval(NamedTuple):
-    """One operation on one device.
+    """One operation on one device."""
 
-    Attributes:
-        operation: its name, as the framework gives it.
-        start: nanoseconds on the profiler's clock.
-        end: nanoseconds on the same clock.
-        device: such as "gpu:0".
-        line: a stream or thread of it, where one thing runs at a time, or inside of another.
-    """
-
-    operation: str
-    start: float
-    end: float
-    device: str
-    line: str = ""
+    operation: str  # its name, as the framework gives it
+    start: float  # nanoseconds on the profiler's clock
+    end: float  # nanoseconds on the same clock
+    device: str  # such as "gpu:0"
+    line: str = ""  # a stream or thread of it, where one thing runs at a time, or inside of another
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What one framework's profiler saw.
+    """What one framework's profiler saw."""
 
-    Attributes:
-        intervals: what ran on its devices.
-        reason: why that is not told, in words; empty where it is.
-    """
-
-    intervals: tuple[Interval, ...] = ()
-    reason: str = ""
+    intervals: tuple[Interval, ...] = ()  # what ran on its devices
+    reason: str = ""  # why that is not told, in words; empty where it is
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import rolled_back, roots_of
-from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.roofline import Roof
 from ipyjaxbench.timing.validity import notes
@@ -73,7 +72,9 @@ def with_roofline(
         return dataclasses.replace(measured, roof=roof)
     most = _SHORTCUTS_RATIO if load.shortcuts else _BEYOND_RATIO + ceiling.spread
     if roof.share > most and ceiling.others <= BUSY:
-        return dataclasses.replace(measured, notes=(*measured.notes, _impossible(roof, bound)))
+        memory = bound.of == "memory bandwidth"
+        note = notes.impossible_speed(bound.work, roof.speed, roof.ceiling, memory=memory)
+        return dataclasses.replace(measured, notes=(*measured.notes, note))
     return measured
 
 
@@ -100,11 +101,6 @@ def _bound(load: Load, ceiling: Ceiling) -> _Bound | None:
         )
     known = [bound for bound in found if bound.seconds > 0]
     return max(known, key=lambda bound: bound.seconds, default=None)
-
-
-def _impossible(roof: Roof, bound: _Bound) -> Note:
-    memory = bound.of == "memory bandwidth"
-    return notes.impossible_speed(bound.work, roof.speed, roof.ceiling, memory=memory)
 
 
 def _load(

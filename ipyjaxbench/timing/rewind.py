@@ -25,23 +25,17 @@ _MIN_SAMPLES = 50  # samples that must fit into the budget
 class Rewind:
     """What the first call changed of the state that it found.
 
-    Args:
-        found: that state, kept before the first call; looked at now, after it.
-        typical: nanoseconds that a call will take, as far as the first one shows.
-
-    Attributes:
-        names: of what it changed.
-        is_on: whether each call starts from that state.
+    ``found`` is that state, kept before the first call; it is looked at now, after it.
     """
 
     def __init__(self, found: Checkpoint | None, typical: int) -> None:
         changed = [] if found is None else found.changed()
-        self.is_on = False
+        self.is_on = False  # whether each call starts from the state found
         self._typical = typical
         self._reached = set() if found is None else {each.key for each in found.held}
         self._found = changed
         self.names = _names(changed)
-        self._left = [*_as_now(changed)]
+        self._left = [each._replace(state=each.state.again()) for each in changed]
         self._times: tuple[float, float] | None = None
         self._matters, self._is_cheap = False, True
         self._calls: Calls | None = None
@@ -147,11 +141,6 @@ def _are_slower(found: Sequence[int], left: Sequence[int]) -> bool:
 
 def _names(changed: Sequence[Held]) -> list[str]:
     return list(dict.fromkeys(each.name for each in changed))
-
-
-def _as_now(changed: Sequence[Held]) -> Iterator[Held]:
-    for each in changed:
-        yield each._replace(state=each.state.again())
 
 
 def _sharing(rewinds: Sequence[Rewind]) -> list[list[Rewind]]:

@@ -19,7 +19,8 @@ from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls, First, is_held
 from ipyjaxbench.timing.synchronize import Drain
-from ipyjaxbench.timing.validity import checks, setting_notes
+from ipyjaxbench.timing.validity import checks
+from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover import Carryover
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
@@ -94,8 +95,8 @@ def open_session(
     """Wait for earlier work, and prepare to make calls."""
     clock = clock or _CLOCKS[options.clock]()
     frameworks, broken = loaded()
-    found = [setting_notes.not_usable(name, why) for name, why in broken.items()]
-    found += [setting_notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
+    found = [validity_notes.not_usable(name, why) for name, why in broken.items()]
+    found += [validity_notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
     drain = Drain(frameworks, clock)
     if drain.waited > _MIN_REPORTED_WAIT_NS:
         found.append(notes.earlier_work(drain.waited * 1e-9))

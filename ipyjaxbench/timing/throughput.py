@@ -15,25 +15,14 @@ _MAX_CALL_NS = 10_000_000  # beside that, what waiting costs is nothing
 
 @dataclass
 class QueuedCalls:
-    """Looks at queued calls, one in each round between the samples.
-
-    Args:
-        calls: makes them.
-        number: calls that are queued in one look.
-        dispatched: calls that are begun on idle devices to see how soon Python goes on.
-
-    Attributes:
-        throughputs: seconds per call of each look, all of them together waited for once.
-        dispatches: seconds per call of each look until Python goes on.
-        spent: nanoseconds on the wall that all looks took.
-    """
+    """Measures queued calls, once in each round between the samples."""
 
     calls: Calls
-    number: int
-    dispatched: int
-    throughputs: list[float] = field(default_factory=list)
-    dispatches: list[float] = field(default_factory=list)
-    spent: int = 0
+    number: int  # of calls that are queued at once
+    dispatched: int  # calls that are begun on idle devices to see how soon Python goes on
+    throughputs: list[float] = field(default_factory=list)  # seconds per call, waited for once
+    dispatches: list[float] = field(default_factory=list)  # seconds per call until Python goes on
+    spent: int = 0  # nanoseconds on the wall, in all
 
     def measure(self) -> None:
         """Queue many calls, then few; the difference has no fixed cost of waiting in it.
@@ -55,12 +44,9 @@ class QueuedCalls:
 
 
 def plan_queued_calls(calls: Calls, warmup: Sequence[TimedCall], most: float) -> QueuedCalls | None:
-    """What looks at queued calls; None where nothing is queued or calls are too slow for it.
+    """Return what measures queued calls; None where nothing is queued or calls are too slow.
 
-    Args:
-        calls: makes them.
-        warmup: calls that were looked at closely, at least one.
-        most: how many results fit into the memory that may be in flight.
+    ``most`` results fit into the memory that may be in flight.
     """
     __tracebackhide__ = True
     returned = stats.median([call.returned for call in warmup])

@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.shared import matmul_precision
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
 from ipyjaxbench.timing.protocol import Caveats
-from ipyjaxbench.timing.validity import setting_notes as notes
+from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.timing.validity.code_facts import Seen
 
 _SLOW_FIRST = "tracing and compiling take longer, which the first call pays for"

@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.shared import matmul_precision
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.reports.note import GOOD_TO_KNOW, Note
 from ipyjaxbench.timing.protocol import Caveats
-from ipyjaxbench.timing.validity import setting_notes as notes
+from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.timing.validity.code_facts import Seen
 
 #: Where one of these is in the code, it makes a backward pass.

@@ -90,17 +90,16 @@ def check_settings(
         inputs=scope.inputs,
         outputs=tuple(outputs),
         statements=tuple(snippet.statements),
-        packages={name: _package(value) for name, value in scope.read_values.items()},
+        packages={
+            name: package_of(value) or module_of(type(value)).partition(".")[0]
+            for name, value in scope.read_values.items()
+        },
         functions=tuple(scope.functions),
         written=tuple(f for f in scope.functions if type(f) is FunctionType and is_the_users(f)),
         compiled=tuple(scope.compiled),
     )
     for framework in playing:
         yield from framework.capability(Caveats).caveats(seen)
-
-
-def _package(value: object) -> str:
-    return package_of(value) or module_of(type(value)).partition(".")[0]
 
 
 def check_state(

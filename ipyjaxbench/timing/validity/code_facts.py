@@ -24,25 +24,16 @@ _READ = (ast.Name, ast.Attribute, ast.Subscript)
 
 @dataclass(frozen=True)
 class Seen:
-    """One piece of code and its values, as the calls have shown them.
+    """One piece of code and its values, as the calls have shown them."""
 
-    Attributes:
-        inputs: where the values live that the code reads.
-        outputs: where the values live that it gives.
-        statements: the code.
-        packages: of each name that it reads, the top-level package that its value comes from.
-        functions: callables and modules that it can reach.
-        written: those among them that the user wrote.
-        compiled: those among them that a framework compiles.
-    """
-
-    inputs: tuple[Placement, ...] = ()
-    outputs: tuple[Placement, ...] = ()
-    statements: tuple[ast.stmt, ...] = ()
+    inputs: tuple[Placement, ...] = ()  # where the values live that the code reads
+    outputs: tuple[Placement, ...] = ()  # where the values live that it gives
+    statements: tuple[ast.stmt, ...] = ()  # the code
+    # of each name that it reads, the top-level package that its value comes from
     packages: Mapping[str, str] = field(default_factory=dict)
-    functions: tuple[object, ...] = ()
-    written: tuple[FunctionType, ...] = ()
-    compiled: tuple[object, ...] = ()
+    functions: tuple[object, ...] = ()  # callables and modules that it can reach
+    written: tuple[FunctionType, ...] = ()  # those among them that the user wrote
+    compiled: tuple[object, ...] = ()  # those among them that a framework compiles
 
     def devices(self, framework: str, dtype: str) -> list[str]:
         """The devices where this framework's arrays of a type live, or arrays of mixed types."""

@@ -7,7 +7,7 @@ from types import FunctionType, MethodType
 
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.note import Note
-from ipyjaxbench.timing.validity import setting_notes as notes
+from ipyjaxbench.timing.validity import notes
 
 _TOOLS = range(6)  # the identifiers that `sys.monitoring` gives to tools
 

@@ -30,7 +30,7 @@ from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
-from ipyjaxbench.timing.validity import setting_notes
+from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call, Shape
 
@@ -188,7 +188,7 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
     for name, value, aval in pairs:
         if objects.is_of(value, np.ndarray, np.generic) and value.dtype != aval.dtype:
             by_kind.setdefault((str(value.dtype), str(aval.dtype)), []).append(name)
-    yield from (setting_notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
+    yield from (validity_notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
 
 
 def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
