@@ -152,7 +152,7 @@ def test_neither_arrays_nor_functions_are_kept_alive(pair: Pair) -> None:
 
 
 def test_what_is_remembered_is_bounded(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(break_even, "_MOST", 3)
+    monkeypatch.setattr(break_even, "_MAX_REMEMBERED", 3)
     for number in range(6):
         pair.time(f"step({number})")
     assert len(break_even._known) == 3
