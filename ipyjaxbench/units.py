@@ -174,6 +174,15 @@ def heading(code: str) -> str:
     return f"{first} … {count(len(more) + 1, 'line')}" if more else first
 
 
+def cut(text: str, most: int) -> str:
+    """Return text of at most so many characters.
+
+    >>> cut("abc", 3), cut("abcd", 3)
+    ('abc', 'ab…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def plain(text: str) -> str:
     """``text`` with every sign that ASCII lacks written out.
 

@@ -1,6 +1,6 @@
 """Measurements that were kept, as they were found in the store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, overload
 
@@ -41,10 +41,6 @@ class History(Result, Sequence[HistoryEntry]):
     def __len__(self) -> int:
         """How many were asked for."""
         return len(self.entries)
-
-    def __iter__(self) -> Iterator[HistoryEntry]:
-        """The newest first."""
-        return iter(self.entries)
 
     @overload
     def __getitem__(self, index: int) -> HistoryEntry: ...

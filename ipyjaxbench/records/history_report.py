@@ -80,7 +80,7 @@ def _pictures(h: History) -> Iterator[Chart]:
         across="time",
         up="time of a call",
         series=tuple(
-            Series(_cut(name, _LONGEST_NAME), tuple(map(_point, found)))
+            Series(units.cut(name, _LONGEST_NAME), tuple(map(_point, found)))
             for name, found in chosen.items()
         ),
         ends=(moment(min(times), h.now), moment(max(times), h.now)),
@@ -110,7 +110,3 @@ def _facts(h: History) -> Iterator[Block]:
         rows.append(("plot", "there are no two measurements of one name to draw over time"))
     if rows:
         yield Facts(tuple(rows))
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -54,8 +54,7 @@ def _headline(r: Rerun) -> Headline:
 def _row(pair: Pair, change: Change) -> tuple[str, ...]:
     ratio = change.ratio
     against = f"{ratio.words()} {ratio.interval()}" if ratio else ""
-    name = f"[{pair.cell}] {pair.name}"
-    name = f"{name[: _NAME - 1]}…" if len(name) > _NAME else name
+    name = units.cut(f"[{pair.cell}] {pair.name}", _NAME)
     name += " (edited)" if pair.edited else ""
     word = "" if change.verdict == "CAN'T TELL" else change.verdict  # so that the others stand out
     before, after = (units.duration(figure.median) for figure in (pair.before, pair.after))

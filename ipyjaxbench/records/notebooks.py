@@ -103,10 +103,6 @@ class NotebookRecords(Reported, Sequence[Saved]):
         """How many could be read."""
         return len(self.records)
 
-    def __iter__(self) -> Iterator[Saved]:
-        """From top to bottom."""
-        return iter(self.records)
-
     @overload
     def __getitem__(self, index: int) -> Saved: ...
 

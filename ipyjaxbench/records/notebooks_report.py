@@ -33,5 +33,5 @@ def _row(saved: Saved) -> tuple[str, ...]:
     line, kind = saved.headline, saved.result.kind
     if line is None:
         return (saved.name or kind, kind, where, "")
-    found = line.figure if len(line.figure) <= _LONGEST else line.figure[: _LONGEST - 1] + "…"
+    found = units.cut(line.figure, _LONGEST)
     return (saved.name or line.title, kind, where, f"{found} {line.verdict}".strip())

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ipyjaxbench import units
 from ipyjaxbench.retracing.cache_key import Leaf
 from ipyjaxbench.usercode.code_objects import fingerprint
 from ipyjaxbench.usercode.objects import attributes, is_opaque
@@ -128,8 +129,8 @@ def _captured(value: Any) -> Leaf:
 
 def _static(value: Any, identity: int) -> Leaf:
     if value is None or isinstance(value, str | bytes):
-        return Leaf("static", value=_short(repr(value)), identity=hash(value))
-    return Leaf("static", value=_short(_words(value)), identity=identity)
+        return Leaf("static", value=units.cut(repr(value), _LONGEST), identity=hash(value))
+    return Leaf("static", value=units.cut(_words(value), _LONGEST), identity=identity)
 
 
 def _words(value: Any) -> str:
@@ -165,7 +166,3 @@ def _of_array(value: jax.Array) -> Leaf:
 
 def _is_data(value: Any) -> bool:
     return value.dtype.kind not in "OSUMm"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

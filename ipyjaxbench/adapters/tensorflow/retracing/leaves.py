@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import tensorflow as tf
 
+from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.retracing.cache_key import Leaf
 
@@ -75,7 +76,7 @@ class Leaves:
             words = _spelled.setdefault((self._function, path, value), repr(value))
             return Leaf("static", value=words)
         if value is None or isinstance(value, str | bytes):
-            return Leaf("static", value=_short(repr(value)), identity=hash(value))
+            return Leaf("static", value=units.cut(repr(value), _LONGEST), identity=hash(value))
         if hasattr(type(value), "__array__"):
             return _of_data(value.__array__())
         return None
@@ -86,7 +87,7 @@ class Leaves:
         words = value.__qualname__ if named else type(value).__name__
         if isinstance(value, tf.DType | tf.TensorShape):
             words = repr(value)
-        self.leaves[path] = Leaf("static", value=_short(words), identity=token(value))
+        self.leaves[path] = Leaf("static", value=units.cut(words, _LONGEST), identity=token(value))
 
 
 def _parts(value: Any) -> Mapping[str, Any] | None:
@@ -107,7 +108,7 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
 
 def _of_data(value: Any) -> Leaf:
     if isinstance(value, tf.TypeSpec) and not isinstance(value, tf.TensorSpec):
-        return Leaf("static", value=_short(str(value)), identity=hash(value))
+        return Leaf("static", value=units.cut(str(value), _LONGEST), identity=hash(value))
     return Leaf("array", _dtype(value), _shape(value))
 
 
@@ -122,7 +123,3 @@ def _shape(value: Any) -> tuple[int, ...]:
     """Its axes; -1 for one that is not known."""
     shape = tf.TensorShape(value.shape)
     return () if shape.rank is None else tuple(-1 if n is None else n for n in shape)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
