@@ -12,8 +12,8 @@ from ipyjaxbench.device.placement import ArrayPlacement, Placements
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, loaded
 from ipyjaxbench.frameworks.keypaths import arrays_in
-from ipyjaxbench.usercode.frames import is_the_users
 from ipyjaxbench.usercode.objects import name_of
+from ipyjaxbench.usercode.origin import is_users_file
 
 _MOST_LEAVES = 2000  # of one value that are told one by one
 _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype
@@ -131,7 +131,7 @@ def _made(framework: Framework, array: object) -> str:
     frames = (
         each
         for each in framework.capability(ArrayInspector).made_at(array)
-        if is_the_users(each[0])
+        if is_users_file(each[0])
     )
     file, function, line = next(frames, ("", "", 0))
     if not file:

@@ -30,8 +30,6 @@ from ipyjaxbench.frameworks.traversal import (
     Reach,
     find_arrays,
     find_reach,
-    is_the_users,
-    is_the_users_file,
     iterate_arrays,
 )
 
@@ -60,8 +58,6 @@ __all__ = [
     "Work",
     "find_arrays",
     "find_reach",
-    "is_the_users",
-    "is_the_users_file",
     "is_unreadable",
     "iterate_arrays",
     "keras_backend",

@@ -1,12 +1,12 @@
 """Which of the user's functions run as they stand, and can be looked into."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.traversal import find_reach, is_the_users
+from ipyjaxbench.frameworks.traversal import find_reach
 from ipyjaxbench.usercode.objects import asked, attribute, unwrapped
+from ipyjaxbench.usercode.origin import is_users_function
 
 
 def eager_functions(
@@ -26,7 +26,7 @@ def eager_functions(
     inside = find_reach(map(_unwrapped, compiled), frameworks).functions
     left_alone = {id(function) for function in inside}
     for function in reach:
-        mine = type(function) is FunctionType and is_the_users(function)
+        mine = is_users_function(function)
         if mine and id(function) not in left_alone:
             yield function
 

@@ -9,11 +9,12 @@ from typing import Any
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.registry import loaded
-from ipyjaxbench.frameworks.traversal import find_reach, is_the_users
+from ipyjaxbench.frameworks.traversal import find_reach
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.introspection import named
 from ipyjaxbench.usercode.objects import name_of, package_of
+from ipyjaxbench.usercode.origin import is_users_function
 
 _DEPTH = 4  # functions that call functions
 _ARRAYS = ("jax", "torch", "tensorflow")
@@ -107,7 +108,7 @@ def _used(call: Call) -> Iterator[tuple[str, Any]]:
 def _named_by(values: Iterable[Any], depth: int) -> Iterator[tuple[str, Any]]:
     for value in values if depth else ():
         function = objects.unwrapped(value) if type(value) is FunctionType else value
-        if type(function) is FunctionType and is_the_users(function):
+        if is_users_function(function):
             found = [*named(function)]
             yield from found
             yield from _named_by([each for _, each in found], depth - 1)

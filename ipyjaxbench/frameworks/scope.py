@@ -3,14 +3,14 @@
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import FunctionType
 
 from ipyjaxbench.frameworks.accesses import accessed
 from ipyjaxbench.frameworks.compilation import Compilation
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.traversal import Found, find_arrays, find_reach, is_the_users
+from ipyjaxbench.frameworks.traversal import Found, find_arrays, find_reach
 from ipyjaxbench.usercode.objects import asked, line_of, looked_up, package_of
+from ipyjaxbench.usercode.origin import is_users_function
 from ipyjaxbench.usercode.snippet import Snippet
 from ipyjaxbench.usercode.syntax import nodes_of
 
@@ -104,7 +104,7 @@ def _named(values: Iterable[object]) -> Iterator[object]:
     """Values, and what the user's functions among them name."""
     for value in values:
         yield value
-        if type(value) is FunctionType and is_the_users(value):
+        if is_users_function(value):
             names, known = value.__code__.co_names, value.__globals__
             yield from (known[name] for name in names if name in known)
 

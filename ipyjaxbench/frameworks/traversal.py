@@ -1,6 +1,5 @@
 """Finds the arrays inside any value, and the functions that code can reach. Looks, never calls."""
 
-import inspect
 import itertools
 from collections import deque
 from collections.abc import (
@@ -11,10 +10,8 @@ from collections.abc import (
     ValuesView,
 )
 from functools import partial
-from pathlib import Path
 from types import (
     BuiltinFunctionType,
-    CodeType,
     FunctionType,
     MethodType,
     ModuleType,
@@ -23,7 +20,8 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.origin import PACKAGE
+from ipyjaxbench.usercode.introspection import names_in
+from ipyjaxbench.usercode.origin import is_users_function
 
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
@@ -31,7 +29,6 @@ _MAX_NODES = 500_000
 _MAX_PLAIN = 100_000
 _MAX_REACHED = 1000
 _MANY = 1000  # items: as many numbers at the front, and nobody expects an array among the rest
-_NOT_WRITTEN = ("<frozen", str(Path(inspect.__file__).parent))
 _ATOMS = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice))
 )
@@ -215,7 +212,7 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
                 functions[id(value)] = value
             if objects.package_of(value) not in theirs:
                 named = _used_by(value)
-                used |= named if is_the_users(value) else {}
+                used |= named if is_users_function(value) else {}
                 following += [*named.values(), *_held_by(value)]
         level = following
     plain = {n: value for n, value in used.items() if not issubclass(type(value), _NOT_ENTERED)}
@@ -226,7 +223,7 @@ def _used_by(value: Any) -> dict[str, object]:
     """Globals and closed-over values of a plain function, by name."""
     if type(value) is not FunctionType:
         return {}
-    names = _names_in(value.__code__)
+    names = names_in(value.__code__)
     used = {n: value.__globals__[n] for n in names if n in value.__globals__}
     for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
         try:
@@ -234,25 +231,6 @@ def _used_by(value: Any) -> dict[str, object]:
         except ValueError:  # the cell is empty
             continue
     return used
-
-
-def _names_in(code: CodeType) -> Iterator[str]:
-    """Names in a function, and in those that are written in it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_in(constant)
-
-
-def is_the_users(value: Any) -> bool:
-    """Whether a function was written by the user, not installed: libraries keep their own state."""
-    return is_the_users_file(value.__code__.co_filename if type(value) is FunctionType else "")
-
-
-def is_the_users_file(file: str) -> bool:
-    """Whether code was written by the user: it is no part of Python, a library or this package."""
-    installed = "site-packages" in file or "dist-packages" in file
-    return not (installed or file.startswith((*_NOT_WRITTEN, PACKAGE)))
 
 
 def _held_by(value: Any) -> list[object]:

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import CodeType
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, MutableState, is_the_users_file, loaded
+from ipyjaxbench.frameworks import Framework, MutableState, loaded
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.introspection import names_in
+from ipyjaxbench.usercode.origin import is_users_file
 
 
 @contextmanager
@@ -54,8 +55,8 @@ def roots_in(error: BaseException) -> dict[str, object]:
         step = cause.__traceback__
         while step is not None:
             frame, step = step.tb_frame, step.tb_next
-            if is_the_users_file(frame.f_code.co_filename):
-                names = _names_in(frame.f_code)
+            if is_users_file(frame.f_code.co_filename):
+                names = names_in(frame.f_code)
                 found |= {n: frame.f_globals[n] for n in names if n in frame.f_globals}
                 found |= frame.f_locals if frame.f_locals is not frame.f_globals else {}
         cause = cause.__cause__ or cause.__context__
@@ -102,8 +103,3 @@ class RolledBack(Live):
         """Return what it holds that may not be expected."""
         with rolled_back(roots_of(self._call), self._framework):
             return self._live.checks()
-
-
-def _names_in(code: CodeType) -> set[str]:
-    inner = [_names_in(each) for each in code.co_consts if type(each) is CodeType]
-    return set(code.co_names).union(*inner)

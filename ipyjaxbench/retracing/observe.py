@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from types import CodeType
 
-from ipyjaxbench.frameworks import Compilation, is_the_users, loaded
+from ipyjaxbench.frameworks import Compilation, loaded
 from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.eager_functions import eager_functions
 from ipyjaxbench.graphs.protocol import GraphTracer
@@ -20,6 +20,7 @@ from ipyjaxbench.usercode import code_objects, instrument
 from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.exceptions import one_line
 from ipyjaxbench.usercode.instrument_copies import Copies
+from ipyjaxbench.usercode.origin import is_users_function
 from ipyjaxbench.usercode.output import OutputRecorder
 from ipyjaxbench.usercode.snippet import Namespace, Source
 
@@ -56,7 +57,7 @@ class Observed:
     def compiled(self, source: Source, names: Namespace) -> CodeType:
         """The code of a cell, whose calls are looked at; those in the user's functions too."""
         if any(watch.compiles_code for watch in self._watches.values()):
-            copies = Copies(self.observer, source, is_the_users)
+            copies = Copies(self.observer, source, is_users_function)
             return instrument.compiled(source, copies, aside=True)
         code = instrument.compiled(source, self.observer)
         self._stack.callback(code_objects.give_back, [code])

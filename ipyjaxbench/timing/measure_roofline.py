@@ -9,19 +9,13 @@ architectures, Communications of the ACM 52, 2009). Both are bounds from below.
 import ast
 import dataclasses
 from collections.abc import Sequence
+from types import FunctionType
 from typing import NamedTuple
 
 from ipyjaxbench.device import measure_ceilings
 from ipyjaxbench.device.ceilings import BUSY, Ceiling
 from ipyjaxbench.device.ceilings_store import any_of
-from ipyjaxbench.frameworks import (
-    Compilation,
-    Framework,
-    find_arrays,
-    find_reach,
-    is_the_users,
-    is_the_users_file,
-)
+from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, find_reach
 from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import rolled_back, roots_of
@@ -31,6 +25,7 @@ from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.usercode import call as expression
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.deadline import OutOfTimeError, within
+from ipyjaxbench.usercode.origin import is_users_file, is_users_function
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from ipyjaxbench.usercode.syntax import arguments, is_plain, only_value
@@ -119,7 +114,7 @@ def _load(
         return any(True for _ in find_arrays(value, frameworks))
 
     try:
-        with Muted(), within(_TRACE_SECONDS, is_the_users_file):
+        with Muted(), within(_TRACE_SECONDS, is_users_file):
             call = expression.read(source, snippet.names, is_data)
             if exact and _runs_python(call, framework):
                 return None
@@ -140,7 +135,9 @@ def _runs_python(call: Call, framework: Framework) -> bool:
     if framework.capability(Compilation).compiles(call.function):
         return False
     given = (*call.args, *call.kwargs.values())
-    return any(map(is_the_users, find_reach((call.function, *given), [framework]).functions))
+    reached = find_reach((call.function, *given), [framework]).functions
+    # What is no plain function may be of a class of the user's.
+    return any(type(each) is not FunctionType or is_users_function(each) for each in reached)
 
 
 def _as_expression(snippet: Snippet) -> Source | None:

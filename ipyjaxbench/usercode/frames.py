@@ -1,19 +1,11 @@
 """Which expression of the user's code is being evaluated: its line and its text."""
 
 import ast
-import inspect
 import linecache
-from pathlib import Path
 from types import FrameType, TracebackType
 
 from ipyjaxbench.usercode.call import called
-from ipyjaxbench.usercode.origin import PACKAGE
-
-#: Installed code, Python's own, and what PyTorch generates.
-_LIBRARIES = (
-    *("site-packages", "dist-packages", str(Path(inspect.__file__).parent)),
-    *("<frozen", "<eval_with_key>"),
-)
+from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
 
 
 def evaluated_at(frame: FrameType | None) -> tuple[int, str, str]:
@@ -26,7 +18,7 @@ def evaluated_at(frame: FrameType | None) -> tuple[int, str, str]:
         The line, the text, and the function that it is in, "" outside of functions; 0 and no words
         where no frame is the user's.
     """
-    while frame is not None and not is_the_users(frame.f_code.co_filename):
+    while frame is not None and not is_users_file(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return 0, "", ""
@@ -51,11 +43,6 @@ def called_in(text: str) -> str:
         return called(ast.parse(text, mode="eval").body)
     except SyntaxError:
         return ""
-
-
-def is_the_users(file: str) -> bool:
-    """Whether code of this file was written by the user, not installed."""
-    return not (file.startswith(PACKAGE) or any(part in file for part in _LIBRARIES))
 
 
 def without_hook(trace: TracebackType | None) -> TracebackType | None:

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
-from typing import Any
+from typing import Any, TypeGuard
 
 from ipyjaxbench.usercode import classes
 
@@ -17,7 +17,7 @@ PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 _INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")  # of any environment that is used
 #: Code that is in no file: Python's own, and what JAX, attrs, makefun, decorator, PyTorch and
 #: AutoGraph make.
-_MADE = ("<frozen", "<__array", "<attrs", "<makefun", "<decorator-gen", "<eval_with", "<__auto")
+GENERATED = ("<frozen", "<__array", "<attrs", "<makefun", "<decorator-gen", "<eval_with", "<__auto")
 #: They may be installed in a folder of their own, as with ``pip install -e``.
 _FRAMEWORKS = ("numpy", "jax", "torch", "tensorflow", "keras")
 _MODULE: Any = vars(type(sys))["__dict__"]
@@ -27,11 +27,11 @@ _MODULE: Any = vars(type(sys))["__dict__"]
 def is_users_file(file: str) -> bool:
     """Whether a file is the user's own: no part of Python, of a library, or of this package."""
     folders = (PACKAGE, *_installation(), *map(folder_of, _FRAMEWORKS))
-    is_theirs = file.startswith((*_MADE, *filter(None, folders)))
+    is_theirs = file.startswith((*GENERATED, *filter(None, folders)))
     return not (is_theirs or _INSTALLED.search(file))
 
 
-def is_users_function(value: Any) -> bool:
+def is_users_function(value: Any) -> TypeGuard[FunctionType]:
     """Whether the user wrote a plain function; libraries keep state of their own in theirs."""
     return type(value) is FunctionType and is_users_file(value.__code__.co_filename)
 

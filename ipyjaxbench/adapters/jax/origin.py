@@ -1,26 +1,19 @@
 """Which code is the user's: neither Python's nor a library's."""
 
-import functools
 import itertools
 import linecache
 import os
-import re
-import site
-import sys
-import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType, SimpleNamespace, TracebackType
+from types import CodeType, FrameType, TracebackType
 
 import jax
 
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.origin import PACKAGE
+from ipyjaxbench.usercode.origin import GENERATED, PACKAGE, is_users_file
 
+_NOT_SHOWN = (PACKAGE, f"{Path(jax.__file__).parent}{os.sep}", *GENERATED)  # of libraries' lines
 _NO_FILE = "<string>"  # code that a library makes, as `dataclasses` does, or that `exec` was given
-_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")  # of any environment that is used
-_NOT_CODE = ("<frozen", "<__array", "<attrs", "<makefun", "<decorator-gen")
 
 
 @dataclass(frozen=True)
@@ -42,31 +35,15 @@ class Place:
     at: int
 
 
-@functools.lru_cache(maxsize=4096)
-def is_users(file: str) -> bool:
-    """Whether a file is the user's own: no part of Python, of a library, or of this one."""
-    return not (file.startswith((*_NOT_CODE, *_libraries())) or _INSTALLED.search(file))
-
-
-def is_users_class(kind: type) -> bool:
-    """Whether a class was written by the user, or is one for attributes of any name."""
-    name = objects.module_of(kind)
-    module = sys.modules.get(name)
-    if name == "__main__" or kind is SimpleNamespace:
-        return True
-    file = getattr(module, "__file__", None)
-    return file is not None and is_users(file)
-
-
 def places(error: BaseException) -> list[Place]:
     """The user's lines that led to an error, the innermost first.
 
     Where there are none, because a library's function was called, those of that library.
     """
     every = [*_places(error.__traceback__)][::-1]
-    users = [place for place in every if is_users(place.file)]
+    users = [place for place in every if is_users_file(place.file)]
     shown = [place for place in users if place.file != _NO_FILE]
-    theirs = (place for place in every if not place.file.startswith((*_NOT_CODE, *_frameworks())))
+    theirs = (place for place in every if not place.file.startswith(_NOT_SHOWN))
     return shown or users or [*theirs]
 
 
@@ -93,18 +70,3 @@ def _places(traceback: TracebackType | None) -> Iterator[Place]:
         code = frame.f_code
         yield Place(code.co_filename, traceback.tb_lineno, code, frame, traceback.tb_lasti)
         traceback = traceback.tb_next
-
-
-@functools.cache
-def _libraries() -> tuple[str, ...]:
-    paths = sysconfig.get_paths()
-    found = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    found += [*site.getsitepackages(), site.getusersitepackages(), *_frameworks()]
-    both = {path for each in found for path in (each, os.path.realpath(each))}
-    return tuple(path.rstrip(os.sep) + os.sep for path in sorted(both))
-
-
-@functools.cache
-def _frameworks() -> tuple[str, ...]:
-    """What stands between the user's call and a library's line."""
-    return (PACKAGE, f"{Path(jax.__file__).parent}{os.sep}")

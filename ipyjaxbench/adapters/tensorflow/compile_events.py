@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
-from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key
+from ipyjaxbench.usercode.origin import is_users_file
 
 #: Gets each new concrete function.
 Listener = Callable[[Any], None]
@@ -124,7 +124,7 @@ def tracings(frame: FrameType | None) -> Iterator[Tracing]:
 
 
 def _origin(file: str) -> str:
-    if references.is_users(file):
+    if is_users_file(file):
         return "user"
     return "tensorflow" if file.startswith(os.path.dirname(tf.__file__) + os.sep) else "library"
 

@@ -16,10 +16,10 @@ from types import (
 from typing import Any
 
 from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.storage import is_users_class
 from ipyjaxbench.frameworks.state.undo import State, all_same
 from ipyjaxbench.host.system import host_memory
 from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.origin import is_users_class
 
 _GENERATORS = (GeneratorType, CoroutineType, AsyncGeneratorType)
 _FRAMES = ("gi_frame", "cr_frame", "ag_frame")

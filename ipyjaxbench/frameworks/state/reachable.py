@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks.compilation import Compilation
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.state import mappings, storage
+from ipyjaxbench.frameworks.state import mappings
 from ipyjaxbench.frameworks.state.interpreter_settings import settings
 from ipyjaxbench.frameworks.state.positions import positions
 from ipyjaxbench.frameworks.state.protocol import MutableState
@@ -30,11 +30,16 @@ from ipyjaxbench.frameworks.state.undo import (
     State,
     names_of,
 )
-from ipyjaxbench.frameworks.traversal import is_the_users
 from ipyjaxbench.host.system import host_memory
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.introspection import names_in, parts_of_callable
 from ipyjaxbench.usercode.objects import asked
+from ipyjaxbench.usercode.origin import (
+    is_users_class,
+    is_users_function,
+    is_users_module,
+    names_of_module,
+)
 
 _ATOMS = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, range, slice, CodeType))
@@ -189,7 +194,7 @@ class Reachable:
                 yield found
 
     def _of_class(self, value: Any) -> Iterator[State]:
-        if storage.is_users_class(value):
+        if is_users_class(value):
             yield Names(mappings.ClassNames(value))
             self._look(objects.name_of(value), objects.line_of(value))
 
@@ -197,7 +202,7 @@ class Reachable:
         self._look(name, (function.__defaults__, function.__kwdefaults__))
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         closed = [Names(mappings.Cell(*each)) for each in cells]
-        if not is_the_users(function):
+        if not is_users_function(function):
             # Libraries keep caches there; what they were given is a function or an object.
             held = [v for each in closed for v in each.parts]
             self._look(name, [v for v in held if not issubclass(type(v), list | dict | set)])
@@ -208,8 +213,8 @@ class Reachable:
             yield Names(mappings.Keys(names, stored))
         for each in used:
             value = names.get(each)
-            if type(value) is ModuleType and storage.is_users_module(value):
-                inside = storage.module_names(value)
+            if type(value) is ModuleType and is_users_module(value):
+                inside = names_of_module(value)
                 for n in used:
                     self._look(f"{each}.{n}", (inside.get(n),))
             self._look(each, (value,))
@@ -225,7 +230,7 @@ class Reachable:
                 yield from found
                 return
         kind = type(value)
-        is_users = storage.is_users_class(kind)
+        is_users = is_users_class(kind)
         if self._of_user and not is_users:
             return
         package = objects.module_of(kind).partition(".")[0]

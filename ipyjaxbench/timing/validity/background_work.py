@@ -7,11 +7,11 @@ from concurrent.futures import thread as pools
 from pathlib import Path
 from types import CodeType, FrameType
 
-from ipyjaxbench.frameworks import is_the_users_file
 from ipyjaxbench.host import procfs
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity import notes
+from ipyjaxbench.usercode.origin import is_users_file
 
 _ROOT = Path("/")
 _WAKING_SECONDS = 0.002  # seconds that a thread of a pool may take to begin with what it was given
@@ -63,7 +63,7 @@ def _is_at_work(top: FrameType) -> bool:
         return True
     frame: FrameType | None = top
     while frame is not None:
-        if frame.f_code is _ITEM or is_the_users_file(frame.f_code.co_filename):
+        if frame.f_code is _ITEM or is_users_file(frame.f_code.co_filename):
             return True
         frame = frame.f_back
     return False

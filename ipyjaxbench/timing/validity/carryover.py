@@ -13,7 +13,7 @@ from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, 
 from typing import Any, cast
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework, find_arrays, is_the_users
+from ipyjaxbench.frameworks import Framework, find_arrays
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
@@ -21,6 +21,7 @@ from ipyjaxbench.timing.changes import handed_on
 from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.objects import looked_up
+from ipyjaxbench.usercode.origin import is_users_function
 from ipyjaxbench.usercode.snippet import Snippet
 from ipyjaxbench.usercode.syntax import nodes_of
 
@@ -124,7 +125,7 @@ class Carryover:
             outright = shown is not None and looked_up(shown, self._scope.read_values) is cache
             # A look-up inside of other work matters where it was most of the first call, and
             # where the user wrote it: libraries look up small things in passing.
-            inside = first > _CACHED_RATIO * later and is_the_users(cache.__wrapped__)
+            inside = first > _CACHED_RATIO * later and is_users_function(cache.__wrapped__)
             if missed and only_hits and (outright or inside):
                 yield validity_notes.value_cached(
                     f"{cache.__name__}(...)", first * 1e-9, later * 1e-9, self._emptying(cache)

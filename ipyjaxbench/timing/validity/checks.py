@@ -4,10 +4,10 @@ import ast
 import dis
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from types import CoroutineType, FunctionType
+from types import CoroutineType
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework, is_the_users
+from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.scope import Scope
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
@@ -29,6 +29,7 @@ from ipyjaxbench.timing.validity.host_copies import (
     converted_arrays,
 )
 from ipyjaxbench.usercode.objects import module_of, package_of
+from ipyjaxbench.usercode.origin import is_users_function
 from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet
 
@@ -95,7 +96,7 @@ def check_settings(
             for name, value in scope.read_values.items()
         },
         functions=tuple(scope.functions),
-        written=tuple(f for f in scope.functions if type(f) is FunctionType and is_the_users(f)),
+        written=tuple(f for f in scope.functions if is_users_function(f)),
         compiled=tuple(scope.compiled),
     )
     for framework in playing:

@@ -14,11 +14,11 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.adapters.jax.origin import is_users, is_users_class
 from ipyjaxbench.adapters.jax.retracing import cache_key
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.usercode import objects as looks
 from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.origin import is_users_class, is_users_file
 
 _MOST = 2000  # things that are looked at
 _FEW = 20  # attributes of what a library makes around the user's functions
@@ -127,7 +127,7 @@ def _has_attributes(value: object) -> bool:
 
 def _of_names(function: FunctionType) -> Iterator[Step]:
     file = function.__code__.co_filename
-    if not (is_users(file) or file.startswith(MADE)):
+    if not (is_users_file(file) or file.startswith(MADE)):
         return
     used = _used(function)
     for name in used:
@@ -145,7 +145,7 @@ def _used(function: FunctionType) -> dict[str, None]:
 
 def _of_module(path: tuple[str, ...], module: ModuleType, used: list[str]) -> Iterator[Step]:
     """The functions of a module of the user's that are used, as ``utils.relu``."""
-    if not is_users(getattr(module, "__file__", None) or "<frozen"):
+    if not is_users_file(getattr(module, "__file__", None) or "<frozen"):
         return
     for name in used:
         value: Any = vars(module).get(name)
@@ -186,7 +186,7 @@ def _of_class(kind: type) -> Iterator[Step]:
             wraps = looks.is_of(method, staticmethod, classmethod)
             inner = method.__func__ if wraps else method
             inner = looks.unwrapped(inner) if callable(inner) else inner
-            is_mine = type(inner) is FunctionType and is_users(inner.__code__.co_filename)
+            is_mine = type(inner) is FunctionType and is_users_file(inner.__code__.co_filename)
             if is_mine and name not in seen:
                 yield Step("method", (name,), inner)
             seen.add(name)

@@ -12,10 +12,10 @@ import jax
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.adapters.jax.origin import is_users
 from ipyjaxbench.adapters.shared.diagnosis.ast_copy import first_line
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import uncalled
+from ipyjaxbench.usercode.origin import is_users_file
 
 
 class NoDataError(TypeError):
@@ -117,7 +117,7 @@ def is_of_another_framework(error: Exception) -> bool:
 
 def _returned_at(function: Callable[..., Any]) -> tuple[str, int]:
     code = getattr(function, "__code__", None)
-    if code is None or not is_users(code.co_filename):
+    if code is None or not is_users_file(code.co_filename):
         return "", 0
     lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
     try:

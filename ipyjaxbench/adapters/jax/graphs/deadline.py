@@ -2,12 +2,12 @@
 
 from contextlib import AbstractContextManager
 
-from ipyjaxbench.adapters.jax.origin import is_users
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.usercode import deadline
 from ipyjaxbench.usercode.deadline import OutOfTimeError as OutOfTimeError
+from ipyjaxbench.usercode.origin import is_users_file
 
 
 def within(seconds: float, turns: int = 0) -> AbstractContextManager[None]:
     """See `usercode.deadline.within`."""
-    return deadline.within(seconds, lambda file: file.startswith(MADE) or is_users(file), turns)
+    return deadline.within(seconds, lambda f: f.startswith(MADE) or is_users_file(f), turns)

@@ -10,10 +10,10 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.graphs import lint_keys, program
 from ipyjaxbench.adapters.jax.graphs.lint_promotions import promotions
 from ipyjaxbench.adapters.jax.graphs.tracing import Traced
-from ipyjaxbench.adapters.jax.origin import is_users
 from ipyjaxbench.graphs import notes as notes
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.usercode.origin import is_users_file
 
 #: What is looked for, in words.
 LOOKED_FOR = (
@@ -71,7 +71,7 @@ def _unrolled(jaxpr: Any) -> Iterator[Note]:
     places: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for equation, place in program.placed(jaxpr):
         # A library's own loop, as one over the leaves of a tree, is not the user's to roll up.
-        if place[1] and is_users(program.nearest_of(equation.source_info)[0]):
+        if place[1] and is_users_file(program.nearest_of(equation.source_info)[0]):
             places[place][equation.primitive.name] += 1
     for place, counted in places.items():
         times = min(counted.values())

@@ -10,10 +10,9 @@ from typing import Any, TypeAlias
 import jax
 
 from ipyjaxbench.adapters.jax.graphs.flops import combines, operations_of, real_operations
-from ipyjaxbench.adapters.jax.origin import is_users
 from ipyjaxbench.graphs.components import Count, Value, by_line
 from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.origin import PACKAGE
+from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
 
 #: File and line.
 Place: TypeAlias = tuple[str, int]
@@ -153,7 +152,7 @@ def place_of(info: Any) -> Place:
     for frame in frames:
         if frame.file_name.startswith(PACKAGE):  # what is further out is the cell that looks
             break
-        if is_users(frame.file_name):
+        if is_users_file(frame.file_name):
             return frame.file_name, frame.line_num
     return "", 0
 
@@ -173,7 +172,7 @@ def is_of_library(equation: Any) -> bool:
     if equation.primitive.name not in _JITTED:
         return False
     file = _source_of(equation)
-    return not file or not is_users(file)
+    return not file or not is_users_file(file)
 
 
 def jitted(equation: Any) -> Any | None:

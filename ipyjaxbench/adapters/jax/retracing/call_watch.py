@@ -17,8 +17,8 @@ from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
 from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.origin import is_users_file
 
-_OF_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages)[/\\]|[/\\]jax[/\\]_src[/\\]")
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
 _MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
 _OF = re.compile(
@@ -70,7 +70,7 @@ class JaxCallWatch(CallWatch):
             return self._takes(function.func)
         if kind is FunctionType:
             if "lower" in vars(function):  # what `jax.pmap` gives
-                return bool(_OF_LIBRARY.search(_file(function)))
+                return not is_users_file(_file(function))
             return bool(cache_key.transformation_of(function)) and self._takes(function.__wrapped__)
         # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
         return (
@@ -245,7 +245,7 @@ def _nested(root: str, told: Sequence[str]) -> tuple[tuple[int, str], ...]:
     callers: dict[str, str] = {}
     for text in told:
         miss, of = _MISS.search(text), _OF.search(text)
-        if miss and of and of["name"] != root and not _OF_LIBRARY.search(of["place"]):
+        if miss and of and of["name"] != root and is_users_file(of["place"]):
             callers.setdefault(of["name"], miss["caller"].rpartition(".")[2])
     found: list[tuple[int, str]] = []
 

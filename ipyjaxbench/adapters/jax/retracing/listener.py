@@ -12,7 +12,6 @@ import jax.monitoring
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compile_events import PHASES
-from ipyjaxbench.adapters.jax.origin import is_users
 from ipyjaxbench.adapters.jax.retracing import cache_key
 from ipyjaxbench.adapters.jax.retracing.cache_key import Called
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
@@ -20,6 +19,7 @@ from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode.origin import is_users_file
 
 
 class Learner:
@@ -124,7 +124,7 @@ def _transformed(frame: FrameType, inner: Called) -> Called:
 def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
     """Whether the user jitted a function; what libraries jit for themselves is no news."""
     code = getattr(plain, "__code__", None)
-    if code is None or is_users(code.co_filename):
+    if code is None or is_users_file(code.co_filename):
         return True
     if objects.is_exactly(called.function, *cache_key.JITTED) or called.function is not plain:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
@@ -146,7 +146,7 @@ def _missed(frame: FrameType | None) -> Iterator[FrameType]:
 def _until_users(frame: FrameType) -> Iterator[FrameType]:
     """Frames of libraries around one of JAX's own, the nearest first, up to the user's code."""
     around = frame.f_back
-    while around is not None and not is_users(around.f_code.co_filename):
+    while around is not None and not is_users_file(around.f_code.co_filename):
         if not around.f_code.co_filename.endswith("traceback_util.py"):
             yield around
         around = around.f_back
@@ -161,7 +161,7 @@ def _users(frame: FrameType | None) -> tuple[str, int]:
     for each in (frame, main):
         around = each
         while around is not None:
-            if is_users(around.f_code.co_filename):
+            if is_users_file(around.f_code.co_filename):
                 return around.f_code.co_filename, around.f_lineno
             around = around.f_back
     return "", 0

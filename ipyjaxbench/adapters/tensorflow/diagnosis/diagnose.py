@@ -16,6 +16,7 @@ from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.origin import is_users_file
 
 _MOST_FIXES = 3
 
@@ -65,17 +66,15 @@ def _place_of(error: Exception) -> tuple[str, int]:
     known = getattr(error, "place", None)
     if known is not None:
         return known  # type: ignore[no-any-return]
-    told = [
-        (file, int(line)) for file, line in PLACE.findall(str(error)) if references.is_users(file)
-    ]
+    told = [(file, int(line)) for file, line in PLACE.findall(str(error)) if is_users_file(file)]
     if told:
         return told[-1]
     inside = False
     found = ("", 0)
     for frame, line in walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
-        inside = inside or not references.is_users(file)
-        if references.is_users(file) and inside and "__autograph_generated_file" not in file:
+        inside = inside or not is_users_file(file)
+        if is_users_file(file) and inside and "__autograph_generated_file" not in file:
             found = file, line
     return found
 

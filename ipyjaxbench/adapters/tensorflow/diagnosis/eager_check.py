@@ -13,6 +13,7 @@ from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import isolation, references, tracing
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.deadline import OutOfTimeError, within
+from ipyjaxbench.usercode.origin import is_users_file
 from ipyjaxbench.usercode.side_effects import ACTS, OF_ARRAYS, acts
 
 _LARGEST = 2**20  # numbers among the inputs
@@ -103,7 +104,7 @@ def _alone(call: Call) -> Iterator[None]:
         isolation.TensorFlowUndoLog(call, is_copy=False),
         tracing.quiet(),
         contextlib.redirect_stdout(io.StringIO()),
-        within(_LONGEST, references.is_users),
+        within(_LONGEST, is_users_file),
     ):
         yield
 

@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.diagnosis.diagnose import describe, diagnose
-from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode.origin import is_users_file
 
 
 def explain(error: BaseException) -> Diagnosis | None:
@@ -41,7 +41,7 @@ def _is_of_tracing(error: Exception) -> bool:
 
 def _holds_symbols(frame: FrameType) -> bool:
     """Whether code of the user's was given symbolic tensors."""
-    if not references.is_users(frame.f_code.co_filename):
+    if not is_users_file(frame.f_code.co_filename):
         return False
     return any(map(tf.is_symbolic_tensor, trees.leaves(_given(frame))))
 

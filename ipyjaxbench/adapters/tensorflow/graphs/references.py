@@ -1,12 +1,7 @@
 """What a function of the user's is and uses: variables, Keras layers, places in files."""
 
-import inspect
-import os
-import re
 import sys
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -17,12 +12,11 @@ from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.introspection import named
 from ipyjaxbench.usercode.objects import package_of
-from ipyjaxbench.usercode.origin import PACKAGE
+from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
 
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _DEPTH = 4  # functions that call functions
 _WRAPPER = "of_tensors"
-_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
 def plain(function: Any) -> tuple[Any, bool]:
@@ -65,7 +59,7 @@ def used_by(function: Any) -> Iterator[tuple[str, Any]]:
         following: list[Any] = []
         for each in level:
             code = _function_of(each)
-            if code is None or id(code) in seen or _is_theirs(code.__code__.co_filename):
+            if code is None or id(code) in seen or not is_users_file(code.__code__.co_filename):
                 continue
             seen.add(id(code))
             found = [*named(code)]
@@ -78,7 +72,7 @@ def functions_of(function: Any) -> Iterator[FunctionType]:
     """The plain functions that are called: this one, and those that it uses by name."""
     for each in (function, *(value for _, value in used_by(function))):
         found = _function_of(each)
-        if found is not None and not _is_theirs(found.__code__.co_filename):
+        if found is not None and is_users_file(found.__code__.co_filename):
             yield found
 
 
@@ -106,14 +100,9 @@ def place_of(op: Any) -> tuple[str, int]:
     for frame in reversed(op.traceback or ()):
         if frame.name == _WRAPPER and frame.filename.startswith(PACKAGE):
             break
-        if not _is_theirs(frame.filename):
+        if is_users_file(frame.filename):
             return autograph_source.cell_of(frame.filename), frame.lineno
     return "", 0
-
-
-def is_users(file: str) -> bool:
-    """Whether a file is the user's: neither installed nor part of Python."""
-    return not _is_theirs(file)
 
 
 def _is_of_tensorflow(value: Any) -> bool:
@@ -136,13 +125,3 @@ def _function_of(value: Any) -> FunctionType | None:
     if _is_layer(value):
         value = objects.attribute(type(value), "call")
     return value if objects.is_of(value, FunctionType) else None
-
-
-@cache
-def _is_theirs(file: str) -> bool:
-    """Whether code is installed, or part of Python or of this package."""
-    folders = [str(Path(inspect.__file__).parent) + os.sep, PACKAGE]
-    folders += [os.path.dirname(module.__file__ or "") + os.sep
-                for name in ("tensorflow", "keras", "numpy")
-                if (module := sys.modules.get(name)) is not None]  # fmt: skip
-    return file.startswith((*folders, "<frozen", "<__auto")) or bool(_INSTALLED.search(file))

@@ -10,12 +10,12 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
 from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
-from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.protocol import CallWatch, Retracing
+from ipyjaxbench.usercode.origin import is_users_file
 
 
 class Learner:
@@ -38,7 +38,7 @@ class Learner:
             if len(going_on) != 1:  # an inner one belongs to the outermost
                 return
             function, args, kwargs = going_on[0]
-            if references.is_users(cache_key.file_of(function)):
+            if is_users_file(cache_key.file_of(function)):
                 file, line = _line_of_call(sys._getframe(1))
                 self._learn(
                     CacheMiss(
@@ -55,7 +55,7 @@ def _line_of_call(frame: FrameType | None) -> tuple[str, int]:
     """File and line of the user's code that made the call."""
     while frame is not None:
         file = frame.f_code.co_filename
-        if references.is_users(file):
+        if is_users_file(file):
             return file, frame.f_lineno
         frame = frame.f_back
     return "", 0

@@ -1,0 +1,68 @@
+"""Which code is the user's: neither Python's, nor a library's, nor this package's."""
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ipyjaxbench.usercode import origin
+
+
+class Own:
+    pass
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "/home/me/train.py",
+        "/tmp/ipykernel_12/345.py",
+        "<ipython-input-1-abc>",
+        "<string>",
+        "C:\\me\\train.py",
+        "/home/me/my-packages/train.py",
+        __file__,
+    ],
+)
+def test_files_of_the_user(file: str) -> None:
+    assert origin.is_users_file(file)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        json.__file__,
+        np.__file__,
+        origin.__file__,
+        "<frozen importlib._bootstrap>",
+        "<eval_with_key>.7",
+        "<__array_function__ internals>",
+        "/opt/env/lib/python3.11/site-packages/flax/core.py",
+        "/usr/lib/python3/dist-packages/six.py",
+        "C:\\env\\Lib\\site-packages\\flax\\core.py",
+    ],
+)
+def test_files_of_python_and_libraries(file: str) -> None:
+    assert not origin.is_users_file(file)
+
+
+def test_a_framework_in_a_folder_of_its_own_is_a_library(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module = ModuleType("keras")
+    module.__file__ = str(tmp_path / "keras" / "__init__.py")
+    monkeypatch.setitem(sys.modules, "keras", module)
+    assert not origin.is_users_file(str(tmp_path / "keras" / "layers.py"))
+    assert origin.is_users_file(str(tmp_path / "kerastics" / "layers.py"))
+
+
+def test_functions_classes_and_modules() -> None:
+    assert origin.is_users_function(test_functions_classes_and_modules)
+    assert not any(map(origin.is_users_function, (json.dumps, len, Own)))
+    assert all(map(origin.is_users_class, (Own, SimpleNamespace)))
+    assert not any(map(origin.is_users_class, (json.JSONDecoder, int, np.ndarray)))
+    assert origin.is_users_module(sys.modules[__name__])
+    assert not any(map(origin.is_users_module, (json, sys, origin)))
