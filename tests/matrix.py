@@ -89,16 +89,16 @@ ENVIRONMENTS = (
 
 
 def main() -> int:
-    """Make the environments, run the suite in each, and print one line for each."""
+    """Make the environments and run the suite in each, two at a time; print a line for each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     kept = Path(tempfile.gettempdir()) / "ipyjaxbench-matrix"
     parser.add_argument("--folder", type=Path, default=kept, help=f"keeps them (now {kept})")
     parser.add_argument("--only", default="", help="of which name or Python, as in 3.13")
     chosen, arguments = parser.parse_known_args()
     wanted = dict.fromkeys(e for e in ENVIRONMENTS if chosen.only in f"{e.name} {e.python}")
+    folder = chosen.folder.resolve()
     with ThreadPoolExecutor(2) as pool:
-        made = pool.map(lambda each: make(each, chosen.folder.resolve()), wanted)
-        results = [run(each, home, arguments) for each, home in zip(wanted, made, strict=True)]
+        results = [*pool.map(lambda each: run(each, make(each, folder), arguments), wanted)]
     return int(not all(results))
 
 
