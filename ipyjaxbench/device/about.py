@@ -75,12 +75,12 @@ def about() -> About:
 
 
 def _tools() -> Iterator[tuple[str, str]]:
-    told = {name: version for name in _TOOLS if (version := _version(name))}
-    yield "ipyjaxbench", told.pop("ipyjaxbench", "not installed: a copy of its code")
+    versions = {name: version for name in _TOOLS if (version := _version(name))}
+    yield "ipyjaxbench", versions.pop("ipyjaxbench", "not installed: a copy of its code")
     here = conditions.environment()
     yield "python", f"{here['python']} ({here['implementation']})"
     yield "front end", _front_end()
-    yield from told.items()
+    yield from versions.items()
 
 
 def _frameworks() -> Iterator[tuple[str, str]]:
@@ -98,13 +98,13 @@ def _frameworks() -> Iterator[tuple[str, str]]:
 
 
 def _adapted(framework: Framework, versions: list[str]) -> Iterator[tuple[str, str]]:
-    told = versions or [framework.version()]
+    facts = versions or [framework.version()]
     if not framework.capability(DeviceInventory).has_devices:
-        yield framework.module, ", ".join([*told, "imported"])
+        yield framework.module, ", ".join([*facts, "imported"])
         return
     home = framework.capability(DeviceInventory).devices()
     state = "started" if home.started else "imported, not started"
-    yield framework.module, ", ".join([*told, state])
+    yield framework.module, ", ".join([*facts, state])
     alike: dict[tuple[str, int | None], list[str]] = {}
     for device in home.devices:
         alike.setdefault((device.kind, device.limit), []).append(device.name)

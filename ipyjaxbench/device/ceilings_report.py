@@ -35,10 +35,10 @@ def _table(found: tuple[Ceiling, ...]) -> Table:
         (f"{dtype} product", *(_rate(each.products.get(dtype)) for each in found))
         for dtype in dtypes
     ]
-    rows += [(label, *map(told, found)) for label, told in _ROWS.items()]
+    rows += [(label, *map(figure, found)) for label, figure in _ROWS.items()]
     heads = (f"{each.framework} {each.device}" for each in found)
-    told = tuple(row for row in rows if any(cell != _NOT_TOLD for cell in row[1:]))
-    return Table("at most, by framework and device", ("", *heads), told, folded=False)
+    filled = tuple(row for row in rows if any(cell != _NOT_TOLD for cell in row[1:]))
+    return Table("at most, by framework and device", ("", *heads), filled, folded=False)
 
 
 def _rate(flops: float | None) -> str:

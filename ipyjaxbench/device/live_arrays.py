@@ -67,10 +67,10 @@ class LiveArrays:
         place = framework.placement(array)
         if place.view:
             return
-        told = ArrayInfo(name, framework.name, place.dtype, place.shape or (), place.nbytes,
+        info = ArrayInfo(name, framework.name, place.dtype, place.shape or (), place.nbytes,
                     place.devices)  # fmt: skip
         try:
-            self._arrays[id(array)] = weakref.ref(array), framework, told
+            self._arrays[id(array)] = weakref.ref(array), framework, info
         except TypeError:  # nothing tells when it is gone
             return
 

@@ -31,22 +31,22 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Placements:
         The arrays in them; a value that holds none is told as such.
     """
     frameworks = _frameworks(start=start)
-    found: list[ArrayPlacement] = []
+    placements: list[ArrayPlacement] = []
     sums: set[str] = set()  # expressions of which no array is told by itself
     for name, value in values.items():
         budget = Budget()
         leaves = list(_leaves(name, value, frameworks, budget))
         if not leaves and (leaves := list(_hidden(name, value, frameworks))):
             sums.add(name)
-        found += leaves or ([] if budget.is_spent else [_no_array(name, value, frameworks)])
-        found += [_cut(name, value, "else " if leaves else "")] if budget.is_spent else []
-    mine = {each.framework for each in found}
+        placements += leaves or ([] if budget.is_spent else [_no_array(name, value, frameworks)])
+        placements += [_cut(name, value, "else " if leaves else "")] if budget.is_spent else []
+    names_in_play = {each.framework for each in placements}
     homes = tuple(
         each.capability(DeviceInventory).devices()
         for each in frameworks
-        if each.capability(DeviceInventory).has_devices and each.name in mine
+        if each.capability(DeviceInventory).has_devices and each.name in names_in_play
     )
-    return Placements(tuple(values), homes, tuple(_summed(_with_shared(found), sums)), {})
+    return Placements(tuple(values), homes, tuple(_summed(_with_shared(placements), sums)), {})
 
 
 def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
@@ -69,9 +69,9 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
         found_here = iterate_arrays(value, frameworks)
         for framework, array in itertools.islice(found_here, _MOST_LEAVES):
             known.add(id(framework.capability(ArrayInspector).base_array(array)))
-            told = _told(name, framework, array)
-            if told.dtype != _OBJECTS:
-                parts.append(told)
+            placement = _told(name, framework, array)
+            if placement.dtype != _OBJECTS:
+                parts.append(placement)
             if array is value:
                 alone.add(name)
         parts += _rest(name, found_here, known)
@@ -87,15 +87,15 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
 
 def _summed(parts: Iterable[ArrayPlacement], names: Collection[str]) -> Iterator[ArrayPlacement]:
     """One line for each of these names, where its first array stands; all others as they are."""
-    told = list(parts)
-    mine: dict[str, list[ArrayPlacement]] = {}
-    for each in told:
-        mine.setdefault(each.name, []).append(each)
-    for each in told:
+    in_order = list(parts)
+    by_name: dict[str, list[ArrayPlacement]] = {}
+    for each in in_order:
+        by_name.setdefault(each.name, []).append(each)
+    for each in in_order:
         if each.name not in names:
             yield each
-        elif each.name in mine:
-            yield from _together(each.name, mine.pop(each.name))
+        elif each.name in by_name:
+            yield from _together(each.name, by_name.pop(each.name))
 
 
 def _unnamed(
@@ -197,12 +197,12 @@ def _rest(
         where = framework.name, devices, id(cut)
         if where not in sums:
             sums[where] = [0, 0, cut]
-        mine = sums[where]
-        mine[0] += 1
+        total = sums[where]
+        total[0] += 1
         number = id(framework.capability(ArrayInspector).base_array(array))
         if number not in known:
             known.add(number)
-            mine[1] += nbytes
+            total[1] += nbytes
     lines = []
     for (framework_name, devices, _), (count, nbytes, cut) in sums.items():
         held = cut.bytes_on(nbytes) if cut else dict.fromkeys(devices, nbytes)

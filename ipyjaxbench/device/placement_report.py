@@ -137,9 +137,9 @@ def _facts(w: Placements) -> Iterator[tuple[str, str]]:
     for home in w.homes:
         yield f"{home.framework} {home.version}", _home(home, w.by_device(home.framework))
         for device in home.devices:
-            told = _memory(device)
-            if told:
-                yield device.name, told
+            memory = _memory(device)
+            if memory:
+                yield device.name, memory
         for words in home.words:
             yield "", words
         count, nbytes = w.unnamed.get(home.framework, (0, 0))
@@ -152,8 +152,8 @@ def _largest(w: Placements, framework: str) -> str:
     for each in w.largest:
         if each.framework == framework:
             made = f", {each.layout}" if each.layout else ""
-            told = f"{units.array(each.dtype, each.shape)}, {units.size(each.nbytes)}{made}"
-            return f"; the largest: {told}"
+            array = f"{units.array(each.dtype, each.shape)}, {units.size(each.nbytes)}{made}"
+            return f"; the largest: {array}"
     return ""
 
 

@@ -21,13 +21,14 @@ def set_memory(*, prealloc: bool = True, fraction: float | None = None) -> Memor
         What was set or why it was not, and how to undo it, for each framework that is installed.
     """
     frameworks, _ = loaded()
-    told: list[MemorySetting] = []
+    settings: list[MemorySetting] = []
     for each in frameworks:
-        told += each.capability(DeviceInventory).set_memory(prealloc=prealloc, fraction=fraction)
+        devices = each.capability(DeviceInventory)
+        settings += devices.set_memory(prealloc=prealloc, fraction=fraction)
     modules = {each.module for each in frameworks}
     for module, variables in MEMORY_VARIABLES.items():
         if module not in modules and find_spec(module) is not None:
-            told += variables.set(prealloc=prealloc, fraction=fraction)
+            settings += variables.set(prealloc=prealloc, fraction=fraction)
     asked = [] if prealloc else ["--no-prealloc"]
     asked += [] if fraction is None else [f"--mem-fraction {fraction:g}"]
-    return MemorySettings(" ".join(asked), tuple(told), "" if nvml.gpus() else _NO_GPU)
+    return MemorySettings(" ".join(asked), tuple(settings), "" if nvml.gpus() else _NO_GPU)

@@ -156,14 +156,14 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
     """
     import msgspec
 
-    given = fspath(path)
-    content = _decoded(given)
+    name = fspath(path)
+    content = _decoded(name)
     if content.get("nbformat") != _FORMAT:
-        told = content.get("nbformat", "none")
-        raise RecordError(f"{given}: a notebook of format {_FORMAT} is read, and this has {told!r}")
+        other = content.get("nbformat", "none")
+        raise RecordError(f"{name}: a notebook of format {_FORMAT} is read, and this has {other!r}")
     cells = content.get("cells")
     if not isinstance(cells, list):
-        raise RecordError(f"{given} is no notebook: it has no list of cells")
+        raise RecordError(f"{name} is no notebook: it has no list of cells")
     saved: list[Saved] = []
     refused: list[Refused] = []
     for number, each in enumerate(cells, 1):
@@ -172,12 +172,12 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
         except (msgspec.ValidationError, RecursionError) as error:
             refused.append(Refused(number, f"the cell is damaged: {error}"))
             continue
-        for found in _of_cell(number, cell):
-            if isinstance(found, Saved):
-                saved.append(found)
+        for record in _of_cell(number, cell):
+            if isinstance(record, Saved):
+                saved.append(record)
             else:
-                refused.append(found)
-    return NotebookRecords(given, tuple(saved), tuple(refused), _python(content))
+                refused.append(record)
+    return NotebookRecords(name, tuple(saved), tuple(refused), _python(content))
 
 
 def _decoded(given: str) -> dict[str, Any]:

@@ -208,15 +208,14 @@ def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:
 
 def _function_changes(old: Signature, new: Signature) -> Iterator[Change]:
     """What another function object has captured, where that is what tells it from the old one."""
-    found = []
+    captured = []
     for name, now in new.captured.items():
         before = old.captured.get(name)
         if before is not None and before != now:
-            told, words = _value(before), _value(now)
-            found.append(
-                Change("captured", name, told, words if words != told else f"another {words}")
-            )
-    yield from found or [Change("function", new="the same code, made anew")]
+            one, other = _value(before), _value(now)
+            other = other if other != one else f"another {other}"
+            captured.append(Change("captured", name, one, other))
+    yield from captured or [Change("function", new="the same code, made anew")]
 
 
 def _value(leaf: Leaf) -> str:

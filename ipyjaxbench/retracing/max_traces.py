@@ -105,9 +105,9 @@ def _guarded_calls(
         before = TRACE_LOG.event_count
         value = function(*args, **kwargs)
         if TRACE_LOG.event_count != before:
-            mine = [each for each in TRACE_LOG.events_since(before) if each.name == name]
-            found.extend(mine)
-            if mine and len(found) > n:
+            events = [each for each in TRACE_LOG.events_since(before) if each.name == name]
+            found.extend(events)
+            if events and len(found) > n:
                 raise too_many_traces(traced_calls(found)[n:], n)
         return value
 

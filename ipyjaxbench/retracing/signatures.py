@@ -58,12 +58,14 @@ class Signatures(Result):
 
 
 def _traced(framework: str, name: str, known: Sequence[Signature]) -> list[Traced]:
-    found = []
+    traced = []
     for number, signature in enumerate(known):
         alike = [each for each in known[:number] if each.code == signature.code]
         before = [each for each in alike if each.function == signature.function] or alike
         why = closest(signature, before) if before else [Change("first", new="first call")]
-        told = ((path, leaf) for path, leaf in signature.leaves.items() if leaf.dtype or leaf.value)
-        arguments = ", ".join(f"{path} {leaf.words()}" for path, leaf in told)
-        found.append(Traced(name, framework, arguments, tuple(why)))
-    return found
+        leaves = (
+            (path, leaf) for path, leaf in signature.leaves.items() if leaf.dtype or leaf.value
+        )
+        arguments = ", ".join(f"{path} {leaf.words()}" for path, leaf in leaves)
+        traced.append(Traced(name, framework, arguments, tuple(why)))
+    return traced

@@ -69,10 +69,10 @@ class TraceLog:
             if placed:
                 return [_LOOKED_AT]
             return [Change("first", new=_FIRST + named * " of a new definition")]
-        mine = [each for each in alike if each.function == new.function]
-        if new in mine and not placed:
+        of_function = [each for each in alike if each.function == new.function]
+        if new in of_function and not placed:
             return [DROPPED]
-        return closest(new, mine or alike, placed=placed and bool(mine))
+        return closest(new, of_function or alike, placed=placed and bool(of_function))
 
     @contextmanager
     def paused(self) -> Iterator[None]:

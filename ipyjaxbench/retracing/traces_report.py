@@ -35,8 +35,8 @@ def _(t: Traces) -> Report:
 def _headline(t: Traces) -> Headline:
     title = units.heading(t.code)
     if not t.calls:
-        seen = units.count(t.seen, "other call")
-        detail = f"in {seen}" if t.seen else "the code calls nothing"
+        others = units.count(t.seen, "other call")
+        detail = f"in {others}" if t.seen else "the code calls nothing"
         return Headline(title, "no call of a compiled function", detail, "NOTHING", "")
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
