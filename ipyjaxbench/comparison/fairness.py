@@ -148,12 +148,12 @@ def _inputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _F
         for label, arm in arms.items()
     )
     for label, theirs in others:
-        for (mine, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
+        for (by_arm, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
             if a is b:
                 continue
             found = difference(_arrays(a, frameworks), _arrays(b, frameworks))
             if found.matters and not found.why:
-                yield notes.other_data(label, name, base, mine)
+                yield notes.other_data(label, name, base, by_arm)
 
 
 def _dtypes(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
@@ -189,7 +189,7 @@ def _threads(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _
 def _compiled(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
     """Whether a framework's arms differ in being compiled."""
     for framework in frameworks:
-        mine = {
+        by_arm = {
             label: any(
                 framework.capability(Compilation).compiles(f)
                 and package_of(f) != framework.module  # not one of its own
@@ -198,9 +198,9 @@ def _compiled(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> 
             for label, arm in arms.items()
             if framework in arm.scope.in_play(frameworks, arm.outputs)
         }
-        eager = [label for label, compiled in mine.items() if not compiled]
-        if eager and len(eager) < len(mine):
-            yield notes.eager_beside_compiled(eager, [n for n in mine if n not in eager])
+        eager = [label for label, compiled in by_arm.items() if not compiled]
+        if eager and len(eager) < len(by_arm):
+            yield notes.eager_beside_compiled(eager, [n for n in by_arm if n not in eager])
 
 
 #: Notes on what an arm does that are fair where all arms do it, and what is said where not.
@@ -209,10 +209,10 @@ _FAIR_IF_ALL = {"copies": notes.copies_alone, "half-product": notes.half_alone}
 
 def _alone(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
     """What not all arms do."""
-    for code, told in _FAIR_IF_ALL.items():
-        mine = {label: [n for n in arm.notes if n.code == code] for label, arm in arms.items()}
-        if not all(mine.values()):
-            yield from (told(label, note) for label, these in mine.items() for note in these)
+    for code, note_on in _FAIR_IF_ALL.items():
+        by_arm = {label: [n for n in arm.notes if n.code == code] for label, arm in arms.items()}
+        if not all(by_arm.values()):
+            yield from (note_on(label, note) for label, these in by_arm.items() for note in these)
 
 
 def _compared(

@@ -239,8 +239,8 @@ def _too_large(sweep: Sweep, following: Sequence[object]) -> Iterator[Skipped]:
             continue
         power = math.log(now / before) / math.log(x2 / x1)
         needed = now * (value / x2) ** power
-        mine = [f for f in loaded()[0] if f.name in side.measured.frameworks]
-        free = min((f.free_memory() for f in mine), default=math.inf)
+        in_play = [f for f in loaded()[0] if f.name in side.measured.frameworks]
+        free = min((f.free_memory() for f in in_play), default=math.inf)
         if needed * len(last.compared.sides) > free:
             yield Skipped(side.label, last.values, needed=int(needed), free=int(free))
 

@@ -65,14 +65,14 @@ def with_break_even(
     if known is None:
         return measured
     before = known.figures.get(compiled)
-    mine = _Figure(
+    figure = _Figure(
         measured.median,
         measured.half_width,
         _compilation(measured) or (before.compilation if before else None),
     )
-    known.figures[compiled] = mine
+    known.figures[compiled] = figure
     other = known.figures.get(not compiled)
-    spent = (mine if compiled else other or mine).compilation
+    spent = (figure if compiled else other or figure).compilation
     if other is None or spent is None:
         return measured
     width = None if other.half_width == float("inf") else other.half_width

@@ -36,7 +36,9 @@ class Kinds(NamedTuple):
     share: float  # of samples that are slow
 
 
-def kinds(batches: Sequence[Batch], spent: Sequence[int], *, spins: bool = False) -> Kinds | None:
+def find_kinds(
+    batches: Sequence[Batch], spent: Sequence[int], *, spins: bool = False
+) -> Kinds | None:
     """Return the kinds of calls among samples; None where they do the same work, as far as known.
 
     ``spent`` is the CPU time of each; ``spins`` tells whether several threads may compute, and spin
@@ -69,19 +71,19 @@ def kinds(batches: Sequence[Batch], spent: Sequence[int], *, spins: bool = False
     return Kinds(fast, slow, share)
 
 
-def enough(found: Kinds) -> int:
+def samples_with_both(found: Kinds) -> int:
     """So many samples hold enough calls of both kinds."""
     return math.ceil(_CALLS_OF_EACH_KIND / min(found.share, 1 - found.share))
 
 
-def fewest(found: Kinds) -> int:
+def samples_with_slow(found: Kinds) -> int:
     """So many samples hold some that are slow, whatever time that takes."""
     return math.ceil(_MIN_SLOW_CALLS / found.share)
 
 
-def merged(batches: Sequence[Batch], found: Kinds) -> list[Batch]:
+def merge_neighbours(batches: Sequence[Batch], found: Kinds) -> list[Batch]:
     """Samples of neighbours put together, so that each holds enough calls of both kinds."""
-    wanted = enough(found)
+    wanted = samples_with_both(found)
     most = max(len(batches) // _MIN_MERGED, wanted * _MIN_SLOW_CALLS // _CALLS_OF_EACH_KIND)
     size = min(wanted, most, len(batches))
     groups = len(batches) // size

@@ -57,7 +57,7 @@ def _made_cold(
         if not ways:
             names = " and ".join(framework.name for framework in frameworks)
             return _none(f"nothing here is compiled ({names}), so no call is a cold one")
-        told = [text for _, way in ways for text in way.caveats]
+        caveats = [text for _, way in ways for text in way.caveats]
         stand_ins = {name: f for _, way in ways for name, f in way.stand_ins.items()}
         functions = [*stand_ins.values(), *scope.compiled]
         stack.enter_context(_bound(snippet.names, stand_ins))
@@ -70,8 +70,8 @@ def _made_cold(
         programs = tuple(program for watch in watches for program in watch.programs())
     seconds = (first.taken + first.left) * 1e-9
     if not programs and not phases:
-        return FirstCall(None, {}, (), (*told, "nothing was compiled anew"))
-    return FirstCall(seconds, phases, programs, tuple(told))
+        return FirstCall(None, {}, (), (*caveats, "nothing was compiled anew"))
+    return FirstCall(seconds, phases, programs, tuple(caveats))
 
 
 def _compiled_by(

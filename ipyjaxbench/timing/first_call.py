@@ -41,10 +41,10 @@ class FirstCall:
             >>> FirstCall(0.096, {"compile": 0.09}).words(3)
             '96.0 ms = compile 90 ms + run 6.0 ms (cold; what was compiled before is still there)'
         """
-        told = "; ".join(self.cleared)
+        remarks = "; ".join(self.cleared)
         if self.seconds is None:
-            return f"? {told}"
-        return f"{split(self.seconds, self.phases, digits)} (cold; {told or _UNTOUCHED})"
+            return f"? {remarks}"
+        return f"{split(self.seconds, self.phases, digits)} (cold; {remarks or _UNTOUCHED})"
 
 
 _DIFFERENT_RATIO = (
@@ -113,15 +113,15 @@ def split(total: float, phases: Mapping[str, float | None], digits: int) -> str:
     """A call as the sum of its phases and the rest, "run"."""
     known = [phase for phase in _PHASES if phase in phases]
     ordered = [*known, *sorted(phases.keys() - set(_PHASES))]
-    told = {phase: s for phase in ordered if (s := phases[phase]) is not None}
-    untold = [phase for phase in ordered if phases[phase] is None]
+    timed = {phase: s for phase in ordered if (s := phases[phase]) is not None}
+    untimed = [phase for phase in ordered if phases[phase] is None]
     words = units.duration(total, digits)
-    if told:
-        parts = {**told, "run": max(total - math.fsum(told.values()), 0.0)}
+    if timed:
+        parts = {**timed, "run": max(total - math.fsum(timed.values()), 0.0)}
         words += " = " + " + ".join(
             f"{phase} {units.duration(seconds, 2)}" for phase, seconds in parts.items()
         )
-    return words + "".join(f", with a {phase} whose time is not told" for phase in untold)
+    return words + "".join(f", with a {phase} whose time is not told" for phase in untimed)
 
 
 def rows(programs: Sequence[Program]) -> Iterator[tuple[str, str]]:

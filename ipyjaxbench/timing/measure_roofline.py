@@ -20,7 +20,7 @@ from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import rolled_back, roots_of
 from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.roofline import Roof
+from ipyjaxbench.timing.roofline import Roofline
 from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.usercode import call as expression
 from ipyjaxbench.usercode.call import Call
@@ -54,15 +54,15 @@ def with_roofline(
     """
     if measured.verdict in _WITHOUT_STEADY_STATE or measured.clock != "elapsed":
         return measured
-    mine = [framework for framework in frameworks if any_of(framework.name)]
-    if len(frameworks) != 1 or not mine:
+    known = [framework for framework in frameworks if any_of(framework.name)]
+    if len(frameworks) != 1 or not known:
         return measured
-    ceiling = _ceiling(mine[0], measured)
-    load = None if ceiling is None else _load(mine[0], snippet, frameworks, exact=measured.exact)
+    ceiling = _ceiling(known[0], measured)
+    load = None if ceiling is None else _load(known[0], snippet, frameworks, exact=measured.exact)
     bound = None if ceiling is None or load is None else _bound(load, ceiling)
     if ceiling is None or load is None or bound is None or not measured.median:
         return measured
-    roof = Roof(bound.of, bound.work / measured.median, bound.work / bound.seconds)
+    roof = Roofline(bound.of, bound.work / measured.median, bound.work / bound.seconds)
     if _MIN_REPORTED_SHARE <= roof.share <= (_BEYOND_RATIO if ceiling.others <= BUSY else 1.0):
         return dataclasses.replace(measured, roof=roof)
     most = _SHORTCUTS_RATIO if load.shortcuts else _BEYOND_RATIO + ceiling.spread

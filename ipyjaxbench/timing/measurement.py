@@ -18,7 +18,7 @@ from ipyjaxbench.timing import verdict
 from ipyjaxbench.timing.baseline import Against, Figure
 from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.first_call import Counterpart, FirstCall
-from ipyjaxbench.timing.roofline import Roof
+from ipyjaxbench.timing.roofline import Roofline
 from ipyjaxbench.usercode.snippet import first_line
 
 
@@ -86,7 +86,7 @@ class Measurement(Result):
     fresh: FirstCall | None = None
     counterpart: Counterpart | None = None
     device: DeviceTime | None = None
-    roof: Roof | None = None
+    roof: Roofline | None = None
     conditions: Conditions | None = None
     against: Against | None = None
 

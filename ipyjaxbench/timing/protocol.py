@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from ipyjaxbench.frameworks.framework import Capability
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.device_time import Profile
-from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 
 
 class Profiler(Capability):
@@ -29,7 +29,7 @@ class Profiler(Capability):
 class Caveats(Capability):
     """The framework's settings, as far as they change what a figure means."""
 
-    def caveats(self, code: Seen) -> Iterable[Note]:  # noqa: ARG002
+    def caveats(self, code: CodeFacts) -> Iterable[Note]:  # noqa: ARG002
         """Note what of its settings changes what a figure of this code means.
 
         Asked once, after the last call and only where the framework is in play; a tiny program

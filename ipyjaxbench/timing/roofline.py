@@ -7,7 +7,7 @@ from ipyjaxbench.record_types import PositiveFloat
 
 
 @dataclass(frozen=True)
-class Roof:
+class Roofline:
     """The ceiling that binds a call, and how much of it is reached.
 
     Attributes:
@@ -24,7 +24,7 @@ class Roof:
         """The row of a report.
 
         Example:
-            >>> Roof("matmul peak", 310e9, 500e9).words()
+            >>> Roofline("matmul peak", 310e9, 500e9).words()
             "62 % of this device's measured matmul peak (310 of 500 GFLOP/s)"
         """
         said = units.flops if self.of == "matmul peak" else units.bandwidth

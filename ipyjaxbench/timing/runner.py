@@ -107,7 +107,7 @@ class Calls:
         __tracebackhide__ = True
         value: list[Any] = []
         taken = self._turn(1, value.append, as_deep_as_the_cell=False)
-        return First(taken, self.drain.left(), value[0] if value else None)
+        return First(taken, self.drain.wait_for_rest(), value[0] if value else None)
 
     def arrange(
         self, wait: Wait | None, *, value: bool, names: Sequence[str], kept: dict[str, Any]
@@ -142,7 +142,7 @@ class Calls:
         self.set_up(begun=begun)
         start = now()
         taken, before = self._turn(1, wait_and_see), self.clock.spent()
-        left = self.hidden.left()
+        left = self.hidden.wait_for_rest()
         spent = self._spent + self.clock.spent() - before
         compiled = self.compilations() > compilations
         return TimedCall(returned[0] - start if returned else taken, taken, left, spent, compiled)
@@ -170,7 +170,9 @@ class Calls:
 
     def check(self, per_call: float) -> None:
         """Ask whether the last call left work running, though none did while that was decided."""
-        left = leaves_work([(int(per_call), self.hidden.left())], is_certain=self.hidden.is_certain)
+        left = leaves_work(
+            [(int(per_call), self.hidden.wait_for_rest())], is_certain=self.hidden.is_certain
+        )
         self._found_left += bool(left)
         if self._found_left == _CONVINCING_ANSWERS:
             self.on_work_left(left)
@@ -183,13 +185,13 @@ class Calls:
         returned = self._turn(calls, values.append)
         # Devices finish in order what one thread gives them; the code may use several.
         waited = self._waited(values) - self._waited(values)
-        return QueuedTime(returned, returned + max(waited + self.drain.left(), 0))
+        return QueuedTime(returned, returned + max(waited + self.drain.wait_for_rest(), 0))
 
     def stretch(self, calls: int) -> None:
         """Make calls, each waited for, of which none is a sample, and wait for what they leave."""
         __tracebackhide__ = True
         self._turn(calls, self._wait)
-        self.elapsed += self.drain.left()
+        self.elapsed += self.drain.wait_for_rest()
 
     def again(self) -> Any:
         """Make one more call; give the value of the last expression, None where there is none."""

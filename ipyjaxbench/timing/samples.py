@@ -104,7 +104,7 @@ class Samples:
         """Relative half width of the interval of the median, where calls differ of merged ones."""
         batches, rounds = self.batches, self.rounds
         if found := self._kinds(self.taken):
-            batches = call_kinds.merged(batches, found)
+            batches = call_kinds.merge_neighbours(batches, found)
             rounds = [1] * len(batches)
         self.known = stats.half_width(_per_call(batches), rounds)
         return self.known
@@ -119,14 +119,18 @@ class Samples:
         """Where calls do different work, put samples together until each has some of all."""
         found = self._kinds(self.taken)
         if found and not any(self.compiled):
-            self.taken = [Sample(n, ns) for n, ns in call_kinds.merged(self.batches, found)]
+            self.taken = [
+                Sample(n, ns) for n, ns in call_kinds.merge_neighbours(self.batches, found)
+            ]
             self.rounds = [1] * len(self.taken)
             return found
         return None
 
     def _kinds(self, samples: Sequence[Sample]) -> Kinds | None:
         batches = [(sample.calls, sample.ns) for sample in samples]
-        return call_kinds.kinds(batches, [sample.spent for sample in samples], spins=self.spins)
+        return call_kinds.find_kinds(
+            batches, [sample.spent for sample in samples], spins=self.spins
+        )
 
 
 def _per_call(batches: Collection[tuple[int, int]]) -> list[float]:

@@ -114,8 +114,8 @@ def calls_per_mixed_sample(calls: Calls, found: Kinds, deadline: int) -> int:
         return 1
     mean = found.fast + found.share * (found.slow - found.fast)
     most = (deadline - calls.clock.wall()) / (_MIN_ROUNDS * max(mean, 1.0))
-    wanted = max(call_kinds.enough(found), int(_MIN_SAMPLE_NS / max(mean, 1.0)))
-    return max(call_kinds.fewest(found), min(wanted, int(most)))
+    wanted = max(call_kinds.samples_with_both(found), int(_MIN_SAMPLE_NS / max(mean, 1.0)))
+    return max(call_kinds.samples_with_slow(found), min(wanted, int(most)))
 
 
 def _taken(calls: Calls, number: int) -> int:

@@ -76,7 +76,7 @@ class Steady:
             self.notes.append(notes.interrupted())
         self.close()
         if not self.samples.taken:
-            self._learn()
+            self._decide_waiting()
             self.samples.use_warmup_as_samples()
         self._even_out()
 
@@ -109,7 +109,7 @@ class Steady:
         calls, samples = self.calls, self.samples
         self.prepare(calls, deadline - calls.clock.wall())
         sampling.warm_up(calls, samples, deadline)
-        self._learn()
+        self._decide_waiting()
         self.number = sampling.calls_per_sample(calls, samples)
         if found := samples.kinds_in_warmup():
             self.differ = found
@@ -152,7 +152,7 @@ class Steady:
             self.on_progress(math.nan, 0)
             sampling.take_exact_samples(
                 calls, samples, options.number, options.repeat or _DEFAULT_REPEAT,
-                self._learn, self._after_sample,
+                self._decide_waiting, self._after_sample,
             )  # fmt: skip
             return
         if options.repeat is None and typical > budget:
@@ -178,10 +178,10 @@ class Steady:
         if _MISSED_RATIO * options.target < samples.half_width() < math.inf:
             self.notes.append(notes.needs_longer(samples.known, options.target, spent * 1e-9))
 
-    def _learn(self) -> None:
+    def _decide_waiting(self) -> None:
         """Decide what calls are waited for, once, from those of the warm-up."""
-        if self.samples.warmup and (learned := self.plan.decide_waiting(self.samples.warmup)):
-            self.notes += learned
+        if self.samples.warmup and (found := self.plan.decide_waiting(self.samples.warmup)):
+            self.notes += found
             self.samples.count_what_was_left()
 
     def _wait_for_all(self, left: int) -> None:

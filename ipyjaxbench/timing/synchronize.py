@@ -21,7 +21,7 @@ class Drain:
     Attributes:
         waited: nanoseconds that work from before took to end.
         idle: nanoseconds that asking takes when there is nothing to wait for.
-        found_running: the frameworks of which work was found when `left` was asked.
+        found_running: the frameworks of which work was found when `wait_for_rest` asked.
         is_certain: whether all that run ahead of Python tell it without a clock.
     """
 
@@ -34,7 +34,7 @@ class Drain:
         for framework in frameworks:
             framework.prepare()
         self.idle = 0
-        self.waited = self.left()
+        self.waited = self.wait_for_rest()
         self.found_running.clear()
         # Not the median: on a busy machine it would hide work that is really there.
         self.idle = int(stats.quantile([self() for _ in range(_IDLE_READINGS)], 0.25))
@@ -51,7 +51,7 @@ class Drain:
         """Whether there can be anything to wait for."""
         return any(framework.runs_ahead() for framework in self._frameworks)
 
-    def left(self) -> int:
+    def wait_for_rest(self) -> int:
         """Wait; nanoseconds for which something was still running, and 0 where nothing was.
 
         Where a framework does not tell whether something runs, two waits are held against each

@@ -7,7 +7,7 @@ from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, loaded
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.timing.protocol import Caveats, Profiler
-from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 
 
 class Contract:
@@ -85,7 +85,7 @@ class Contract:
         self, framework: Framework, array: object
     ) -> None:
         placed = framework.placement(array)
-        for seen in (Seen(), Seen(inputs=(placed,), outputs=(placed,))):
+        for seen in (CodeFacts(), CodeFacts(inputs=(placed,), outputs=(placed,))):
             assert list(framework.capability(Caveats).caveats(seen)) == []
 
     def test_waiters_take_values_of_other_kinds(self, framework: Framework, array: object) -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from ipyjaxbench.adapters.shared.matmul_precision import example, lost
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.usercode.objects import package_of
 
 
-def seen(code: str, written: tuple[Any, ...] = (), **values: object) -> Seen:
+def seen(code: str, written: tuple[Any, ...] = (), **values: object) -> CodeFacts:
     packages = {n: package_of(v) or type(v).__module__ for n, v in values.items()}
-    return Seen(statements=tuple(ast.parse(code).body), packages=packages, written=written)
+    return CodeFacts(statements=tuple(ast.parse(code).body), packages=packages, written=written)
 
 
 def mine(*values: object) -> None:
@@ -78,7 +78,7 @@ def test_devices_are_those_of_arrays_of_a_type() -> None:
     def at(framework: str, dtype: str, *devices: str) -> Placement:
         return Placement("", framework, 1, dtype, (2,), devices, 8)
 
-    found = Seen(
+    found = CodeFacts(
         inputs=(at("jax", "float32", "gpu:0", "gpu:1"), at("jax", "int32", "cpu:0")),
         outputs=(at("torch", "float32", "cuda:0"), at("jax", "mixed", "gpu:1", "gpu:2")),
     )

@@ -23,7 +23,7 @@ from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.testing import FakeArray, FakeCompilation, FakeFramework, FakeProbe
 from ipyjaxbench.timing import measure_roofline
-from ipyjaxbench.timing.roofline import Roof
+from ipyjaxbench.timing.roofline import Roofline
 from tests.bench import MS, Bench, recorder
 from tests.shell import Shell
 
@@ -397,7 +397,7 @@ def timed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Timed:
 
 def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
     found = timed(PRODUCTS)
-    assert found.roof == Roof("matmul peak", near(62e9), near(100e9))
+    assert found.roof == Roofline("matmul peak", near(62e9), near(100e9))
     assert "reaches   62 % of this device's measured matmul peak (62.0 of 100 GFLOP/s)" in str(
         found
     )
@@ -406,7 +406,7 @@ def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
 
 def test_memory_is_the_roof_where_it_takes_longer(timed: Timed) -> None:
     found = timed(Load({}, shortcuts=False, nbytes=14_200_000), beyond=2**20)
-    assert found.roof == Roof("memory bandwidth", near(14.2e9), near(20e9))
+    assert found.roof == Roofline("memory bandwidth", near(14.2e9), near(20e9))
     assert "71 % of this device's measured memory bandwidth (14.2 of 20.0 GB/s)" in str(found)
 
 
@@ -553,4 +553,4 @@ def test_without_kept_ceilings_nothing_is_traced(
 def test_a_roof_that_makes_no_sense_is_refused(speed: float, ceiling: float) -> None:
     facts = {"of": "matmul peak", "speed": speed, "ceiling": ceiling}
     with pytest.raises(msgspec.ValidationError, match="Expected `float` "):
-        msgspec.convert(facts, Roof)
+        msgspec.convert(facts, Roofline)

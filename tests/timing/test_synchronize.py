@@ -109,10 +109,10 @@ def test_waiting_is_measured_by_the_wall_whatever_the_clock_of_samples(device: F
 def test_what_runs_on_is_told_and_whose_it_is(device: FakeDevice) -> None:
     other = Other(FakeDevice(device.clock))
     drain = drained(device, [other, first := First(device)])
-    assert (drain.left(), [*drain.found_running]) == (0, [])
+    assert (drain.wait_for_rest(), [*drain.found_running]) == (0, [])
     device.start(dispatch=10, work=300)
-    assert (drain.left(), drain.is_certain) == (300, True)
-    assert (drain.left(), [*drain.found_running]) == (0, [first])
+    assert (drain.wait_for_rest(), drain.is_certain) == (300, True)
+    assert (drain.wait_for_rest(), [*drain.found_running]) == (0, [first])
 
 
 def test_work_from_before_is_not_taken_for_work_of_the_code(device: FakeDevice) -> None:
@@ -128,7 +128,7 @@ def test_nothing_runs_in_a_framework_that_does_not_run_ahead(device: FakeDevice)
     slow = Synchronous(device)
     drain = drained(device, [slow])
     before = slow.asked
-    assert (drain.left(), drain.may_wait, slow.asked) == (0, False, before)
+    assert (drain.wait_for_rest(), drain.may_wait, slow.asked) == (0, False, before)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_where_only_a_clock_tells_two_waits_are_compared(
     untold = Untold(device)
     drain = drained(device, [untold])
     device.start(dispatch=0, work=work + 700 if work else 0)  # asking takes 700 of it
-    assert (drain.left(), drain.is_certain) == (left, False)
+    assert (drain.wait_for_rest(), drain.is_certain) == (left, False)
     assert ([*drain.found_running] == [untold]) == bool(left)
 
 

@@ -16,7 +16,7 @@ from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
 from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 
 _SLOW_FIRST = "tracing and compiling take longer, which the first call pays for"
 _WAITS = "every result is waited for and checked, before Python goes on"
@@ -49,12 +49,12 @@ class JaxCaveats(Caveats):
         #: What tiny products have shown.
         self._lost: dict[tuple[str, str | None], float | None] = {}
 
-    def caveats(self, code: Seen) -> Iterator[Note]:
+    def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Nothing before JAX has started."""
         if self.framework.started():
             yield from self._about(code)
 
-    def _about(self, seen: Seen) -> Iterator[Note]:
+    def _about(self, seen: CodeFacts) -> Iterator[Note]:
         yield from _narrowed(seen)
         yield from self._rounded(seen)
         yield from _options()
@@ -63,7 +63,7 @@ class JaxCaveats(Caveats):
             yield notes.watched("jax.profiler")
         yield from _processes(seen)
 
-    def _rounded(self, seen: Seen) -> Iterator[Note]:
+    def _rounded(self, seen: CodeFacts) -> Iterator[Note]:
         setting = jax.config.jax_default_matmul_precision
         devices = [
             device
@@ -82,13 +82,13 @@ class JaxCaveats(Caveats):
             yield notes.reduced_precision(device, what, error, advice)
 
 
-def _chooses(seen: Seen) -> bool:
+def _chooses(seen: CodeFacts) -> bool:
     """Whether the code sets a precision itself, or runs a program that was compiled before."""
     by_name = any("precision" in word for word in seen.words)
     return by_name or any(isinstance(f, jax.stages.Compiled) for f in seen.compiled)
 
 
-def _narrowed(seen: Seen) -> Iterator[Note]:
+def _narrowed(seen: CodeFacts) -> Iterator[Note]:
     if jax.config.jax_enable_x64:
         return
     given = [p for p in seen.outputs if p.framework == "jax"]
@@ -138,7 +138,7 @@ def _profiling() -> bool:
     return any(session is not None for session in sessions)
 
 
-def _processes(seen: Seen) -> Iterator[Note]:
+def _processes(seen: CodeFacts) -> Iterator[Note]:
     """Said where arrays lie on devices of several processes."""
     if jax.process_count() == 1:
         return

@@ -11,7 +11,7 @@ from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.usercode.call import Call
 
 _BLAS = ("float32", "float64", "complex64", "complex128")
@@ -43,7 +43,7 @@ class NumPyTracer(GraphTracer):
 class NumPyCaveats(Caveats):
     """Products of which only half is computed."""
 
-    def caveats(self, code: Seen) -> Iterator[Note]:
+    def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Products of which only half is computed."""
         matrices = {
             place.name

@@ -15,7 +15,7 @@ from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.reports.note import GOOD_TO_KNOW, Note
 from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 
 
 class TensorFlowCaveats(Caveats):
@@ -26,7 +26,7 @@ class TensorFlowCaveats(Caveats):
         #: What tiny products have shown.
         self._lost: dict[str, float | None] = {}
 
-    def caveats(self, code: Seen) -> Iterator[Note]:
+    def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Nothing before TensorFlow has started."""
         if not self.framework.started():
             return
@@ -38,7 +38,7 @@ class TensorFlowCaveats(Caveats):
             yield notes.watched("tf.profiler")
         yield from _processes()
 
-    def _rounded(self, seen: Seen) -> Iterator[Note]:
+    def _rounded(self, seen: CodeFacts) -> Iterator[Note]:
         """TensorFloat-32, which GPUs use unless it is turned off."""
         devices = [d for d in seen.devices("tensorflow", "float32") if d.startswith("gpu")]
         allowed = devices and tf.config.experimental.tensor_float_32_execution_enabled()
@@ -53,11 +53,11 @@ class TensorFlowCaveats(Caveats):
             yield notes.reduced_precision(device, "TensorFlow's default", error, advice)
 
 
-def _has_modules(seen: Seen) -> bool:
+def _has_modules(seen: CodeFacts) -> bool:
     return any(issubclass(type(f), tf.Module) for f in seen.functions)
 
 
-def _modes(seen: Seen) -> Iterator[Note]:
+def _modes(seen: CodeFacts) -> Iterator[Note]:
     kind = tf.types.experimental.PolymorphicFunction
     if tf.config.functions_run_eagerly() and any(isinstance(f, kind) for f in seen.compiled):
         yield notes.setting_on(

@@ -11,7 +11,7 @@ from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.reports.note import GOOD_TO_KNOW, Note
 from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 
 #: Where one of these is in the code, it makes a backward pass.
 _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_and_grad"}
@@ -26,7 +26,7 @@ class TorchCaveats(Caveats):
         #: What tiny products have shown.
         self._lost: dict[tuple[str, str], float | None] = {}
 
-    def caveats(self, code: Seen) -> Iterator[Note]:
+    def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """All that there is to say."""
         yield from _recorded(code)
         yield from self._rounded(code)
@@ -35,7 +35,7 @@ class TorchCaveats(Caveats):
             yield notes.watched("torch.profiler")
         yield from _processes()
 
-    def _rounded(self, seen: Seen) -> Iterator[Note]:
+    def _rounded(self, seen: CodeFacts) -> Iterator[Note]:
         for device in seen.devices("torch", "float32"):
             setting, advice = _precision(device.partition(":")[0])
             if not setting or not (seen.multiplies or _has_modules(seen)):
@@ -48,16 +48,16 @@ class TorchCaveats(Caveats):
                 return
 
 
-def _recorded(seen: Seen) -> Iterator[Note]:
+def _recorded(seen: CodeFacts) -> Iterator[Note]:
     if _is_recorded(seen) and not _goes_backward(seen):
         yield notes.recorded("Autograd", "with torch.no_grad(): ... around it")
 
 
-def _is_recorded(seen: Seen) -> bool:
+def _is_recorded(seen: CodeFacts) -> bool:
     return any(p.recorded for p in seen.outputs)
 
 
-def _goes_backward(seen: Seen) -> bool:
+def _goes_backward(seen: CodeFacts) -> bool:
     return not seen.words.isdisjoint(_BACKWARD)
 
 
@@ -90,7 +90,7 @@ def _of_backend(kind: str) -> str | None:
         return None
 
 
-def _has_modules(seen: Seen) -> bool:
+def _has_modules(seen: CodeFacts) -> bool:
     return any(issubclass(type(f), torch.nn.Module) for f in seen.functions)
 
 
@@ -99,7 +99,7 @@ def _profiling() -> bool:
     return enabled is not None and bool(enabled())
 
 
-def _modes(seen: Seen) -> Iterator[Note]:
+def _modes(seen: CodeFacts) -> Iterator[Note]:
     if torch.is_anomaly_enabled() and (_is_recorded(seen) or _goes_backward(seen)):
         yield notes.setting_on(
             "Anomaly detection",

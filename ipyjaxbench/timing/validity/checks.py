@@ -20,7 +20,7 @@ from ipyjaxbench.timing.steady_state import Steady
 from ipyjaxbench.timing.validity import compiled_work, tracers
 from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.timing.validity.carryover import Carryover
-from ipyjaxbench.timing.validity.code_facts import Seen
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.timing.validity.compiled_work import Builder
 from ipyjaxbench.timing.validity.deferred_values import deferred
 from ipyjaxbench.timing.validity.host_copies import (
@@ -87,7 +87,7 @@ def check_settings(
     """What of the settings and surroundings changes what the figure means."""
     yield from tracers.active_tracers()
     yield from tracers.environment_settings((*scope.inputs, *outputs))
-    seen = Seen(
+    seen = CodeFacts(
         inputs=scope.inputs,
         outputs=tuple(outputs),
         statements=tuple(snippet.statements),

@@ -23,7 +23,7 @@ _READ = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 @dataclass(frozen=True)
-class Seen:
+class CodeFacts:
     """One piece of code and its values, as the calls have shown them."""
 
     inputs: tuple[Placement, ...] = ()  # where the values live that the code reads

@@ -39,13 +39,13 @@ def check_copies(
     bound = {name for each in statements for name in _names(each, ast.Store)}
     known, to_host, to_device = list(inputs), [], []
     for statement in statements:
-        mine = _names(statement, ast.Store)
+        bound_here = _names(statement, ast.Store)
         is_last = statement is statements[-1]
-        given = [p for p in outputs if p.name in mine or (is_last and p.name not in bound)]
+        given = [p for p in outputs if p.name in bound_here or (is_last and p.name not in bound)]
         step = _Step(statement, known, given, kept)
         to_host += [step] if step.comes_to_host() else []
         to_device += [step] if step.goes_to_device() else []
-        known = [p for p in known if p.name not in mine] + given
+        known = [p for p in known if p.name not in bound_here] + given
     if to_host:
         sources = [p for step in to_host for p in step.device_in]
         size = sum(p.nbytes for step in to_host for p in step.host_out) or None
