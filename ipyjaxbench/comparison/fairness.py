@@ -148,12 +148,12 @@ def _inputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _F
         for label, arm in arms.items()
     )
     for label, theirs in others:
-        for (by_arm, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
+        for (base_name, a), (name, b) in zip(first.items(), theirs.items(), strict=False):
             if a is b:
                 continue
             found = difference(_arrays(a, frameworks), _arrays(b, frameworks))
             if found.matters and not found.why:
-                yield notes.other_data(label, name, base, by_arm)
+                yield notes.other_data(label, name, base, base_name)
 
 
 def _dtypes(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
