@@ -520,7 +520,7 @@ def test_tracing_ends_when_the_time_is_over(
     def endless(self: FakeFramework, call: object) -> None:
         while True:
             note(1)
-            bench.clock.advance(round(measure_roofline._SECONDS / 4 * 1e9))
+            bench.clock.advance(round(measure_roofline._TRACE_SECONDS / 4 * 1e9))
 
     monkeypatch.setattr(GraphTracer, "workload", endless)
     monkeypatch.setattr("ipyjaxbench.usercode.deadline._CLOCK", bench.clock)
