@@ -1,9 +1,11 @@
 """Trees as JAX walks them; a container that refuses to be walked is a leaf."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
+from greenlet import getcurrent, greenlet
 
 from ipyjaxbench.usercode.objects import is_opaque
 
@@ -11,22 +13,33 @@ from ipyjaxbench.usercode.objects import is_opaque
 def leaves(tree: Any) -> list[Any]:
     """The leaves; the tree itself where JAX cannot walk it."""
     try:
-        return list(jax.tree.leaves(tree, is_leaf=is_opaque))
+        return list(_walk(jax.tree.leaves, tree))
     except Exception:  # noqa: BLE001  keys that cannot be sorted, and the user's own nodes
         return [tree]
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """The leaves, and what they are put together by."""
-    found, structure = jax.tree.flatten(tree, is_leaf=is_opaque)
+    found, structure = _walk(jax.tree.flatten, tree)
     return list(found), structure
 
 
 def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
     """The same tree with each leaf changed."""
-    return jax.tree.map(change, tree, is_leaf=is_opaque)
+    return _walk(jax.tree.map, change, tree)
 
 
 def with_paths(tree: Any) -> list[tuple[Any, Any]]:
     """Each leaf, with the path to it before it."""
-    return list(jax.tree_util.tree_leaves_with_path(tree, is_leaf=is_opaque))
+    return list(_walk(jax.tree_util.tree_leaves_with_path, tree))
+
+
+def _walk(walk: Callable[..., Any], *args: Any) -> Any:
+    """Walk a tree without using up the interpreter's recursion limit.
+
+    Where JAX 0.10 raises, for a dictionary that holds itself or whose keys cannot be sorted, each
+    level that it has entered counts for ever. A greenlet has a count of its own.
+    """
+    walker = greenlet(partial(walk, is_leaf=is_opaque))
+    walker.gr_context = getcurrent().gr_context
+    return walker.switch(*args)
