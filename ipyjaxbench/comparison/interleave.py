@@ -151,7 +151,7 @@ class StopRule:
         self._first = begun
 
     def begin(self) -> None:
-        """The first block begins."""
+        """Begin the first block."""
         self._first = self._wall()
 
     def spent(self) -> int:

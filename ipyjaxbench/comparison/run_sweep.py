@@ -183,7 +183,7 @@ class _Reached:
         return compared
 
     def fail(self, at: tuple[str, ...], error: Exception) -> None:
-        """The set-up failed at a point."""
+        """Remember that the set-up failed at a point."""
         self.failed = self.failed or error
         self.unmade[", ".join(at)] = exceptions.one_line(error)
 
@@ -193,7 +193,7 @@ class _Reached:
             self.skipped.setdefault(one.label, one)
 
     def sweep(self) -> Sweep:
-        """The result."""
+        """Return the result."""
         left_out = tuple(self.skipped.values())
         return Sweep(self.names, self.labels, tuple(self.points), left_out, self.planned,
                      self.unmade)  # fmt: skip

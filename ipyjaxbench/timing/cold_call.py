@@ -94,7 +94,7 @@ def _compiled_by(
 
 @contextmanager
 def _bound(names: Namespace, stand_ins: Mapping[str, object]) -> Iterator[None]:
-    """Names that stand for something else meanwhile, unless the code binds them itself."""
+    """Bind names to something else meanwhile, unless the code binds them itself."""
     before = {name: names[name] for name in stand_ins}
     names.update(stand_ins)
     try:

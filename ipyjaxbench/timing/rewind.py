@@ -105,14 +105,14 @@ class Rewind:
         return found, left
 
     def notes(self) -> Iterator[Note]:
-        """What a reader must know of the state that calls started from."""
+        """Note what a reader must know of the state that calls started from."""
         if self.is_on:
             yield notes.started_anew(self.names, self._times)
         elif self._matters and self._times is not None:
             yield notes.started_elsewhere(self.names, *self._times)
 
     def give_up(self) -> None:
-        """Keep nothing any more."""
+        """Let go of all that is kept."""
         self._found, self._left = [], []
         self._calls = self._before = None
 

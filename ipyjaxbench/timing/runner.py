@@ -70,7 +70,7 @@ class Calls:
         arranged: how often it was set how calls are made: samples of another count do not compare.
         watches: asked whether something was compiled.
         before_each: binds fresh arguments, untimed, before each call that gives its own away.
-        on_work_left: told of nanoseconds of work that samples turned out to leave running.
+        on_work_left: called with the nanoseconds of work that samples left running.
         fresh: the code changes in place what the set-up makes, so each call needs it anew.
     """
 
@@ -194,7 +194,7 @@ class Calls:
         self.elapsed += self.drain.wait_for_rest()
 
     def again(self) -> Any:
-        """Make one more call; give the value of the last expression, None where there is none."""
+        """Make one more call; return the value of the last expression, None where there is none."""
         __tracebackhide__ = True
         value: list[Any] = []
         self._loop = self._snippet.loop(value=self._snippet.has_value, resets=tuple(self._keeps))
@@ -204,7 +204,7 @@ class Calls:
         return value[0] if value else None
 
     def end(self) -> None:
-        """No more calls: let go of who hears of them, who holds the user's objects."""
+        """Make no more calls: let go of callbacks, which hold the user's objects."""
         self.on_work_left, self.before_each = _no_wait, None
 
     def compilations(self) -> int:

@@ -101,7 +101,7 @@ class Samples:
         self.taken = list(itertools.compress(self.taken, kept))
 
     def half_width(self) -> float:
-        """Relative half width of the interval of the median, where calls differ of merged ones."""
+        """Return the relative half width of the median's interval, of merged ones if calls differ."""
         batches, rounds = self.batches, self.rounds
         if found := self._kinds(self.taken):
             batches = call_kinds.merge_neighbours(batches, found)

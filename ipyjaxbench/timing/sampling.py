@@ -21,7 +21,7 @@ _MIN_BUDGET_SHARE = (
 )
 
 _TRIES_PER_SIZE = 3  # of a size of samples: one may be disturbed
-_LOOKS_WITHOUT_WARMUP = 3  # without a warm-up; `waiting.leaves_work` takes one "yes" of so many
+_LOOKS_WITHOUT_WARMUP = 3  # without a warm-up; `synchronize.leaves_work` takes one "yes" of so many
 _MAX_WARM_CALLS = 50
 _MIN_WARM_NS = 50_000_000
 _MAX_WARM_SHARE = 0.2  # of the budget

@@ -55,7 +55,7 @@ class Steady:
     prepare: Callable[[Calls, int], object] = lambda calls, budget: None  # noqa: ARG005
 
     def __post_init__(self) -> None:
-        """Hear of work that calls leave running."""
+        """Be called back where samples leave work running."""
         self.calls.on_work_left = self._wait_for_all
 
     def run(self, typical: int) -> None:
@@ -127,7 +127,7 @@ class Steady:
         return sampling.untimed_calls(self.number)
 
     def close(self) -> None:
-        """No more calls: what was timed is all there is."""
+        """Drop rounds without samples, when all calls are made."""
         rounds = self.samples.rounds
         while rounds and not rounds[-1]:
             rounds.pop()

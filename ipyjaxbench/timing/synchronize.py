@@ -85,8 +85,8 @@ def leaves_work(calls: Sequence[tuple[int, int]], *, is_certain: bool) -> int:
     """Decide whether code leaves work running that its value does not show.
 
     Where frameworks tell without a clock whether something runs, "yes" was never wrong and "no" in
-    up to 6 % of cases (`frameworks.jax.in_flight` has the figures). So two of many answers decide,
-    or one of three; tests/accuracy/sections/decisions.py counts how often this errs.
+    up to 6 % of cases (`adapters.jax.synchronization` has the figures). So two of many answers
+    decide, or one of three; tests/accuracy/sections/decisions.py counts how often this errs.
     Where only a clock shows it, most of the calls have to.
 
     Args:

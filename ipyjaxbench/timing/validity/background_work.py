@@ -34,14 +34,14 @@ class Background:
         self._started: frozenset[int] = frozenset()
 
     def inspect_first_call(self) -> None:
-        """Right after the first call."""
+        """Look right after the first call."""
         if threading.active_count() > 1:
             self._clock.sleep(_WAKING_SECONDS)
         self._threads = _at_work() - self._busy
         self._started = procfs.children(_ROOT) - self._children
 
     def notes(self, calls: int) -> Iterator[Note]:
-        """What was left running, after so many calls."""
+        """Note what was left running, after so many calls."""
         # Both, for the session may have threads of its own that now and then have something to do.
         if self._threads and (calls == 1 or _at_work() - self._busy):
             yield notes.left_running("thread", "keep the thread, and wait for it: t.join()")

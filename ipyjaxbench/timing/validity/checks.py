@@ -63,7 +63,7 @@ def check_first_call(
 
 
 def check_value(value: object, code: str) -> Iterator[Note]:
-    """What the value of the first call tells: whether its work was done."""
+    """Note that the work of the first call's value is not done; close a coroutine."""
     if found := deferred(value):
         yield validity_notes.lazy(found.kind, found.instead_of(code))
     if type(value) is CoroutineType:
@@ -73,7 +73,7 @@ def check_value(value: object, code: str) -> Iterator[Note]:
 def check_assigned_value(
     statements: Sequence[ast.stmt], results: Mapping[str, object]
 ) -> Iterator[Note]:
-    """What the value tells that an assignment gives to a name, where it is all of the code."""
+    """Note that the work of an assigned value is not done, where that is all of the code."""
     match statements:
         case [ast.Assign([ast.Name(name)], made)] if name in results:
             if found := deferred(results[name]):
@@ -84,7 +84,7 @@ def check_assigned_value(
 def check_settings(
     snippet: Snippet, scope: Scope, outputs: Sequence[Placement], playing: Sequence[Framework]
 ) -> Iterator[Note]:
-    """What of the settings and surroundings changes what the figure means."""
+    """Note what of the settings and surroundings changes what the figure means."""
     yield from tracers.active_tracers()
     yield from tracers.environment_settings((*scope.inputs, *outputs))
     seen = CodeFacts(
@@ -110,7 +110,7 @@ def check_state(
     calls_made: int,
     writes: int,
 ) -> Iterator[Note]:
-    """What repeated calls changed that one would not have, and what they printed."""
+    """Note what repeated calls changed that one would not have, and what they printed."""
     restored = [n for n in dict.fromkeys(checkpoint.restored) if n not in carryover.remade]
     if restored and calls_made > 1:
         yield notes.put_back(restored, checkpoint.nbytes)
@@ -174,7 +174,7 @@ def _compilations(
 
 
 def _unsynchronised(steady: Steady) -> Iterator[Note]:
-    """By the statistic of the headline, so that the two agree."""
+    """Note what a clock that does not wait would have read, by the headline's statistic."""
     dispatches, samples = steady.dispatches(), steady.samples
     if steady.plan.wait is not None and dispatches and len(samples.taken) >= _MIN_SAMPLES:
         seconds = samples.seconds

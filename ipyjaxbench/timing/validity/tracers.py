@@ -13,7 +13,7 @@ _TOOLS = range(6)  # the identifiers that `sys.monitoring` gives to tools
 
 
 def active_tracers() -> Iterator[Note]:
-    """Tracers, debuggers and profilers that are active in this thread."""
+    """Note tracers, debuggers and profilers that are active in this thread."""
     tracer, profiler = sys.gettrace(), sys.getprofile()
     if tracer is not None:
         yield notes.watched(f"A tracer or debugger ({_name_of(tracer)})")
@@ -28,7 +28,7 @@ def active_tracers() -> Iterator[Note]:
 
 
 def environment_settings(placements: Sequence[Placement]) -> Iterator[Note]:
-    """Variables that all frameworks obey."""
+    """Note variables that all frameworks obey."""
     if any(place.on_gpu for place in placements) and os.environ.get("CUDA_LAUNCH_BLOCKING") == "1":
         yield notes.setting_on(
             "CUDA_LAUNCH_BLOCKING",
