@@ -59,7 +59,7 @@ class FirstRun:
     bound: tuple[str, ...]  # names that the code, the set-up and the user's functions bind
     carryover: Carryover  # looks at what calls leave to the calls after them
     donated: Donated  # copies of the arguments that each call gives away
-    found: Checkpoint | None  # the state that the call found; None where that is not kept
+    found_state: Checkpoint | None  # the state that the call found; None where that is not kept
     background: Background  # threads and processes that the call started
 
 
@@ -79,7 +79,7 @@ class LaterCalls:
     plan: CallPlan  # what is waited for and set back in each call
     rewind: Rewind  # has calls start from the state that the first one found
     changes: Changes  # shows what later calls change in place
-    after: Snapshot  # names and random states as the first call left them
+    snapshot: Snapshot  # names and random states as the first call left them
     checkpoint: Checkpoint  # objects as the first call left them
     notes: tuple[Note, ...]  # what the first call has shown
 
@@ -157,7 +157,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     frameworks, _ = loaded()  # the first call may have imported or started one
     compiling = int(sum(s or 0.0 for s in phases.values()) * 1e9)
     typical = max(call.taken - compiling, 0) + call.left
-    after = Snapshot(snippet.names, first.bound, frameworks, later=True)
+    snapshot = Snapshot(snippet.names, first.bound, frameworks, later=True)
 
     results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
     outputs = placements({"": call.value, **results}, frameworks)
@@ -186,9 +186,9 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
         compilations=compilations,
         typical=typical,
         plan=plan,
-        rewind=Rewind(first.found, typical),
+        rewind=Rewind(first.found_state, typical),
         changes=changes,
-        after=after,
+        snapshot=snapshot,
         checkpoint=Checkpoint(
             {**scope.read_values, **scope.called, **scope.captured, **results},
             frameworks,
@@ -224,8 +224,8 @@ def restore(later: LaterCalls) -> list[str]:
     first.carryover.inspect_containers()
     first.donated.restore()
     checkpoint.restore()
-    lost = later.after.restore(later.frameworks, checkpoint.revived)
-    checkpoint.restored += later.after.revived
+    lost = later.snapshot.restore(later.frameworks, checkpoint.revived)
+    checkpoint.restored += later.snapshot.revived
     later.rewind.give_up()
     calls.end()
     known = checkpoint.known if later.session.options.restore else ()
