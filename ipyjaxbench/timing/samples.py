@@ -101,7 +101,7 @@ class Samples:
         self.taken = list(itertools.compress(self.taken, kept))
 
     def half_width(self) -> float:
-        """Return the half width of the median's interval, relative to it; merge calls that differ."""
+        """Return the relative half width of the median's interval; merge calls that differ."""
         batches, rounds = self.batches, self.rounds
         if found := self._kinds(self.taken):
             batches = call_kinds.merge_neighbours(batches, found)
