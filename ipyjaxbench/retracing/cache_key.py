@@ -133,7 +133,7 @@ class CacheMiss:
         line: of the user's code that made the call; 0 where it is not known.
         text: that line.
         phases: seconds of what happened; they grow until the call is over.
-        otherwise: the framework's own reasons, where signatures do not differ.
+        fallback_reasons: the framework's own reasons, where signatures do not differ.
     """
 
     name: str
@@ -142,7 +142,7 @@ class CacheMiss:
     line: int = 0
     text: str = ""
     phases: dict[str, float] = field(default_factory=dict)
-    otherwise: tuple[Change, ...] = ()
+    fallback_reasons: tuple[Change, ...] = ()
 
 
 def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:

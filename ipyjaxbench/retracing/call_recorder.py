@@ -151,12 +151,14 @@ class Observer:
         signature = watch.signature(function, args, kwargs)
         placed = row.seen.state in ("RECOMPILED", "SLOW-PATH")
         why = row.seen.why or self._log.reasons(row.framework, row.name, signature, placed=placed)
-        if row.seen.otherwise and (not why or (why == [DROPPED] and row.seen.known is not False)):
-            why = row.seen.otherwise
+        if row.seen.fallback_reasons and (
+            not why or (why == [DROPPED] and row.seen.known is not False)
+        ):
+            why = row.seen.fallback_reasons
         self._log.add(row.framework, row.name, signature)
         if [change.kind for change in why] == ["first"] and why != [DROPPED]:
             if row.seen.known:
-                why = row.seen.otherwise or [_UNSEEN]
+                why = row.seen.fallback_reasons or [_UNSEEN]
             elif row.seen.state == "RECOMPILED":
                 row.seen = replace(row.seen, state="COMPILED")
         row.why = tuple(why)
@@ -225,7 +227,7 @@ class _Row:
             seconds=self.spent * 1e-9,
             phases=dict(self.seen.phases),
             why=self.why,
-            says=self.error or ("" if known else self.seen.says),
+            says=self.error or ("" if known else self.seen.framework_reason),
             fixes=self.fixes,
             nested=self.seen.nested,
             printed=self.printed,

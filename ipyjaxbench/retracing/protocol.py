@@ -19,10 +19,10 @@ class Outcome:
         state: one of `ipyjaxbench.retracing.traces.STATES`.
         phases: seconds of "trace", "lower", "compile" and "cache load".
         nested: functions that were traced inside, with their depth.
-        says: the framework's own reason; empty where it gives none.
+        framework_reason: the framework's own reason; empty where it gives none.
         breaks: graphs that the call was compiled into, less one.
         why: reasons that the framework knows better than a signature tells; empty where none.
-        otherwise: its reasons where signatures do not differ.
+        fallback_reasons: its reasons where signatures do not differ.
         known: whether the function had a program before the call; None where that is not told.
         traced_until: when tracing ended, in seconds of the elapsed clock; None where that is not
             told.
@@ -31,10 +31,10 @@ class Outcome:
     state: str
     phases: Mapping[str, float] = field(default_factory=dict)
     nested: tuple[tuple[int, str], ...] = ()
-    says: str = ""
+    framework_reason: str = ""
     breaks: int = 0
     why: tuple[Change, ...] = ()
-    otherwise: tuple[Change, ...] = ()
+    fallback_reasons: tuple[Change, ...] = ()
     known: bool | None = None
     traced_until: float | None = None
 

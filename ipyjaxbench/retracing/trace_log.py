@@ -89,8 +89,8 @@ class TraceLog:
         if getattr(self._here, "paused", False):
             return
         why = self.reasons(framework, miss.name, miss.signature, placed=miss.placed)
-        if miss.otherwise and why in ([], [DROPPED]):
-            why = [*miss.otherwise]
+        if miss.fallback_reasons and why in ([], [DROPPED]):
+            why = [*miss.fallback_reasons]
         if miss.placed and not why:
             return  # a part of what was told
         self.add(framework, miss.name, miss.signature)

@@ -33,12 +33,12 @@ class JaxWatch(CompilationWatch):
     """Intervals of tracing, lowering and compiling, as `jax.monitoring` reports them.
 
     Args:
-        kept: functions whose traces JAX keeps because they were looked at; one that is compiled
+        inspected: functions whose traces JAX keeps since they were looked at; one that is compiled
             is taken out.
     """
 
-    def __init__(self, kept: set[str] | None = None) -> None:
-        self._kept = set() if kept is None else kept
+    def __init__(self, inspected: set[str] | None = None) -> None:
+        self._inspected = set() if inspected is None else inspected
         self._events = Events()
 
     def __enter__(self) -> "JaxWatch":
@@ -50,23 +50,23 @@ class JaxWatch(CompilationWatch):
 
     def compilations(self) -> int:
         """As many as there are programs."""
-        return sum(event.program for event in self._events.heard)
+        return sum(event.program for event in self._events.events)
 
     def programs(self) -> tuple[Program, ...]:
         """In the order in which they were made."""
-        return programs_of(self._events.heard)
+        return programs_of(self._events.events)
 
     def looked_at(self) -> tuple[str, ...]:
         """Those that were compiled without having been traced."""
         names = {program.name for program in self.programs()}
-        traced = {event.name for event in self._events.heard if event.phase == "trace"}
-        found = tuple(sorted((names & self._kept) - traced))
-        self._kept -= names
+        traced = {event.name for event in self._events.events if event.phase == "trace"}
+        found = tuple(sorted((names & self._inspected) - traced))
+        self._inspected -= names
         return found
 
     def phases(self) -> dict[str, float | None]:
         """Each moment counted once: summing the events would count nested ones twice."""
-        return {**phases_of(self._events.heard)}
+        return {**phases_of(self._events.events)}
 
 
 #: Functions whose traces JAX keeps because `%jaxpr` showed their programs.

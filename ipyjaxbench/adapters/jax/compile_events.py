@@ -53,21 +53,21 @@ class Events(AbstractContextManager["Events"]):
     """Listens while the context is open.
 
     Attributes:
-        heard: the events so far.
+        events: those so far.
     """
 
     def __init__(self) -> None:
-        self.heard: list[Event] = []
+        self.events: list[Event] = []
         self._loading: set[int] = set()  # threads in which a program came from the disk cache
 
     def __enter__(self) -> "Events":
-        jax.monitoring.register_event_duration_secs_listener(self._hear)
+        jax.monitoring.register_event_duration_secs_listener(self._on_event)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _unregister(self._hear)
+        _unregister(self._on_event)
 
-    def _hear(self, event: str, seconds: float, **told: Any) -> None:
+    def _on_event(self, event: str, seconds: float, **details: Any) -> None:
         if event not in PHASES:
             return
         # An event is told when it ends, in every version; spans came later (0.5.3).
@@ -79,9 +79,9 @@ class Events(AbstractContextManager["Events"]):
             # It ends after a load from the disk cache too: then nothing was compiled.
             self._loading.discard(thread)
             phase = "cache load"
-        name = str(told.get("fun_name") or UNNAMED)  # told from 0.6 on
+        name = str(details.get("fun_name") or UNNAMED)  # told from 0.6 on
         name = name.removeprefix("jit(").removesuffix(")") if name.startswith("jit(") else name
-        self.heard.append(Event(phase, seconds, end, name, thread, event == _COMPILE))
+        self.events.append(Event(phase, seconds, end, name, thread, event == _COMPILE))
 
 
 def _unregister(listener: Callable[..., None]) -> None:

@@ -25,11 +25,11 @@ class TraceWatch(CompilationWatch):
     def __init__(self, functions: Sequence[Any]) -> None:
         self._functions = functions
         self._begun = self._seconds = tracing_seconds()
-        self._before = self._told_traces()
+        self._before = self._trace_counts()
         self._traces = sum(self._before)
         self._count = 0
 
-    def _told_traces(self) -> list[int]:
+    def _trace_counts(self) -> list[int]:
         return [function.experimental_get_tracing_count() for function in self._functions]
 
     def __exit__(self, *_: object) -> None:
@@ -37,7 +37,7 @@ class TraceWatch(CompilationWatch):
 
     def compilations(self) -> int:
         """As many as there were traces."""
-        traces, seconds = sum(self._told_traces()), tracing_seconds()
+        traces, seconds = sum(self._trace_counts()), tracing_seconds()
         # A function made inside of the code is not among those that can be asked.
         unasked = seconds is not None and self._seconds is not None and seconds > self._seconds
         self._count += max(traces - self._traces, int(unasked))
@@ -45,7 +45,7 @@ class TraceWatch(CompilationWatch):
         return self._count
 
     def _traced(self) -> list[Any]:
-        now = zip(self._functions, self._told_traces(), self._before, strict=True)
+        now = zip(self._functions, self._trace_counts(), self._before, strict=True)
         return [function for function, after, before in now for _ in range(after - before)]
 
     def programs(self) -> list[Program]:
@@ -83,14 +83,14 @@ def _tracing_clock() -> Any:
 def clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[ColdCall]:
     """Functions with the same options and no traces yet; nothing public makes one."""
     stand_ins: dict[str, object] = {}
-    kept = [_name(function) for function in unnamed]
+    unchanged = [_name(function) for function in unnamed]
     for name, function in named.items():
         clone = getattr(function, "_clone", None)
         try:
             stand_ins[name] = clone(None)  # type: ignore[misc]
         except Exception:  # noqa: BLE001  another version takes other arguments
-            kept.append(name)
-    told = [f"{name} kept its traces" for name in dict.fromkeys(kept)]
+            unchanged.append(name)
+    told = [f"{name} kept its traces" for name in dict.fromkeys(unchanged)]
     yield ColdCall(stand_ins, told)
 
 
@@ -112,7 +112,7 @@ def apart() -> Iterator[list[str]]:
     kind: Any = type(tf.function(abs))
     original, thread = kind.__call__, get_ident()
     stand_ins: dict[int, tuple[Any, Any]] = {}  # with the function, so that no other gets its id
-    kept: list[str] = []
+    unchanged: list[str] = []
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -122,13 +122,13 @@ def apart() -> Iterator[list[str]]:
             try:
                 stand_ins[id(self)] = self, self._clone(None)
             except Exception:  # noqa: BLE001  another version has it elsewhere
-                kept.append(_name(self))
+                unchanged.append(_name(self))
                 return original(self, *args, **kwargs)
         return original(stand_ins[id(self)][1], *args, **kwargs)
 
     kind.__call__ = call
     try:
-        yield kept
+        yield unchanged
     finally:
         kind.__call__ = original
 

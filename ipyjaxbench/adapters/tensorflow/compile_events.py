@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
-from ipyjaxbench.adapters.tensorflow.retracing import cache_key
+from ipyjaxbench.adapters.tensorflow.retracing import callee
 from ipyjaxbench.usercode.origin import is_users_file
 
 #: Gets each new concrete function.
@@ -34,7 +34,7 @@ class Tracing(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One trace, heard of when it ends.
+    """One trace, reported when it ends.
 
     Attributes:
         name: of the function.
@@ -53,45 +53,45 @@ class Events(AbstractContextManager["Events"]):
     """Listens while the context is open.
 
     Attributes:
-        heard: the traces so far; an inner one ends before the one around it.
-        hears: whether this version tells of traces, and all that it told was understood.
+        events: the traces so far; an inner one ends before the one around it.
+        is_reliable: whether this version reports traces, and all of them were understood.
     """
 
     def __init__(self) -> None:
-        self.heard: list[Event] = []
-        self.hears = _listeners() is not None
+        self.events: list[Event] = []
+        self.is_reliable = _listeners() is not None
 
     def __enter__(self) -> "Events":
-        listen(self._hear)
+        listen(self._on_trace)
         return self
 
     def __exit__(self, *_: object) -> None:
-        told = _listeners()
-        if told is not None and self._hear in told:
-            told.remove(self._hear)
+        listeners = _listeners()
+        if listeners is not None and self._on_trace in listeners:
+            listeners.remove(self._on_trace)
 
-    def _hear(self, concrete: Any) -> None:
+    def _on_trace(self, concrete: Any) -> None:
         try:
             going_on = [*tracings(sys._getframe(1))]
             if going_on:
                 function = going_on[0].function
-                origin = _origin(cache_key.file_of(function))
-                name = cache_key.name(function) if origin != "tensorflow" else concrete.graph.name
-                self.heard.append(Event(name, origin, len(going_on) - 1, threading.get_ident()))
+                origin = _origin(callee.file_of(function))
+                name = callee.name_of(function) if origin != "tensorflow" else concrete.graph.name
+                self.events.append(Event(name, origin, len(going_on) - 1, threading.get_ident()))
         except Exception:  # noqa: BLE001  the user's call goes on whatever becomes of ours
-            self.hears = False
+            self.is_reliable = False
 
 
 def listen(listener: Listener) -> bool:
-    """Have each trace told from now on; a call that finds its trace pays nothing for it.
+    """Call a listener for each trace from now on; a call that finds its trace pays nothing for it.
 
     Returns:
         Whether this version can.
     """
-    told = _listeners()
-    if told is not None:
-        told.append(listener)
-    return told is not None
+    listeners = _listeners()
+    if listeners is not None:
+        listeners.append(listener)
+    return listeners is not None
 
 
 def tracings(frame: FrameType | None) -> Iterator[Tracing]:

@@ -1,6 +1,5 @@
 """What `torch.compile` tells of its compilations, and one cold call of what it compiled."""
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ipyjaxbench.adapters.torch.compile_events import Record, is_loaded, spell
 from ipyjaxbench.frameworks.compilation import (
     UNNAMED,
     ColdCall,
@@ -19,16 +19,7 @@ from ipyjaxbench.frameworks.compilation import (
 from ipyjaxbench.usercode.objects import attributes
 
 _EMPTIED = "inductor's caches in memory were emptied, those on disk kept"
-_HITS = (
-    "inductor_fx_local_cache_hit_count",
-    "inductor_fx_remote_cache_hit_count",
-    "aotautograd_local_cache_hit_count",
-    "aotautograd_remote_cache_hit_count",
-)
-_HELD = 64
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)")
 _FRAME = "_compile.compile_inner"
-_MISSES = ("inductor_fx_local_cache_miss_count", "inductor_fx_remote_cache_miss_count")
 
 
 def is_compiled(value: object) -> bool:
@@ -56,10 +47,7 @@ class _Compilation(NamedTuple):
 
 
 class DynamoWatch(CompilationWatch):
-    """Dynamo's own record of compilations, which is read and never emptied.
-
-    Dynamo is loaded by the first `torch.compile`: until then there is nothing to read. The record
-    holds the newest 64; of those before only the times of all frames are left.
+    """Compilations by dynamo's record; of those it has lost, the times of all frames are left.
 
     Args:
         functions: those in play that are compiled, for the names of modules.
@@ -69,7 +57,7 @@ class DynamoWatch(CompilationWatch):
         modules = [o for f in functions if isinstance(o := original(f), torch.nn.Module)]
         names = {type(module).__name__ for module in modules}
         self._module = names.pop() if len(names) == 1 else "module"
-        self._last = next(reversed(_record()), None)
+        self._record = Record()
         self._timed = len(_frame_times())
         self._found: list[_Compilation] = []
         self._frames: dict[object, str] = {}
@@ -78,22 +66,17 @@ class DynamoWatch(CompilationWatch):
         """Nothing was registered."""
 
     def _read(self) -> list[_Compilation]:
-        record = _record()
-        if record and record[-1] is not self._last:
-            known = [index for index, entry in enumerate(record) if entry is self._last]
-            new = record[known[-1] + 1 if known else 0 :]
-            told = [self._understood(e) for e in new if not getattr(e, "is_runtime", None)]
-            self._found += self._pushed_out(told) if not known and len(new) >= _HELD else []
-            self._found += told
-            self._last = record[-1]
+        if new := self._record.read():
+            found = [self._understood(entry) for entry in new]
+            self._found += [*(self._pushed_out(found) if self._record.lost else ()), *found]
             self._timed = len(_frame_times())
         return self._found
 
-    def _pushed_out(self, told: Sequence[_Compilation]) -> list[_Compilation]:
+    def _pushed_out(self, found: Sequence[_Compilation]) -> list[_Compilation]:
         """Frames that the record has lost already, as their times tell."""
         times = _frame_times()
         times = times[self._timed if self._timed <= len(times) else 0 :]  # emptied by a reset
-        frames = [c for c in told if c.frame]
+        frames = [c for c in found if c.frame]
         missing = len(times) - len(frames)
         seconds = max(sum(times) - sum(c.trace + c.inner for c in frames), 0.0)
         return [_Compilation(UNNAMED, 0.0, seconds / missing) for _ in range(missing)]
@@ -110,10 +93,10 @@ class DynamoWatch(CompilationWatch):
             )
         )
         total = frame or (backward or 0) * 1e-6
-        misses = any(getattr(entry, name, None) for name in _MISSES)
-        loaded = not misses and any(getattr(entry, name, None) for name in _HITS)
         inner = min(inductor or backend or 0.0, total)  # other backends are told as a whole
-        return _Compilation(self._name_of(entry), total - inner, inner, loaded, backward is None)
+        return _Compilation(
+            self._name_of(entry), total - inner, inner, is_loaded(entry), backward is None
+        )
 
     def _name_of(self, entry: Any) -> str:
         name, where = getattr(entry, "co_name", None), getattr(entry, "compile_id", None)
@@ -122,10 +105,8 @@ class DynamoWatch(CompilationWatch):
         file = str(getattr(entry, "co_filename", ""))
         if file.startswith(str(torch.__path__[0])):  # a module is called through PyTorch's own code
             name = self._module
-        if resumed := _RESUMED.fullmatch(str(name)):  # what follows a graph break
-            name = "{} from line {}".format(*resumed.groups())
-        self._frames[where] = name
-        return str(name)
+        self._frames[where] = spelled = spell(str(name))
+        return spelled
 
     def compilations(self) -> int:
         """As many as there are programs."""
@@ -154,12 +135,6 @@ def _frame_times() -> list[float]:
     return [] if utils is None else list(utils.compilation_time_metrics.get(_FRAME, ()))
 
 
-def _record() -> list[Any]:
-    utils: Any = sys.modules.get("torch._dynamo.utils")
-    read = getattr(utils, "get_compilation_metrics", None)
-    return [] if read is None else list(read())
-
-
 @contextmanager
 def cold_call(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterator[ColdCall]:
     """The same functions under code objects of their own, for which nothing is compiled yet.
@@ -169,16 +144,16 @@ def cold_call(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterato
     """
     stand_ins: dict[str, object] = {}
     inside = {id(part) for function in named.values() for part in attributes(function).values()}
-    kept = [_name(function) for function in unnamed if id(function) not in inside]
+    unchanged = [_name(function) for function in unnamed if id(function) not in inside]
     inductor = False
     for name, function in named.items():
         context = _context(function)
         if context is None:
-            kept.append(name)
+            unchanged.append(name)
             continue
         stand_ins[name] = context(_same_with_new_code(original(function)))
         inductor |= getattr(context, "compiler_config", None) is not None
-    told = [f"{name} stayed compiled" for name in dict.fromkeys(kept)]
+    told = [f"{name} stayed compiled" for name in dict.fromkeys(unchanged)]
     error: BaseException | None = None
     with ExitStack() as stack:
         if inductor:

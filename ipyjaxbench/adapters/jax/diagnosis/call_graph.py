@@ -14,14 +14,14 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.adapters.jax.retracing import cache_key
+from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.usercode import objects as looks
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.origin import is_users_class, is_users_file
 
-_MOST = 2000  # things that are looked at
-_FEW = 20  # attributes of what a library makes around the user's functions
+_MOST_THINGS = 2000  # things that are looked at
+_MOST_ATTRIBUTES = 20  # attributes of what a library makes around the user's functions
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def find(call: Call, code: CodeType) -> FunctionType | None:
 def walked(roots: Iterable[Any]) -> Iterator[Any]:
     """Each thing that some things lead to, and they themselves, the nearest first."""
     waiting = deque(roots)
-    seen: set[int] = set()
-    while waiting and len(seen) < _MOST:
+    visited: set[int] = set()
+    while waiting and len(visited) < _MOST_THINGS:
         thing = waiting.popleft()
-        if id(thing) not in seen:
-            seen.add(id(thing))
+        if id(thing) not in visited:
+            visited.add(id(thing))
             yield thing
             waiting.extend(step.to for step in steps(thing))
 
@@ -84,11 +84,11 @@ def plain(function: Any) -> FunctionType | None:
 def is_filtered(call: Call) -> bool:
     """Whether another library jitted what is called: its results may hold what is no data."""
     thing: Any = call.args[0] if call.labels[:1] == ("self",) else call.function
-    if cache_key.is_method(type(thing)):
+    if callee.is_method(type(thing)):
         thing = thing.__func__
-    while cache_key.is_partial(type(thing)):
+    while callee.is_partial(type(thing)):
         thing = thing.func
-    return looks.module_of(type(thing)) in cache_key.WRAPPERS
+    return looks.module_of(type(thing)) in callee.WRAPPERS
 
 
 def is_of_jax(function: Any) -> bool:
@@ -172,7 +172,7 @@ def _of_object(thing: Any) -> Iterator[Step]:
     """The methods of an object, and the objects that it is made of."""
     yield from _of_class(type(thing))
     held = looks.attributes(thing)
-    if is_users_class(type(thing)) or len(held) <= _FEW:
+    if is_users_class(type(thing)) or len(held) <= _MOST_ATTRIBUTES:
         objects = ((n, v) for n, v in held.items() if not looks.is_of(v, type))
         objects = ((n, v) for n, v in objects if not looks.asked(_is_array, v))
         yield from (Step("held", (n,), v) for n, v in objects if _has_attributes(v))
@@ -180,13 +180,13 @@ def _of_object(thing: Any) -> Iterator[Step]:
 
 def _of_class(kind: type) -> Iterator[Step]:
     """The user's methods of a class."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     for each in looks.line_of(kind):
         for name, method in looks.defined(each).items():
             wraps = looks.is_of(method, staticmethod, classmethod)
             inner = method.__func__ if wraps else method
             inner = looks.unwrapped(inner) if callable(inner) else inner
             is_mine = type(inner) is FunctionType and is_users_file(inner.__code__.co_filename)
-            if is_mine and name not in seen:
+            if is_mine and name not in visited:
                 yield Step("method", (name,), inner)
-            seen.add(name)
+            visited.add(name)

@@ -48,7 +48,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     blamed = (unhashable,) if unhashable else tuple(responsible(call, failed))
     written = (*substitutes.given(call, error), *substitutes.of_jax(call, failed.static))
     if not written:
-        tried = itertools.chain(substitutes.one_jit(call), fixes.found())
+        tried = itertools.chain(substitutes.one_jit(call), fixes.find())
         written = tuple(itertools.islice(tried, _MOST_FIXES))
     if not any(fix.same for fix in written):
         more = substitutes.python_number(call, blamed, failed.static)

@@ -22,8 +22,8 @@ from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.side_effects import ACTS, OF_ARRAYS
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
-_LARGEST = 2**20  # numbers among the arguments
-_LONGEST = 2.0  # seconds
+_MOST_NUMBERS = 2**20  # numbers among the arguments
+_MOST_SECONDS = 2.0
 
 
 class Eager:
@@ -60,16 +60,16 @@ class Eager:
         Returns:
             None where that cannot be computed.
         """
-        mine = self._outcome
-        if mine is None or isinstance(mine, Exception):
+        expected = self._outcome
+        if expected is None or isinstance(expected, Exception):
             return None
         # Without jit first: there, code that does not end can be stopped.
         for jitted in (False, True):
-            theirs = _made(other, _copied, static if jitted else None)
-            if theirs is None or isinstance(theirs, Exception):
-                return theirs is None and None
+            actual = _made(other, _copied, static if jitted else None)
+            if actual is None or isinstance(actual, Exception):
+                return actual is None and None
             try:
-                if not _same(mine[0], theirs[0]):
+                if not _are_same(expected[0], actual[0]):
                     return False
             except Exception:  # noqa: BLE001  objects of the user's may not be comparable
                 return None
@@ -92,7 +92,7 @@ def _may_be_made(call: Call) -> bool:
     leaves = trees.leaves((call.args, dict(call.kwargs)))
     if any(objects.is_a(leaf, jax.ShapeDtypeStruct, jax.core.Tracer) for leaf in leaves):
         return False
-    if sum(np.size(leaf) for leaf in leaves if objects.is_a(leaf, *_ARRAYS)) > _LARGEST:
+    if sum(np.size(leaf) for leaf in leaves if objects.is_a(leaf, *_ARRAYS)) > _MOST_NUMBERS:
         return False
     return not any(
         name in ACTS and not _is_of_arrays(function, name)
@@ -123,7 +123,7 @@ def _made(
     args, kwargs = trees.mapped(change, (call.args, dict(call.kwargs)))
     copied = replace(call, args=args, kwargs=kwargs)
     try:
-        with JaxUndoLog(copied), _alone(jit=static is not None), within(_LONGEST):
+        with JaxUndoLog(copied), _alone(jit=static is not None), within(_MOST_SECONDS):
             found = (
                 call.function(*args, **kwargs) if static is None else tracing.run(copied, static)
             )
@@ -158,16 +158,16 @@ def _of_numpy(leaf: Any) -> Any:
     return np.array(leaf) if objects.is_a(leaf, jax.Array, np.ndarray) else leaf
 
 
-def _same(mine: Any, theirs: Any) -> bool:
-    one, two = trees.flatten(mine), trees.flatten(theirs)
+def _are_same(expected: Any, actual: Any) -> bool:
+    one, two = trees.flatten(expected), trees.flatten(actual)
     return one[1] == two[1] and all(map(_is_same, one[0], two[0]))
 
 
-def _is_same(mine: Any, theirs: Any) -> bool:
+def _is_same(expected: Any, actual: Any) -> bool:
     numbers = bool | int | float | complex | np.ndarray | np.generic | jax.Array
-    if not (isinstance(mine, numbers) and isinstance(theirs, numbers)):
-        return objects.asked(lambda each: each == theirs, mine)
-    a, b = jnp.asarray(mine), jnp.asarray(theirs)
+    if not (isinstance(expected, numbers) and isinstance(actual, numbers)):
+        return objects.asked(lambda each: each == actual, expected)
+    a, b = jnp.asarray(expected), jnp.asarray(actual)
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if jnp.issubdtype(a.dtype, jax.dtypes.extended):

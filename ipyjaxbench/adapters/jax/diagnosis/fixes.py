@@ -17,7 +17,7 @@ from ipyjaxbench.usercode.call import Call
 
 _MOST_EDITS = 3  # in one fix
 _MOST_TRIES = 60
-_LONGEST = 8.0  # seconds
+_MOST_SECONDS = 8.0
 _CLOCK = Clock.elapsed()
 #: Rules for one kind of code: the first that helps is told.
 _RULES = (
@@ -104,13 +104,13 @@ class Fixes:
         self.eager = Eager(call)
         self._sources = Sources()
         self._tries = 0
-        self._end = _CLOCK.now() + _LONGEST * 1e9
+        self._end = _CLOCK.now() + _MOST_SECONDS * 1e9
 
-    def found(self) -> Iterator[Fix]:
+    def find(self) -> Iterator[Fix]:
         """Fixes with which the call traces, and gives what it gives without jit."""
-        yield from self._of(_State(self._call, self._error))
+        yield from self._of_state(_State(self._call, self._error))
 
-    def _of(self, state: _State) -> Iterator[Fix]:
+    def _of_state(self, state: _State) -> Iterator[Fix]:
         """What mends the innermost of the user's lines, or else one that led there."""
         for place in origin.places(state.error)[:_MOST_EDITS]:
             fixes = [*self._at(state, place)]
@@ -143,7 +143,7 @@ class Fixes:
             if now.error is state.error:
                 fix = self._checked(now)
             elif len(now.done) < _MOST_EDITS and _is_elsewhere(now, place):
-                fix = next(self._of(now), None)
+                fix = next(self._of_state(now), None)
             if fix is not None:
                 yield fix
                 return
@@ -176,7 +176,7 @@ class Fixes:
             return None
         same = agrees and not may_differ
         missing: dict[str, None] = {}
-        code = "\n".join(self._told(state, missing))
+        code = "\n".join(self._code_lines(state, missing))
         costs = [each.edit.changes for each in state.done if each.edit.changes]
         if missing:
             costs.append(f"import {', '.join(missing)}")
@@ -185,7 +185,7 @@ class Fixes:
             costs.append(f"with static_argnames={static[0] if len(static) == 1 else static!r}")
         return Fix(code, "; ".join(dict.fromkeys(costs)), same=self.eager.how if same else "")
 
-    def _told(self, state: _State, missing: dict[str, None]) -> Iterator[str]:
+    def _code_lines(self, state: _State, missing: dict[str, None]) -> Iterator[str]:
         """What to write; a change of what another one wrote is shown in that."""
         shown = [
             each

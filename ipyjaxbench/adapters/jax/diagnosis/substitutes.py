@@ -11,6 +11,7 @@ import numpy as np
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.diagnosis.static_jit import static_jit
 from ipyjaxbench.adapters.jax.graphs import numpy_to_jax, tracing
+from ipyjaxbench.adapters.jax.graphs.static_search import is_declared
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.graphs.diagnosis import Fix
@@ -134,7 +135,7 @@ def unhashable(call: Call) -> str | None:
         try:
             hash(value)
         except Exception:  # noqa: BLE001  the object may raise anything
-            if tracing.is_declared(call, name):
+            if is_declared(call, name):
                 return name
     return None
 

@@ -87,6 +87,6 @@ def _known_program(
         traced = function.trace(*args, **kwargs)
         lowered = traced.lower()
         # A trace may be told where only its look-up was timed; what is lowered anew is new.
-        if "lower" in phases_of(events.heard):
+        if "lower" in phases_of(events.events):
             return None
         return traced.jaxpr, lowered.compile()

@@ -1,4 +1,4 @@
-"""What a jaxpr computes, counted equation by equation, and its text, folded where it is long."""
+"""What a jaxpr computes, counted equation by equation, and the lines of code it comes from."""
 
 import itertools
 import math
@@ -17,11 +17,8 @@ from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
 #: File and line.
 Place: TypeAlias = tuple[str, int]
 
-_WIDTH = 78
 _JITTED = ("jit", "pjit")
 _OF_JAX = re.compile(r"[/\\]jax[/\\]")
-_PARAMETER = 40  # characters of a parameter that are shown where a program is folded
-_FIRST, _LAST = 40, 10  # equations that are shown at each level
 _UNCOUNTED = {
     "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",
     "triangular_solve", "custom_call", "top_k", "pallas_call", "ffi_call", "geqrf", "hessenberg",
@@ -201,69 +198,6 @@ def _source_of(equation: Any) -> str:
     return str(told).rpartition(" at ")[2]
 
 
-def text_of(closed: Any, depth: int | None) -> str:
-    """The program as JAX prints it; where that is long, in our own shorter form.
-
-    Args:
-        closed: the jaxpr.
-        depth: levels of inner programs to show; None shows all, in JAX's own form.
-    """
-    if depth is None:
-        return str(closed.pretty_print(width=_WIDTH, use_color=False))
-    return "\n".join(_Listing(depth).lines(closed.jaxpr, 0))
-
-
-class _Listing:
-    """A line for each equation, inner programs folded below a depth."""
-
-    def __init__(self, depth: int) -> None:
-        self._depth = depth
-        self._names: dict[Any, str] = {}
-
-    def lines(self, jaxpr: Any, level: int) -> Iterator[str]:
-        pad = "  " * level
-        captured, given = (
-            " ".join(map(self._typed, variables)) for variables in (jaxpr.constvars, jaxpr.invars)
-        )
-        yield f"{pad}{{ lambda {captured}; {given}. let"
-        equations = jaxpr.eqns
-        hidden = range(_FIRST, len(equations) - _LAST)
-        for number, equation in enumerate(equations):
-            if number not in hidden:
-                yield from self._equation(equation, level, pad)
-                continue
-            if number == _FIRST:
-                yield f"{pad}    ... {len(hidden):,} more equations ..."
-            for variable in equation.outvars:  # names are those of the whole program
-                self._name(variable)
-        yield f"{pad}  in ({', '.join(map(self._name, jaxpr.outvars))}) }}"
-
-    def _equation(self, equation: Any, level: int, pad: str) -> Iterator[str]:
-        inner = [*_jaxprs_in(equation)]
-        given = " ".join(map(self._name, equation.invars))
-        gives = " ".join(map(self._typed, equation.outvars))
-        called = equation.primitive.name + _shown_parameters(equation)
-        if inner and level + 1 > self._depth:
-            count = sum(_count(program) for program in inner)
-            called += f" (... {count:,} equations)"
-        yield f"{pad}    {gives} = {called} {given}"[: 4 * _WIDTH]
-        if inner and level + 1 <= self._depth:
-            for program in inner:
-                yield from self.lines(program, level + 2)
-
-    def _name(self, variable: Any) -> str:
-        if not hasattr(variable, "count") and hasattr(variable, "val"):
-            return str(variable.val)
-        if type(variable).__name__ == "DropVar":
-            return "_"
-        if variable not in self._names:
-            self._names[variable] = _letters(len(self._names))
-        return self._names[variable]
-
-    def _typed(self, variable: Any) -> str:
-        return f"{self._name(variable)}:{variable.aval.str_short(short_dtypes=True)}"
-
-
 def equations_of(jaxpr: Any) -> Iterator[Any]:
     """Equations of a program, each followed by those of the programs in it."""
     for equation in jaxpr.eqns:
@@ -278,20 +212,16 @@ def programs_in(equation: Any) -> Iterator[Any]:
     How a reduction or a scatter combines two numbers is a part of that one equation.
     """
     if not combines(equation):
-        yield from _jaxprs_in(equation)
+        yield from jaxprs_in(equation)
 
 
-def _jaxprs_in(equation: Any) -> Iterator[Any]:
+def jaxprs_in(equation: Any) -> Iterator[Any]:
     """The jaxprs among an equation's parameters, without their constants."""
     for parameter in equation.params.values():
         for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
             opened = getattr(each, "jaxpr", each)
             if hasattr(opened, "eqns"):
                 yield opened
-
-
-def _count(jaxpr: Any) -> int:
-    return sum(1 + sum(map(_count, _jaxprs_in(equation))) for equation in jaxpr.eqns)
 
 
 def _closed_in(closed: Any) -> Iterator[Any]:
@@ -301,18 +231,6 @@ def _closed_in(closed: Any) -> Iterator[Any]:
             for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
                 if hasattr(each, "consts") and hasattr(each, "jaxpr"):
                     yield from _closed_in(each)
-
-
-def _shown_parameters(equation: Any) -> str:
-    name = equation.params.get("name")
-    shown = [str(name)] if isinstance(name, str) and name else []
-    for key, value in equation.params.items():
-        if key in ("name", "jaxpr") or value is None or hasattr(value, "eqns"):
-            continue
-        plain = isinstance(value, int | float | str | tuple) and not isinstance(value, bool)
-        if plain and value != () and len(str(value)) <= _PARAMETER and not [*programs_in(equation)]:
-            shown.append(f"{key}={value}")
-    return f"[{' '.join(shown)}]" if shown else ""
 
 
 def _value(name: str, aval: Any, value: Any = None) -> Value:
@@ -329,11 +247,14 @@ def _has_shape(value: Any) -> bool:
     return isinstance(value.shape, tuple) and value.dtype is not None
 
 
-def _letters(number: int) -> str:
-    """a, b, ... z, aa, ab, ..."""
-    found = ""
-    number += 1
-    while number:
-        number, rest = divmod(number - 1, 26)
-        found = chr(ord("a") + rest) + found
-    return found
+def refuse_leaks(closed: Any) -> None:
+    """Raise where a value of an earlier trace is used: `jax.make_jaxpr` takes it for a constant."""
+    from jax.extend.core import Var
+
+    variables = zip(closed.jaxpr.constvars, closed.consts, strict=True)
+    leaked = {variable for variable, value in variables if isinstance(value, jax.core.Tracer)}
+    for equation in closed.jaxpr.eqns:
+        if leaked.intersection(v for v in equation.invars if isinstance(v, Var)):
+            error = jax.errors.UnexpectedTracerError("a value of an earlier trace is used")
+            error.place = place_of(equation.source_info)
+            raise error

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from ipyjaxbench.adapters.jax.graphs import collectives, lint, program, tracing
+from ipyjaxbench.adapters.jax.graphs import collectives, lint, listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.workload import load_of
 from ipyjaxbench.adapters.jax.graphs.xla_costs import difference
 from ipyjaxbench.adapters.shared import hlo as _hlo
@@ -36,7 +36,7 @@ class LiveProgram(Live):
     def text(self, stage: str) -> str:
         """The whole text of a stage; "optimized" compiles it."""
         if stage == "jaxpr":
-            return program.text_of(self.program, None)
+            return listing.text_of(self.program, None)
         if stage not in STAGES["jax"]:
             raise OptionError(f"stage {stage!r}: JAX's are {', '.join(STAGES['jax'])}")
         if stage == "optimized":

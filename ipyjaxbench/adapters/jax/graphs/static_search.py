@@ -77,7 +77,7 @@ class Choices:
         values = (value for name, value in _given(self._call).items() if name in static)
         return any(objects.is_of(value, int, float) and value > _LARGE for value in values)
 
-    def told(self) -> tuple[tuple[str, ...], Exception]:
+    def root_failure(self) -> tuple[tuple[str, ...], Exception]:
         """The fault that is left when arguments that only stand in its way are static.
 
         A flag that Python asks for first hides what comes after it, and is no fault: it can be
@@ -173,3 +173,23 @@ def _can_be_static(value: Any) -> bool:
     except Exception:  # noqa: BLE001  the object may raise anything
         return False
     return not any(objects.is_a(leaf, jax.Array, np.ndarray) for leaf in trees.leaves(value))
+
+
+def is_declared(call: Call, name: str) -> bool:
+    """Whether `jax.jit` hashes this argument: it refuses one that cannot be, and traces nothing."""
+    args = tuple(
+        _NoHash() if label == name else arg
+        for label, arg in zip(call.labels, call.args, strict=True)
+    )
+    kwargs = {n: _NoHash() if n == name else value for n, value in call.kwargs.items()}
+    try:
+        call.function.trace(*args, **kwargs)  # type: ignore[attr-defined]
+    except ValueError as error:
+        return "on-hashable static arguments" in text_of(error)
+    except Exception:  # noqa: BLE001  it is data then, and JAX refuses what is none
+        return False
+    return False
+
+
+class _NoHash:
+    __hash__ = None  # type: ignore[assignment]

@@ -13,7 +13,7 @@ from ipyjaxbench.adapters.jax.compilation import SHOWN
 from ipyjaxbench.adapters.jax.diagnosis import diagnose, return_types
 from ipyjaxbench.adapters.jax.diagnosis.explain import explain
 from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
-from ipyjaxbench.adapters.jax.graphs import program, tracing
+from ipyjaxbench.adapters.jax.graphs import listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
 from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
 from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import with_jax_numpy
@@ -136,10 +136,10 @@ def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, oper
 def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
     """In JAX's own form where that is short; it takes several lines for some equations."""
     if operations <= _SHORT or depth is None:
-        text = program.text_of(closed, None)
+        text = listing.text_of(closed, None)
         if depth is None or text.count("\n") < _LINES:
             return text
-    return program.text_of(closed, depth)
+    return listing.text_of(closed, depth)
 
 
 def _refuse_cycles(call: Call) -> None:

@@ -17,7 +17,7 @@ from ipyjaxbench.adapters.jax.graphs import deadline, program
 from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, with_self
 from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
-from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed
+from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_declared
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.frameworks import keras
@@ -187,7 +187,7 @@ def _of_choices(call: Call) -> Traced:
                 continue
             traced = _without_declared(call, _as_evaluated(whole, traced, choices))
             return replace(traced, printed=written.getvalue())
-    needed, fault = choices.told()
+    needed, fault = choices.root_failure()
     named = blamed(fault, whole)
     raise NoChoiceError(fault, named, choices.tries, needed, stopped=choices.stopped) from fault
 
@@ -245,26 +245,6 @@ def _without_declared(call: Call, traced: Traced) -> Traced:
     return replace(traced, static=(), untraceable=(*traced.static, *traced.untraceable))
 
 
-def is_declared(call: Call, name: str) -> bool:
-    """Whether `jax.jit` hashes this argument: it refuses one that cannot be, and traces nothing."""
-    args = tuple(
-        _NoHash() if label == name else arg
-        for label, arg in zip(call.labels, call.args, strict=True)
-    )
-    kwargs = {n: _NoHash() if n == name else value for n, value in call.kwargs.items()}
-    try:
-        call.function.trace(*args, **kwargs)  # type: ignore[attr-defined]
-    except ValueError as error:
-        return "on-hashable static arguments" in text_of(error)
-    except Exception:  # noqa: BLE001  it is data then, and JAX refuses what is none
-        return False
-    return False
-
-
-class _NoHash:
-    __hash__ = None  # type: ignore[assignment]
-
-
 @functools.cache
 def _exclude_ours() -> None:
     """Have JAX take no line of ours for the user's; the first trace loads what that needs."""
@@ -312,7 +292,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         raise
     finally:
         returned.clear()
-    _refuse_leaks(closed)
+    program.refuse_leaks(closed)
     everything = [*parts, *named.values()]
     leaves = [leaf for part in everything for leaf in part.leaves()]
     return Traced(
@@ -325,16 +305,3 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         call=(wrapper, args, kwargs),
         side_effects=side_effects,
     )
-
-
-def _refuse_leaks(closed: Any) -> None:
-    """Raise where a value of an earlier trace is used: `jax.make_jaxpr` takes it for a constant."""
-    from jax.extend.core import Var
-
-    variables = zip(closed.jaxpr.constvars, closed.consts, strict=True)
-    leaked = {variable for variable, value in variables if isinstance(value, jax.core.Tracer)}
-    for equation in closed.jaxpr.eqns:
-        if leaked.intersection(v for v in equation.invars if isinstance(v, Var)):
-            error = jax.errors.UnexpectedTracerError("a value of an earlier trace is used")
-            error.place = program.place_of(equation.source_info)
-            raise error

@@ -1,25 +1,30 @@
-"""What JAX looks at to find a trace, and a program, for a call."""
+"""What JAX looks at to find a trace, and a program, for a call: data, and what is static."""
 
 import inspect
-import re
+import itertools
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from types import FunctionType, MethodType
-from typing import Any, NamedTuple
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
 
 import jax
 import numpy as np
 
-from ipyjaxbench.adapters.jax.retracing.leaves import captured, leaves, token
+from ipyjaxbench.adapters.jax.retracing.callee import (
+    Called,
+    plain_of,
+    transformation_of,
+    transformations,
+)
+from ipyjaxbench.adapters.shared.retracing import shorten, token
 from ipyjaxbench.retracing.cache_key import Leaf, Signature
-from ipyjaxbench.usercode import call, code_objects, objects
+from ipyjaxbench.usercode import call, code_objects
+from ipyjaxbench.usercode.code_objects import fingerprint
+from ipyjaxbench.usercode.objects import attributes, is_opaque
 
-#: A module with partials and methods of its own.
-_EQUINOX = "equinox._module._prebuilt"
-#: Wrappers of other libraries around `jax.jit`, by the module that defines them.
-WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilation")
-JITTED = (type(jax.jit(len)), jax.stages.Compiled)
-_OF_JAX = re.compile(r"[/\\]jax[/\\]_src[/\\]")
+_MOST_VALUES = 20_000  # of one call
+_NUMBERS = (bool, int, float, complex)
 _DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
 #: Settings that are part of the key, as far as people change them.
 _SETTINGS = (
@@ -28,42 +33,6 @@ _SETTINGS = (
     "jax_default_prng_impl", "jax_threefry_partitionable", "jax_softmax_custom_jvp",
     "jax_disable_jit", "jax_debug_key_reuse",
 )  # fmt: skip
-
-
-class Called(NamedTuple):
-    """What a call is to JAX.
-
-    Attributes:
-        function: what `jax.jit` was given, or a library's own wrapper around that.
-        args: its positional arguments, those of a method or a partial among them.
-        kwargs: its named ones.
-        transformation: that the jitted function is called by, as in "grad"; empty where by none.
-    """
-
-    function: Any
-    args: Sequence[Any]
-    kwargs: Mapping[str, Any]
-    transformation: str = ""
-
-    @classmethod
-    def of(cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Called":
-        """That of a call of a jitted function, also behind a method, a partial or `jax.grad`."""
-        kind = type(function)
-        if is_method(kind):
-            return cls.of(function.__func__, (function.__self__, *args), kwargs)
-        if is_partial(kind):
-            given = {**function.keywords, **kwargs}
-            return cls.of(function.func, (*function.args, *args), given)
-        if objects.is_exactly(function, *JITTED):
-            return cls(getattr(function, "__wrapped__", function), args, kwargs)
-        name = transformation_of(function)
-        if not name:
-            return cls(function, args, kwargs)
-        if name == "vmap":
-            axes = dict(_closed(_made(function))).get("in_axes", 0)
-            name, args, kwargs = per_example(axes, args, kwargs)
-        inner = cls.of(function.__wrapped__, args, kwargs)
-        return inner._replace(transformation=" of ".join(filter(None, (name, inner[-1]))))
 
 
 def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
@@ -75,11 +44,11 @@ def of_call(called: Called) -> Signature:
     """The signature of a call; it holds no array."""
     function, args, kwargs, transformation = called
     names = call.labels(inspect.unwrap(function), args, kwargs)
-    given = [*zip(names, args, strict=True), *kwargs.items()]
+    arguments = [*zip(names, args, strict=True), *kwargs.items()]
     plain = plain_of(function)
-    code = code_objects.fingerprint(getattr(plain, "__code__", None))
+    code = fingerprint(getattr(plain, "__code__", None))
     return Signature(
-        leaves={path: leaf for name, arg in given for path, leaf in leaves(name, arg)},
+        leaves={path: leaf for name, arg in arguments for path, leaf in leaves(name, arg)},
         form=(*names, *(f"{name}=" for name in sorted(kwargs))),
         settings={n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)},
         function=token(function),
@@ -89,104 +58,19 @@ def of_call(called: Called) -> Signature:
     )
 
 
-def is_method(kind: type) -> bool:
-    """Whether its objects are methods with the object that they belong to."""
-    return kind is MethodType or _is_of_equinox(kind, "BoundMethod")
-
-
-def is_partial(kind: type) -> bool:
-    """Whether its objects are functions with some arguments given."""
-    return issubclass(kind, partial) or _is_of_equinox(kind, "Partial")
-
-
-def _is_of_equinox(kind: type, name: str) -> bool:
-    return objects.module_of(kind) == _EQUINOX and objects.name_of(kind) == name
-
-
-def plain_of(function: Any) -> Any:
-    """What was jitted, by the user's own name."""
-    kind = type(function)
-    if is_method(kind):
-        return plain_of(function.__func__)
-    if is_partial(kind):
-        return plain_of(function.func)
-    inner = inspect.unwrap(function)
-    return inner if inner is function else plain_of(inner)
-
-
-def name_of(plain: Any) -> str:
-    """The name of what was jitted; of an object that is called, its type's."""
-    return getattr(plain, "__name__", None) or type(plain).__name__
-
-
-def transformation_of(function: Any) -> str:
-    """The name of the function of JAX that made another one, as in "grad"; empty of any other."""
-    if type(function) is not FunctionType or not hasattr(function, "__wrapped__"):
-        return ""
-    if not _OF_JAX.search(function.__code__.co_filename):
-        return ""
-    return _made(function).__code__.co_qualname.partition(".")[0]
-
-
-def _made(function: FunctionType) -> FunctionType:
-    """What a transformation made, within what shortens tracebacks."""
-    made = dict(_closed(function)).get("fun")
-    is_made = made is not inspect.unwrap(function, stop=lambda each: each is not function)
-    return made if type(made) is FunctionType and is_made else function
-
-
-def per_example(
-    axes: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
-    """What `jax.vmap` hands on: arrays of one example, and how it maps, with the number of these.
-
-    Args:
-        axes: that it maps over, as it was given them.
-        args: of the call.
-        kwargs: of the call; they are mapped over their first axis.
-    """
-    sizes: list[int] = []
-
-    def one(value: Any, axis: int | None) -> Any:
-        shape = getattr(value, "shape", None)
-        if axis is None or not shape:
-            return value
-        sizes.append(shape[axis])
-        whole = range(len(shape))
-        kept = tuple(shape[each] for each in whole if each != axis % len(shape))
-        return jax.ShapeDtypeStruct(kept, value.dtype, weak_type=bool(jax.typeof(value).weak_type))
-
-    try:
-        spread = jax.tree.broadcast(tuple(axes) if isinstance(axes, list) else axes, tuple(args),
-                                    is_leaf=lambda x: x is None)  # fmt: skip
-        mapped = jax.tree.map(lambda axis, value: one(value, axis), spread, tuple(args),
-                              is_leaf=lambda x: x is None)  # fmt: skip
-        named = jax.tree.map(lambda value: one(value, 0), dict(kwargs))
-    except Exception:  # noqa: BLE001  arguments that do not fit, or another version
-        return "vmap", args, kwargs
-    return f"vmap over {sizes[0]}" if sizes else "vmap", mapped, named
-
-
-def transformations(function: Any) -> Iterator[str]:
-    """Names of all that JAX put around a function, the outermost first."""
-    while name := transformation_of(function):
-        yield name
-        function = function.__wrapped__
-
-
 def _captured(function: Any) -> Iterator[tuple[str, Leaf]]:
     """Values that are baked into a trace: closed-over ones, a partial's, plain globals, a self."""
     kind = type(function)
     if kind is MethodType:
-        yield "self", captured(function.__self__)
+        yield "self", _captured_leaf(function.__self__)
         yield from _captured(function.__func__)
     elif issubclass(kind, partial):
-        given = [*zip(_names(function.func), function.args), *function.keywords.items()]  # noqa: B905
-        yield from ((name, captured(value)) for name, value in given)
+        arguments = [*zip(_names(function.func), function.args), *function.keywords.items()]  # noqa: B905
+        yield from ((name, _captured_leaf(value)) for name, value in arguments)
         yield from _captured(function.func)
     elif kind is FunctionType and not transformation_of(function):
         around = code_objects.surroundings(function, _DATA)
-        yield from ((name, captured(value)) for name, value in around)
+        yield from ((name, _captured_leaf(value)) for name, value in around)
     elif getattr(function, "__wrapped__", function) is not function:
         yield from _captured(function.__wrapped__)
 
@@ -199,10 +83,133 @@ def _names(function: Any) -> list[str]:
         return []
 
 
-def _closed(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    for name, cell in cells:
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # nothing stands there yet
-            continue
+def leaves(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
+    """What an argument holds, each with its path; what is no data of it among that."""
+    yield from itertools.islice(_leaves(path, value, frozenset()), _MOST_VALUES)
+
+
+def _leaves(path: str, value: Any, around: frozenset[int]) -> Iterator[tuple[str, Leaf]]:
+    parts = None if id(value) in around else _parts(value)
+    if parts is None:
+        yield path, leaf(_data(value))
+        return
+    yield path, Leaf(type(value).__name__)
+    names = {key.lstrip(".") for key, _ in parts}
+    for key, part in parts:
+        yield from _leaves(path + key, part, around | {id(value)})
+    for name, held in attributes(value).items():
+        if name not in names and not name.startswith("_"):
+            yield f"{path}.{name}", _captured_leaf(held)
+
+
+def _parts(value: Any) -> list[tuple[str, Any]] | None:
+    """What stands right within a tree, each with the end of its path; None of what is no tree."""
+    if value is None or _is_variable(value):
+        return None
+    try:
+        found = jax.tree_util.tree_flatten_with_path(
+            value, is_leaf=lambda x: x is not value or is_opaque(x)
+        )[0]
+    except Exception:  # noqa: BLE001  what cannot be flattened cannot be given to JAX either
+        return None
+    if len(found) == 1 and not found[0][0]:
+        return None
+    return [(jax.tree_util.keystr(key), part) for key, part in found]
+
+
+def _is_variable(value: Any) -> bool:
+    nnx = sys.modules.get("flax.nnx")
+    return nnx is not None and isinstance(value, nnx.Variable)
+
+
+def _data(value: Any) -> Any:
+    """The array in a variable of Flax."""
+    if not _is_variable(value):
+        return value
+    read = getattr(value, "get_value", None)
+    return value.value if read is None else read()
+
+
+def leaf(value: Any) -> Leaf:
+    """One value among the arguments; an object that fails when it is asked, by its type."""
+    try:
+        return _leaf_of(value)
+    except Exception:  # noqa: BLE001  a user's object must not stop the user's call
+        return Leaf("static", value=type(value).__name__, identity=id(value))
+
+
+def _captured_leaf(value: Any) -> Leaf:
+    """One value that is part of a trace, and no argument of it."""
+    try:
+        return _captured_value(value)
+    except Exception:  # noqa: BLE001  a user's object must not stop the user's call
+        return Leaf("static", value=type(value).__name__, identity=id(value))
+
+
+def _leaf_of(value: Any) -> Leaf:
+    if isinstance(value, jax.core.Tracer):
+        return Leaf("array", str(value.dtype), tuple(value.shape), bool(value.aval.weak_type))
+    if isinstance(value, jax.Array):
+        return _of_array(value)
+    if isinstance(value, np.ndarray | np.generic):
+        dtype = str(jax.dtypes.canonicalize_dtype(value.dtype)) if _is_data(value) else "object"
+        return Leaf("array", dtype, value.shape, host=True)
+    if isinstance(value, jax.ShapeDtypeStruct):
+        weak = bool(getattr(value, "weak_type", False))
+        return Leaf("array", str(value.dtype), tuple(value.shape), weak)
+    if isinstance(value, _NUMBERS):
+        return Leaf(type(value).__name__, value=repr(value))
+    return _static(value, _identity(value))
+
+
+def _captured_value(value: Any) -> Leaf:
+    if isinstance(value, _NUMBERS):
+        return Leaf("static", value=repr(value))
+    if isinstance(value, FunctionType):
+        return _static(value, fingerprint(value.__code__))
+    if isinstance(value, jax.Array | np.ndarray):
+        return Leaf("static", value=leaf(value).words(), identity=token(value))
+    if isinstance(value, str | bytes | type | ModuleType) or hasattr(type(value), "__array__"):
+        return _static(value, 0)
+    return _static(value, token(value))
+
+
+def _static(value: Any, identity: int) -> Leaf:
+    if value is None or isinstance(value, str | bytes):
+        return Leaf("static", value=shorten(repr(value)), identity=hash(value))
+    return Leaf("static", value=shorten(_words(value)), identity=identity)
+
+
+def _words(value: Any) -> str:
+    """Functions by their names, and objects that do not say what they are by their class."""
+    if isinstance(value, FunctionType) or callable(value):
+        return getattr(value, "__qualname__", None) or type(value).__name__
+    text = repr(value)
+    return f"{type(value).__name__} object" if " at 0x" in text else text
+
+
+def _identity(value: Any) -> int:
+    """Equal static values share a trace."""
+    try:
+        return hash(value)
+    except TypeError:
+        return id(value)
+
+
+def _of_array(value: jax.Array) -> Leaf:
+    aval = value.aval if hasattr(value, "aval") else value
+    sharding = getattr(value, "sharding", None)
+    devices = sorted(sharding.device_set, key=lambda d: d.id) if sharding is not None else []
+    return Leaf(
+        "array",
+        str(value.dtype),
+        tuple(value.shape),
+        bool(getattr(aval, "weak_type", False)),
+        device=", ".join(f"{d.platform}:{d.id}" for d in devices),
+        sharding=str(getattr(sharding, "spec", "")) if len(devices) > 1 else "",
+        committed=bool(getattr(value, "committed", getattr(value, "_committed", False))),
+    )
+
+
+def _is_data(value: Any) -> bool:
+    return value.dtype.kind not in "OSUMm"

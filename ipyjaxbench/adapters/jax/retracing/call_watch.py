@@ -5,18 +5,17 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import jax
 from jax._src import core
 
 from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
-from ipyjaxbench.adapters.jax.retracing import cache_key
+from ipyjaxbench.adapters.jax.retracing import cache_key, callee
+from ipyjaxbench.adapters.jax.retracing.advice import fixes
 from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
-from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.origin import is_users_file
 
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
@@ -28,10 +27,10 @@ _SAYS = re.compile(r"^\s*\* (.*)$|^\s*(explanation unavailable.*)$", re.MULTILIN
 
 
 class Mark(NamedTuple):
-    """What stood before a call: how much was heard, and how large a function's cache was."""
+    """The state before a call: numbers of events and log messages, and of programs in the cache."""
 
     events: int
-    told: int
+    logged: int
     entries: int
 
 
@@ -40,13 +39,13 @@ class JaxCallWatch(CallWatch):
 
     def __init__(self) -> None:
         self._events = Events()
-        self._told = _Told()
+        self._miss_log = _CacheMissLog()
         self._stack = ExitStack()
-        self._mine: set[int] = set()  # positions of events that belong to a call
+        self._owned: set[int] = set()  # positions of events that belong to a call
 
     def __enter__(self) -> "JaxCallWatch":
         self._stack.enter_context(self._events)
-        self._stack.enter_context(self._told)
+        self._stack.enter_context(self._miss_log)
         explain = getattr(jax, "explain_cache_misses", None)  # from 0.4.31 on
         if explain is not None:
             self._stack.enter_context(explain(True))  # noqa: FBT003
@@ -60,57 +59,41 @@ class JaxCallWatch(CallWatch):
 
         While another one is traced they are parts of that.
         """
-        return not _is_tracing() and self._takes(function)
-
-    def _takes(self, function: Any) -> bool:
-        kind = type(function)
-        if cache_key.is_method(kind):
-            return self._takes(function.__func__)
-        if cache_key.is_partial(kind):
-            return self._takes(function.func)
-        if kind is FunctionType:
-            if "lower" in vars(function):  # what `jax.pmap` gives
-                return not is_users_file(_file(function))
-            return bool(cache_key.transformation_of(function)) and self._takes(function.__wrapped__)
-        # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
-        return (
-            objects.is_exactly(function, *cache_key.JITTED)
-            or objects.module_of(kind) in cache_key.WRAPPERS
-        )
+        return not _is_tracing() and callee.is_watched(function)
 
     def name(self, function: Any) -> str:
         """The name of what was jitted."""
-        return cache_key.name_of(cache_key.plain_of(function))
+        return callee.name_of(callee.plain_of(function))
 
     def before(self, function: Any) -> Mark:
-        """Positions in what was heard, and the size of the cache."""
-        return Mark(len(self._events.heard), len(self._told.heard), _entries(function))
+        """Return positions among events and messages, and the size of the cache."""
+        return Mark(len(self._events.events), len(self._miss_log.messages), _entries(function))
 
     def after(self, function: Any, mark: Mark) -> Outcome | None:
         """The call's own events; where there are none, whether the cache grew."""
         if jax.config.jax_disable_jit:
             return Outcome("BYPASSED")
-        if len(self._events.heard) == mark.events:
+        if len(self._events.events) == mark.events:
             grown = 0 <= mark.entries < _entries(function)
             return Outcome("SLOW-PATH") if grown else None
         thread = threading.get_ident()
         mine = [
             (position, event)
-            for position, event in enumerate(self._events.heard[mark.events :], mark.events)
+            for position, event in enumerate(self._events.events[mark.events :], mark.events)
             if event.thread == thread
         ]
         name = self.name(function)
-        is_around = cache_key.transformation_of(function) and not hasattr(function, "lower")
+        is_around = callee.transformation_of(function) and not hasattr(function, "lower")
         own = [event for _, event in mine if not is_around or event.name == name]
         if not own:
             return None  # what was compiled is what `jax.grad` and the like do around it
-        self._mine.update(position for position, _ in mine)
-        told = self._told.heard[mark.told :]
+        self._owned.update(position for position, _ in mine)
+        logged = self._miss_log.messages[mark.logged :]
         return Outcome(
-            state=_state(own, is_traced=_is_traced(function, told)),
+            state=_state(own, is_traced=_is_traced(function, logged)),
             phases=phases_of([event for _, event in mine]),
-            nested=_nested(name, told),
-            otherwise=_says(name, told),
+            nested=_nested(name, logged),
+            fallback_reasons=_reasons_logged(name, logged),
             known=mark.entries > 0 if mark.entries >= 0 else None,
             traced_until=max((e.end for _, e in mine if e.phase == "trace"), default=0.0),
         )
@@ -141,47 +124,18 @@ class JaxCallWatch(CallWatch):
 
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
         """What to write, by what changed."""
-        paths: dict[str, list[str]] = {}
-        for change in why:
-            if change.kind in _FIXES:
-                paths.setdefault(change.kind, []).append(change.path)
-        return tuple(
-            _FIXES[kind].format(name=name, path=", ".join(found)) for kind, found in paths.items()
-        )
+        return fixes(name, why)
 
     def outside(self) -> tuple[Program, ...]:
         """Those of single operations, mostly."""
-        heard = self._events.heard
-        return programs_of([e for i, e in enumerate(heard) if i not in self._mine])
-
-
-_FIXES = {
-    "function": "{name} = jax.jit(...) once, above: each new function object is traced anew",
-    "captured": "give {path} to {name} as an argument: what it captures is part of its trace",
-    "form": "give {path} always by position, or always by name",
-    "type": "give {path} always as the same type, as in jnp.asarray(...)",
-    "shape": "few shapes: pad {path}, as in jnp.pad, to a multiple of what you choose",
-    "rank": "few ranks: give {path} always with as many axes",
-    "dtype": "give {path} always with the same dtype: .astype(...) before the call",
-    "weak type": "give {path} with a dtype, as in jnp.float32(...)",
-    "static value": "one trace for each {path}: build it once, outside of the loop",
-    "number": "one trace for each {path}: leave it out of static_argnames where it may be an array",
-    "committed": "jax.device_put({path}, device) once, before the first call",
-    "device": "jax.device_put({path}, device) once, before the first call",
-    "sharding": "jax.device_put({path}, sharding) once, before the first call",
-    "setting": "set {path} once, before the first call",
-    "structure": "keep the same keys and lengths in each call",
-}
+        events = self._events.events
+        return programs_of([e for i, e in enumerate(events) if i not in self._owned])
 
 
 def _is_tracing() -> bool:
     """Whether this thread builds a jaxpr (private; before 0.4.36 it is not told)."""
     context = getattr(core, "trace_ctx", None)
     return type(getattr(context, "trace", None)).__name__ == "DynamicJaxprTrace"
-
-
-def _file(function: FunctionType) -> str:
-    return function.__code__.co_filename
 
 
 def _entries(function: Any) -> int:
@@ -199,25 +153,24 @@ def _state(events: Sequence[Event], *, is_traced: bool) -> str:
     return "TRACED" if is_traced or "trace" in phases else "RECOMPILED"
 
 
-def _is_traced(function: Any, told: Sequence[str]) -> bool:
+def _is_traced(function: Any, logged: Sequence[str]) -> bool:
     """Whether JAX logs that a function was traced: below `jax.grad` it has no event for that.
 
     What `jax.jacfwd` and the like trace around it has its name too, and another identity.
     """
-    plain = cache_key.plain_of(function)
-    found = (of for text in told for of in [_OF.search(text)] if of)
+    plain = callee.plain_of(function)
+    found = (of for text in logged for of in [_OF.search(text)] if of)
     return any(
-        of["name"] == cache_key.name_of(plain) and of["id"] in (None, str(id(plain)))
-        for of in found
+        of["name"] == callee.name_of(plain) and of["id"] in (None, str(id(plain))) for of in found
     )
 
 
-class _Told(logging.Handler):
+class _CacheMissLog(logging.Handler):
     """Keeps what JAX logs about its caches, and keeps it from being shown."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.heard: list[str] = []
+        self.messages: list[str] = []
         self._loggers = [
             logging.getLogger(f"jax._src.{name}") for name in ("pjit", "interpreters.partial_eval")
         ]
@@ -225,9 +178,9 @@ class _Told(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
         if _MISS.search(text):
-            self.heard.append(text)
+            self.messages.append(text)
 
-    def __enter__(self) -> "_Told":
+    def __enter__(self) -> "_CacheMissLog":
         self._before = [(logger, logger.propagate, logger.level) for logger in self._loggers]
         for logger in self._loggers:
             logger.addHandler(self)
@@ -240,10 +193,10 @@ class _Told(logging.Handler):
             logger.propagate, logger.level = propagate, level
 
 
-def _nested(root: str, told: Sequence[str]) -> tuple[tuple[int, str], ...]:
+def _nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
     """Functions that were traced inside of another one; the user's alone."""
     callers: dict[str, str] = {}
-    for text in told:
+    for text in logged:
         miss, of = _MISS.search(text), _OF.search(text)
         if miss and of and of["name"] != root and is_users_file(of["place"]):
             callers.setdefault(of["name"], miss["caller"].rpartition(".")[2])
@@ -260,9 +213,9 @@ def _nested(root: str, told: Sequence[str]) -> tuple[tuple[int, str], ...]:
     return (*found, *((1, name) for name in callers if name not in known))
 
 
-def _says(root: str, told: Sequence[str]) -> tuple[Change, ...]:
+def _reasons_logged(root: str, logged: Sequence[str]) -> tuple[Change, ...]:
     """JAX's reason for tracing a function, in one line."""
-    for text in told:
+    for text in logged:
         of = _OF.search(text)
         if of and of["name"] == root:
             found = "; ".join("".join(each) for each in _SAYS.findall(text))

@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
@@ -12,9 +13,9 @@ import jax.monitoring
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compile_events import PHASES
-from ipyjaxbench.adapters.jax.retracing import cache_key
-from ipyjaxbench.adapters.jax.retracing.cache_key import Called
+from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
+from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.protocol import CallWatch, Retracing
@@ -36,15 +37,15 @@ class Learner:
     def __init__(self, learn: Callable[[CacheMiss], None]) -> None:
         self._learn = learn
         self._calls = threading.local()  # the call that goes on: its frame, and what was missed
-        jax.monitoring.register_event_duration_secs_listener(self._hear)
+        jax.monitoring.register_event_duration_secs_listener(self._on_event)
 
-    def _hear(self, event: str, seconds: float, **told: Any) -> None:
+    def _on_event(self, event: str, seconds: float, **details: Any) -> None:
         phase = PHASES.get(event)
         if phase is not None:
             with suppress(Exception):  # what is raised here would stop the user's call
-                self._keep(phase, seconds, told.get("fun_name"))
+                self._add(phase, seconds, details.get("fun_name"))
 
-    def _keep(self, phase: str, seconds: float, name: str | None) -> None:
+    def _add(self, phase: str, seconds: float, name: str | None) -> None:
         missed = [*_missed(sys._getframe(1))]
         if not missed:
             return
@@ -68,18 +69,18 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
     """Whether an event is of the call itself; before JAX 0.6 no name is told."""
     if name is None:
         return True
-    mine = cache_key.name_of(cache_key.plain_of(frame.f_locals.get("fun")))
+    mine = callee.name_of(callee.plain_of(frame.f_locals.get("fun")))
     return name in (mine, f"jit({mine})")
 
 
 def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     called = _called(frame)
-    plain = cache_key.plain_of(called.function)
+    plain = callee.plain_of(called.function)
     if not _is_the_users(frame, called, plain):
         return None
     file, line = _users(frame)
     return CacheMiss(
-        name=cache_key.name_of(plain),
+        name=callee.name_of(plain),
         signature=cache_key.of_call(called),
         placed=placed,
         line=line,
@@ -94,7 +95,7 @@ def _called(frame: FrameType) -> Called:
     for each in _until_users(frame):
         names = {**each.f_locals}  # from Python 3.13 on it is no dict
         wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
-        if type(wrapper).__module__ in cache_key.WRAPPERS and {"args", "kwargs"} <= set(names):
+        if type(wrapper).__module__ in callee.WRAPPERS and {"args", "kwargs"} <= set(names):
             found = Called(wrapper, names["args"], names["kwargs"])
         else:
             found = _transformed(each, found)
@@ -111,10 +112,10 @@ def _transformed(frame: FrameType, inner: Called) -> Called:
     function, args, kwargs, known = inner
     if "fun" not in names:  # it goes on in another one, as `grad` does in `value_and_grad`
         return inner._replace(transformation=name) if known else inner
-    if cache_key.plain_of(names["fun"]) is not cache_key.plain_of(function):
+    if callee.plain_of(names["fun"]) is not callee.plain_of(function):
         return inner
     if name == "vmap":
-        name, args, kwargs = cache_key.per_example(names.get("in_axes", 0), names["args"],
+        name, args, kwargs = callee.per_example(names.get("in_axes", 0), names["args"],
                                               names["kwargs"])  # fmt: skip
     elif not known:
         args, kwargs = names["args"], names["kwargs"]
@@ -126,30 +127,29 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
     code = getattr(plain, "__code__", None)
     if code is None or is_users_file(code.co_filename):
         return True
-    if objects.is_exactly(called.function, *cache_key.JITTED) or called.function is not plain:
+    if objects.is_exactly(called.function, *callee.JITTED) or called.function is not plain:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
     module = sys.modules.get(getattr(plain, "__module__", ""))
-    own = objects.unwrapped(getattr(module, cache_key.name_of(plain), None) or len)
-    return by_user and (own is not plain or getattr(module, cache_key.name_of(plain)) is plain)
+    own = objects.unwrapped(getattr(module, callee.name_of(plain), None) or len)
+    return by_user and (own is not plain or getattr(module, callee.name_of(plain)) is plain)
 
 
-def _missed(frame: FrameType | None) -> Iterator[FrameType]:
+def _missed(frame: FrameType) -> Iterator[FrameType]:
     """Frames of calls that the fast path had no program for, the innermost first."""
-    while frame is not None:
-        code = frame.f_code
+    for each, _ in walk_stack(frame):
+        code = each.f_code
         if code.co_name == "cache_miss" and code.co_filename.endswith("pjit.py"):
-            yield frame
-        frame = frame.f_back
+            yield each
 
 
 def _until_users(frame: FrameType) -> Iterator[FrameType]:
     """Frames of libraries around one of JAX's own, the nearest first, up to the user's code."""
-    around = frame.f_back
-    while around is not None and not is_users_file(around.f_code.co_filename):
+    for around, _ in walk_stack(frame.f_back):
+        if is_users_file(around.f_code.co_filename):
+            return
         if not around.f_code.co_filename.endswith("traceback_util.py"):
             yield around
-        around = around.f_back
 
 
 def _users(frame: FrameType | None) -> tuple[str, int]:
@@ -158,13 +158,9 @@ def _users(frame: FrameType | None) -> tuple[str, int]:
     A thread that has none runs what the main thread, or the one that started it, waits for.
     """
     main = sys._current_frames().get(threading.main_thread().ident or 0)
-    for each in (frame, main):
-        around = each
-        while around is not None:
-            if is_users_file(around.f_code.co_filename):
-                return around.f_code.co_filename, around.f_lineno
-            around = around.f_back
-    return "", 0
+    every = ((each.f_code.co_filename, line) for top in (frame, main)
+             if top is not None for each, line in walk_stack(top))  # fmt: skip
+    return next((place for place in every if is_users_file(place[0])), ("", 0))
 
 
 class JaxRetracing(Retracing):

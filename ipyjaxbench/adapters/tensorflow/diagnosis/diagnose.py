@@ -66,9 +66,9 @@ def _place_of(error: Exception) -> tuple[str, int]:
     known = getattr(error, "place", None)
     if known is not None:
         return known  # type: ignore[no-any-return]
-    told = [(file, int(line)) for file, line in PLACE.findall(str(error)) if is_users_file(file)]
-    if told:
-        return told[-1]
+    places = [(file, int(line)) for file, line in PLACE.findall(str(error)) if is_users_file(file)]
+    if places:
+        return places[-1]
     inside = False
     found = ("", 0)
     for frame, line in walk_tb(error.__traceback__):

@@ -16,9 +16,9 @@ from ipyjaxbench.usercode.deadline import OutOfTimeError, within
 from ipyjaxbench.usercode.origin import is_users_file
 from ipyjaxbench.usercode.side_effects import ACTS, OF_ARRAYS, acts
 
-_LARGEST = 2**20  # numbers among the inputs
-_LONGEST = 2.0  # seconds
-_CLOSE = 3e-4
+_MOST_NUMBERS = 2**20  # numbers among the inputs
+_MOST_SECONDS = 2.0
+_TOLERANCE = 3e-4
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, tf.Tensor)
 #: Code that changes variables is not run.
 _CHANGES = {"assign", "assign_add", "assign_sub", "apply_gradients", "apply", "fit", "minimize"}
@@ -49,9 +49,9 @@ class Eager:
         """Whether a graph gives the same numbers; yes where that cannot be told."""
         if not (_may_be_made(self._call, traced) and _is_pure(traced.concrete.graph)):
             return True
-        mine = self._result
-        theirs = _run(traced) if mine is not None else None
-        return mine is None or theirs is None or _same(mine, theirs)
+        expected = self._result
+        actual = _run(traced) if expected is not None else None
+        return expected is None or actual is None or _are_same(expected, actual)
 
     @cached_property
     def _result(self) -> list[Any] | None:
@@ -70,7 +70,7 @@ def _may_be_made(call: Call, traced: tracing.Traced) -> bool:
     values = [each.value for each in traced.inputs]
     if not all(isinstance(each, _NUMBERS) or references.is_variable(each) for each in values):
         return False
-    if sum(int(np.prod(each.shape)) for each in values) > _LARGEST:
+    if sum(int(np.prod(each.shape)) for each in values) > _MOST_NUMBERS:
         return False
     codes = (function.__code__ for function in references.functions_of(call.function))
     return not acts(codes, (ACTS - OF_ARRAYS) | _CHANGES)
@@ -104,7 +104,7 @@ def _alone(call: Call) -> Iterator[None]:
         isolation.TensorFlowUndoLog(call, is_copy=False),
         tracing.quiet(),
         contextlib.redirect_stdout(io.StringIO()),
-        within(_LONGEST, is_users_file),
+        within(_MOST_SECONDS, is_users_file),
     ):
         yield
 
@@ -118,14 +118,14 @@ def _numbers(result: Any) -> list[Any]:
     return [np.asarray(leaf) for leaf in variables if isinstance(leaf, _NUMBERS)]
 
 
-def _same(mine: Sequence[Any], theirs: Sequence[Any]) -> bool:
-    return len(mine) == len(theirs) and all(map(_is_same, mine, theirs))
+def _are_same(expected: Sequence[Any], actual: Sequence[Any]) -> bool:
+    return len(expected) == len(actual) and all(map(_is_same, expected, actual))
 
 
-def _is_same(mine: Any, theirs: Any) -> bool:
+def _is_same(expected: Any, actual: Any) -> bool:
     """Whether two arrays hold the same; what was a Python number has another type."""
-    if mine.shape != theirs.shape:
+    if expected.shape != actual.shape:
         return False
-    if mine.dtype.kind not in "biufc" or theirs.dtype.kind not in "biufc":
-        return bool((mine == theirs).all())
-    return bool(np.allclose(mine, theirs, rtol=_CLOSE, atol=_CLOSE, equal_nan=True))
+    if expected.dtype.kind not in "biufc" or actual.dtype.kind not in "biufc":
+        return bool((expected == actual).all())
+    return bool(np.allclose(expected, actual, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))

@@ -43,10 +43,10 @@ def _holds_symbols(frame: FrameType) -> bool:
     """Whether code of the user's was given symbolic tensors."""
     if not is_users_file(frame.f_code.co_filename):
         return False
-    return any(map(tf.is_symbolic_tensor, trees.leaves(_given(frame))))
+    return any(map(tf.is_symbolic_tensor, trees.leaves(_arguments_of(frame))))
 
 
-def _given(frame: FrameType) -> list[Any]:
+def _arguments_of(frame: FrameType) -> list[Any]:
     """The arguments of the function that a frame is of."""
     code = frame.f_code
     return [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]]
@@ -58,15 +58,18 @@ def _traced_call(error: Exception) -> Call | None:
         if not _holds_symbols(frame):
             continue
         name = frame.f_code.co_name.removeprefix("tf__")
-        names, given = frame.f_code.co_varnames[: frame.f_code.co_argcount], _given(frame)
+        names, arguments = (
+            frame.f_code.co_varnames[: frame.f_code.co_argcount],
+            _arguments_of(frame),
+        )
         if names[0] == "self":
-            names, given = names[1:], given[1:]
+            names, arguments = names[1:], arguments[1:]
             function = getattr(frame.f_locals["self"], name, None)
         else:
             function = _global_of(error, name)
         if function is None:
             return None
-        args = tuple(tf.nest.map_structure(_spec_of, trees.shielded(value)) for value in given)
+        args = tuple(tf.nest.map_structure(_spec_of, trees.shielded(value)) for value in arguments)
         return Call(f"{name}(...)", function, args, {}, names)
     return None
 

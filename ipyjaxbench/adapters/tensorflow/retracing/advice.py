@@ -3,6 +3,7 @@
 from ast import literal_eval
 from collections.abc import Sequence
 
+from ipyjaxbench.adapters.shared.retracing import advise
 from ipyjaxbench.retracing.cache_key import Change
 
 _OF_FUNCTIONS = {
@@ -41,12 +42,8 @@ def fixes(name: str, why: Sequence[Change], *, relaxed: bool, xla: bool) -> tupl
         xla: whether XLA compiles it.
     """
     texts = _OF_MODELS if "." in name else _OF_FUNCTIONS
-    found: dict[str, list[str]] = {}
-    for change in why:
-        kind = _kind(change, relaxed=relaxed, xla=xla)
-        if kind in texts:
-            found.setdefault(texts[kind], []).append(change.path)
-    return tuple(text.format(name=name, path=", ".join(paths)) for text, paths in found.items())
+    kinds = ((_kind(change, relaxed=relaxed, xla=xla), change.path) for change in why)
+    return advise(name, ((texts[kind], path) for kind, path in kinds if kind in texts))
 
 
 def _kind(change: Change, *, relaxed: bool, xla: bool) -> str:

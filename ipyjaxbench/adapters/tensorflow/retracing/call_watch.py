@@ -27,7 +27,7 @@ class Mark(NamedTuple):
     """What stood before a call.
 
     Attributes:
-        events: how many traces were heard of.
+        events: how many traces were reported.
         traces: how often the function had been traced.
         seconds: that TensorFlow had spent on tracing; None where it does not tell.
     """
@@ -47,7 +47,7 @@ class TensorFlowCallWatch(CallWatch):
     def __init__(self, runs_ahead: Callable[[], bool]) -> None:
         self._runs_ahead = runs_ahead
         self._events = Events()
-        self._mine: set[int] = set()  # positions of events that belong to a call
+        self._owned: set[int] = set()  # positions of events that belong to a call
         self._relaxed: set[str] = set()  # functions that need no new trace for a new shape
         self._of_xla: set[str] = set()
 
@@ -60,7 +60,7 @@ class TensorFlowCallWatch(CallWatch):
 
     def takes(self, function: Any) -> bool:
         """What `tf.function` gave, also behind a method, a partial or a ``__call__``; Keras."""
-        of_model = self._events.hears and callee.is_of_model(function)
+        of_model = self._events.is_reliable and callee.is_of_model(function)
         return of_model or callee.is_compiled(function)
 
     def name(self, function: Any) -> str:
@@ -71,34 +71,38 @@ class TensorFlowCallWatch(CallWatch):
         return (
             function.graph.name
             if isinstance(function, callee.CONCRETE)
-            else cache_key.name(function)
+            else callee.name_of(function)
         )
 
     def before(self, function: Any) -> Mark:
-        """How much was heard, how often it was traced, and what TensorFlow's clock shows."""
-        return Mark(len(self._events.heard), self._traces(function), tracing_seconds())
+        """Return the numbers of events and of traces, and what TensorFlow's clock shows."""
+        return Mark(len(self._events.events), self._traces(function), tracing_seconds())
 
     def after(self, function: Any, mark: Mark) -> Outcome | None:
         """Traced where the count grew; of a model, where anything of Keras or the user's was."""
         if tf.config.functions_run_eagerly():
             return Outcome("BYPASSED")
-        heard = self._own(mark)
+        events = self._own(mark)
         if callee.is_of_model(function):
-            return self._after_model(function.__self__, heard, mark)
+            return self._after_model(function.__self__, events, mark)
         function, _, _ = callee.resolved(function, (), {})
         count = self._traces(function)
         xla = bool(getattr(function, "_jit_compile", None))
         if count == mark.traces:
-            return Outcome("?", says=_XLA) if xla and has_unknown_shapes(function, count) else None
-        name = cache_key.name(function)
+            return (
+                Outcome("?", framework_reason=_XLA)
+                if xla and has_unknown_shapes(function, count)
+                else None
+            )
+        name = callee.name_of(function)
         if xla:
             self._of_xla.add(name)
         options = ("_reduce_retracing", "input_signature")
         if any(getattr(function, option, None) for option in options):
             self._relaxed.add(name)
-        inside = [event for event in heard if event.origin == "user" and event.depth]
+        inside = [event for event in events if event.origin == "user" and event.depth]
         nested = _outermost_first(inside, least=0)
-        return Outcome("TRACED", self._phases(heard, mark), nested, last_difference(function))
+        return Outcome("TRACED", self._phases(events, mark), nested, last_difference(function))
 
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
         """Of the arguments, those of a method or a partial among them."""
@@ -134,20 +138,20 @@ class TensorFlowCallWatch(CallWatch):
         """Traces by libraries, or for a `tf.data` pipeline."""
         return tuple(
             Program(event.name, None, "traced", "tensorflow")
-            for position, event in enumerate(self._events.heard)
-            if position not in self._mine and not event.depth
+            for position, event in enumerate(self._events.events)
+            if position not in self._owned and not event.depth
         )
 
-    def _after_model(self, model: Any, heard: Sequence[Event], mark: Mark) -> Outcome | None:
+    def _after_model(self, model: Any, events: Sequence[Event], mark: Mark) -> Outcome | None:
         """TensorFlow's own traces are those of the pipeline that feeds it, made for each call."""
         if model.run_eagerly:
             return Outcome("BYPASSED")
-        if not self._events.hears:
+        if not self._events.is_reliable:
             return Outcome("?")
-        made = [event for event in heard if event.origin != "tensorflow"]
+        made = [event for event in events if event.origin != "tensorflow"]
         if not made:
-            return Outcome("?", says=_XLA) if model.jit_compile else None
-        return Outcome("TRACED", self._phases(heard, mark), _outermost_first(made, least=1))
+            return Outcome("?", framework_reason=_XLA) if model.jit_compile else None
+        return Outcome("TRACED", self._phases(events, mark), _outermost_first(made, least=1))
 
     def _traces(self, function: Any) -> int:
         function, _, _ = callee.resolved(function, (), {})
@@ -155,18 +159,18 @@ class TensorFlowCallWatch(CallWatch):
         return told() if told is not None else 0
 
     def _own(self, mark: Mark) -> list[Event]:
-        """What was heard since, of this thread; it belongs to the call."""
-        heard = self._events.heard
-        if len(heard) == mark.events:
+        """Return events since then, of this thread; they belong to the call."""
+        events = self._events.events
+        if len(events) == mark.events:
             return []
         thread = threading.get_ident()
-        mine = [at for at in range(mark.events, len(heard)) if heard[at].thread == thread]
-        self._mine.update(mine)
-        return [heard[at] for at in mine]
+        mine = [at for at in range(mark.events, len(events)) if events[at].thread == thread]
+        self._owned.update(mine)
+        return [events[at] for at in mine]
 
     def _phases(self, mine: Sequence[Event], mark: Mark) -> dict[str, float]:
         """TensorFlow's clock is one for all threads: nothing is told where others traced too."""
-        seconds, alone = tracing_seconds(), len(self._events.heard) == mark.events + len(mine)
+        seconds, alone = tracing_seconds(), len(self._events.events) == mark.events + len(mine)
         if seconds is None or mark.seconds is None or not alone:
             return {}
         return {"trace": seconds - mark.seconds}

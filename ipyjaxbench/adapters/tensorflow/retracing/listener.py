@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
@@ -10,7 +11,7 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
 from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
-from ipyjaxbench.adapters.tensorflow.retracing import cache_key
+from ipyjaxbench.adapters.tensorflow.retracing import cache_key, callee
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.retracing.cache_key import CacheMiss
@@ -30,19 +31,19 @@ class Learner:
 
     def __init__(self, learn: Callable[[CacheMiss], None]) -> None:
         self._learn = learn
-        self.listens = listen(self._hear)
+        self.listens = listen(self._on_trace)
 
-    def _hear(self, _: Any) -> None:
+    def _on_trace(self, _: Any) -> None:
         with suppress(Exception):  # the user's call goes on whatever becomes of ours
             going_on = [*tracings(sys._getframe(1))]
             if len(going_on) != 1:  # an inner one belongs to the outermost
                 return
             function, args, kwargs = going_on[0]
-            if is_users_file(cache_key.file_of(function)):
+            if is_users_file(callee.file_of(function)):
                 file, line = _line_of_call(sys._getframe(1))
                 self._learn(
                     CacheMiss(
-                        name=cache_key.name(function),
+                        name=callee.name_of(function),
                         signature=cache_key.signature(function, args, kwargs),
                         placed=False,
                         line=line,
@@ -51,13 +52,11 @@ class Learner:
                 )
 
 
-def _line_of_call(frame: FrameType | None) -> tuple[str, int]:
+def _line_of_call(frame: FrameType) -> tuple[str, int]:
     """File and line of the user's code that made the call."""
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if is_users_file(file):
-            return file, frame.f_lineno
-        frame = frame.f_back
+    for each, line in walk_stack(frame):
+        if is_users_file(each.f_code.co_filename):
+            return each.f_code.co_filename, line
     return "", 0
 
 

@@ -17,7 +17,7 @@ from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.usercode.call import Call
 
 _MOST_FIXES = 3
-_LONGEST = 200  # characters of a message
+_MESSAGE_CHARACTERS = 200  # characters of a message
 #: What dynamo says first where an operation raised, and behind that what was raised.
 _NO_FAKE = "RuntimeError when making fake tensor call"
 _RAISED = re.compile(r"got \w+\([\"'](.+?)[\"']\)$", re.MULTILINE)
@@ -78,15 +78,15 @@ def _message(error: Exception) -> str:
     line = text.partition("\n")[0]
     if line == _NO_FAKE and (raised := _RAISED.search(text)):
         line = raised[1]
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 4]} ..."
+    return line if len(line) <= _MESSAGE_CHARACTERS else f"{line[: _MESSAGE_CHARACTERS - 4]} ..."
 
 
 def place_of(error: BaseException) -> tuple[Place, CodeType | None]:
     """The user's innermost line, and the code that it is part of where that is known."""
     stack = getattr(error, "real_stack", None) or ()  # dynamo's own account of where it was
-    mine = [(f.filename, f.lineno or 0) for f in stack if is_users(f.filename)]
-    if mine:
-        return mine[-1], None
+    places = [(f.filename, f.lineno or 0) for f in stack if is_users(f.filename)]
+    if places:
+        return places[-1], None
     users = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)
              if is_users(frame.f_code.co_filename)]  # fmt: skip
     if not users:

@@ -19,9 +19,9 @@ from ipyjaxbench.usercode.deadline import OutOfTimeError, within
 from ipyjaxbench.usercode.objects import package_of
 from ipyjaxbench.usercode.side_effects import acts
 
-_LARGEST = 2**20  # numbers that the call can reach
-_LONGEST = 2.0  # seconds
-_CLOSE = 3e-4
+_MOST_NUMBERS = 2**20  # numbers that the call can reach
+_MOST_SECONDS = 2.0
+_TOLERANCE = 3e-4
 
 
 class Eager:
@@ -48,13 +48,13 @@ class Eager:
 
     def differs(self) -> bool:
         """Whether the call, traced now, gives something else; no where that cannot be told."""
-        mine = self.result
-        theirs = _traced(self._call) if mine is not None else None
-        return mine is not None and theirs is not None and not _same(mine, theirs)
+        expected = self.result
+        actual = _traced(self._call) if expected is not None else None
+        return expected is not None and actual is not None and not _are_same(expected, actual)
 
 
 def _may_be_made(call: Call) -> bool:
-    if sum(tensor.numel() for tensor in isolation.TorchUndoLog(call).tensors) > _LARGEST:
+    if sum(tensor.numel() for tensor in isolation.TorchUndoLog(call).tensors) > _MOST_NUMBERS:
         return False
     used = find_reach([call.function], ()).functions
     codes = [each.__code__ for each in used if type(each) is FunctionType]
@@ -95,7 +95,7 @@ def _alone() -> Iterator[None]:
     with (
         contextlib.redirect_stdout(io.StringIO()),
         dynamo_state.put_back(),
-        within(_LONGEST, is_users),
+        within(_MOST_SECONDS, is_users),
     ):
         yield
 
@@ -112,13 +112,13 @@ def _is_data(leaf: Any) -> bool:
     return isinstance(leaf, kinds) or package_of(type(leaf)) == "numpy"
 
 
-def _same(mine: Sequence[Any], theirs: Sequence[Any]) -> bool:
-    return len(mine) == len(theirs) and all(map(_is_same, mine, theirs))
+def _are_same(expected: Sequence[Any], actual: Sequence[Any]) -> bool:
+    return len(expected) == len(actual) and all(map(_is_same, expected, actual))
 
 
-def _is_same(mine: Any, theirs: Any) -> bool:
+def _is_same(expected: Any, actual: Any) -> bool:
     """Whether two tensors hold the same numbers; what was a Python number has a wider type."""
-    if mine.shape != theirs.shape:
+    if expected.shape != actual.shape:
         return False
-    a, b = (each.to("cpu", torch.complex128) for each in (mine, theirs))
-    return bool(torch.allclose(a, b, rtol=_CLOSE, atol=_CLOSE, equal_nan=True))
+    a, b = (each.to("cpu", torch.complex128) for each in (expected, actual))
+    return bool(torch.allclose(a, b, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))

@@ -15,56 +15,32 @@ _TRUTH = Pitfall(
     asks=True,
 )
 
+# fmt: off
 _PITFALLS = (
-    Pitfall(
-        ("GuardOnDataDependentSymNode",),
-        "",
+    Pitfall(("GuardOnDataDependentSymNode",), "",
         f"if, while or a shape asks for a tensor's value, {_SHAPES}",
-        "torch.where, or torch.cond",
-        asks=True,
-    ),
-    Pitfall(
-        (_NO_VALUE,),
-        "",
+        "torch.where, or torch.cond", asks=True),
+    Pitfall((_NO_VALUE,), "",
         f"a Python number is made of a tensor's value, {_SHAPES}",
-        "torch.where for if; keep the number as a tensor",
-        asks=True,
-    ),
-    Pitfall(
-        ("DynamicOutputShapeException",),
-        "",
+        "torch.where for if; keep the number as a tensor", asks=True),
+    Pitfall(("DynamicOutputShapeException",), "",
         "the shape of a result depends on values, and shapes are fixed before values exist",
-        "torch.where(mask, x, 0), which keeps the shape",
-        asks=True,
-    ),
-    Pitfall(
-        (),
-        ".numpy() is not supported",
+        "torch.where(mask, x, 0), which keeps the shape", asks=True),
+    Pitfall((), ".numpy() is not supported",
         f"NumPy asks for the numbers, {_SHAPES}",
-        "the same functions of torch",
-    ),
-    Pitfall(
-        ("Unsupported", "UserError"),
-        "ata-dependent branching",
+        "the same functions of torch"),
+    Pitfall(("Unsupported", "UserError"), "ata-dependent branching",
         f"if, while, and, or, not ask for a tensor's value, {_SHAPES}",
-        "torch.where, or torch.cond",
-        asks=True,
-    ),
-    Pitfall(
-        ("Unsupported", "UserError"),
-        "Tensor.item()",
+        "torch.where, or torch.cond", asks=True),
+    Pitfall(("Unsupported", "UserError"), "Tensor.item()",
         f"a Python number is made of a tensor's value, {_SHAPES}",
         "keep the number as a tensor, or torch._dynamo.config.capture_scalar_outputs = True",
-        asks=True,
-    ),
-    Pitfall(
-        ("Unsupported", "UserError"),
-        "Dynamic shape operator",
+        asks=True),
+    Pitfall(("Unsupported", "UserError"), "Dynamic shape operator",
         "the shape of a result depends on values, and shapes are fixed before values exist",
-        "torch.where(mask, x, 0), which keeps the shape",
-        asks=True,
-    ),
+        "torch.where(mask, x, 0), which keeps the shape", asks=True),
 )
+# fmt: on
 
 
 def pitfall_of(error: Exception) -> Pitfall | None:

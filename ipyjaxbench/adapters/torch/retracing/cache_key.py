@@ -1,22 +1,21 @@
 """What PyTorch looks at to find the program of a call, as far as the call tells it."""
 
 import itertools
-import weakref
 from collections.abc import Iterator, Mapping
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
+from ipyjaxbench.adapters.shared.retracing import shorten, token
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, closed_over, is_around
 from ipyjaxbench.retracing.cache_key import Leaf, Signature
 from ipyjaxbench.usercode.code_objects import fingerprint
 from ipyjaxbench.usercode.objects import attributes
 
-_LONGEST = 40  # characters of a value
-_MOST = 1000  # values of one argument
+_MOST_VALUES = 1000  # of one argument
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -27,23 +26,11 @@ def signature(entered: Entered) -> Signature:
     """
     return Signature(
         leaves=dict(_all_leaves(entered)),
-        form=tuple(entered.given),
+        form=tuple(entered.arguments),
         settings=_settings(),
         function=token(entered.code),
         code=fingerprint(entered.code),
     )
-
-
-_tokens: dict[int, tuple[Any, int]] = {}
-_numbers = itertools.count(1)
-
-
-def token(code: CodeType) -> int:
-    """Tells code objects apart for good: equal ones have programs of their own."""
-    known = _tokens.get(id(code))
-    if known is None or known[0]() is not code:
-        known = _tokens[id(code)] = weakref.ref(code), next(_numbers)
-    return known[1]
 
 
 def around(function: FunctionType) -> Iterator[tuple[str, Any]]:
@@ -58,8 +45,8 @@ def around(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _all_leaves(entered: Entered) -> Iterator[tuple[str, Leaf]]:
-    for name, value in itertools.chain(entered.given.items(), around(entered.function)):
-        yield from itertools.islice(_leaves(name, value), _MOST)
+    for name, value in itertools.chain(entered.arguments.items(), around(entered.function)):
+        yield from itertools.islice(_leaves(name, value), _MOST_VALUES)
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
@@ -73,30 +60,29 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
         elif _has_attributes(leaf):
             yield where, Leaf("static", value=type(leaf).__name__)
             own = attributes(leaf).items()
-            plain = ((name, each) for name, each in own if isinstance(each, (*_PLAIN, _Tensor)))
+            plain = (
+                (name, each) for name, each in own if isinstance(each, (*_PLAIN, torch.Tensor))
+            )
             yield from ((f"{where}.{name}", _leaf(each)) for name, each in plain)
         else:
             yield where, _leaf(leaf)
 
 
-_Tensor = torch.Tensor
-
-
 def _has_attributes(value: Any) -> bool:
-    plain = isinstance(value, (*_PLAIN, _Tensor, type, FunctionType))
+    plain = isinstance(value, (*_PLAIN, torch.Tensor, type, FunctionType))
     return not plain and bool(attributes(value)) and not callable(value)
 
 
 def _leaf(value: Any) -> Leaf:
     """One value; an object whose own code fails when asked is told by its type."""
     try:
-        return _told(value)
+        return _leaf_of(value)
     except Exception:  # noqa: BLE001  a user's object must not stop the user's call
         return Leaf("static", value=type(value).__name__)
 
 
-def _told(value: Any) -> Leaf:
-    if isinstance(value, _Tensor):
+def _leaf_of(value: Any) -> Leaf:
+    if isinstance(value, torch.Tensor):
         return Leaf(
             "array",
             str(value.dtype).removeprefix("torch."),
@@ -107,12 +93,12 @@ def _told(value: Any) -> Leaf:
     if isinstance(value, bool | int | float | complex):
         return Leaf(type(value).__name__, value=repr(value))
     if isinstance(value, _PLAIN):
-        return Leaf("static", value=_short(repr(value)))
+        return Leaf("static", value=shorten(repr(value)))
     if hasattr(type(value), "__array__"):  # NumPy's
         return Leaf("NumPy's", str(value.dtype), tuple(value.shape))
     name = getattr(value, "__name__", None) or type(value).__name__
     code = getattr(value, "__code__", None)
-    return Leaf("static", value=_short(name), identity=token(code) if code is not None else 0)
+    return Leaf("static", value=shorten(name), identity=token(code) if code is not None else 0)
 
 
 def _layout(tensor: torch.Tensor) -> str:
@@ -126,10 +112,10 @@ def _layout(tensor: torch.Tensor) -> str:
 
 def _mode(module: torch.nn.Module) -> str:
     """Whether a module trains, and which of its parts do otherwise."""
-    mine = module.training
-    others = [name for name, part in module.named_modules() if part.training != mine]
+    trains = module.training
+    others = [name for name, part in module.named_modules() if part.training != trains]
     shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
-    return f"{mine}, but {not mine} in {shown}" if others else str(mine)
+    return f"{trains}, but {not trains} in {shown}" if others else str(trains)
 
 
 def _settings() -> Mapping[str, str]:
@@ -144,7 +130,3 @@ def _settings() -> Mapping[str, str]:
         "deterministic algorithms": str(torch.are_deterministic_algorithms_enabled()),
         "float32 matmul precision": torch.get_float32_matmul_precision(),
     }
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

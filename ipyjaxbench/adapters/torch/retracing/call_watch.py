@@ -1,13 +1,12 @@
 """What PyTorch does in each call of a function that torch.compile made."""
 
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.adapters.torch.compile_events import Heard
+from ipyjaxbench.adapters.torch.compile_events import DynamoEvents, is_loaded, resumed, spell
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
@@ -16,10 +15,6 @@ from ipyjaxbench.frameworks.compilation import UNNAMED, Program
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
 
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+?)_at_(\d+)")
-_HITS = ("inductor_fx_local_cache_hit_count", "inductor_fx_remote_cache_hit_count",
-         "aotautograd_local_cache_hit_count", "aotautograd_remote_cache_hit_count")  # fmt: skip
-_MISSES = ("inductor_fx_local_cache_miss_count", "inductor_fx_remote_cache_miss_count")
 #: Stances in which nothing is compiled (`torch.compiler.set_stance`).
 _STANCES = ("force_eager", "eager_on_recompile")
 #: Names of the setting, the newest first.
@@ -28,7 +23,7 @@ _UNABLE = "Python runs all of it"
 
 
 class Mark(NamedTuple):
-    """Positions in what was heard before a call."""
+    """Positions among the events before a call."""
 
     looks: int
     entries: int
@@ -46,17 +41,17 @@ class TorchCallWatch(CallWatch):
 
     def __init__(self, wait: Callable[[], object]) -> None:
         self._wait = wait
-        self._heard = Heard(self._missed)
-        self._mine: set[int] = set()  # positions of entries that belong to a call
+        self._events = DynamoEvents(self._missed)
+        self._owned: set[int] = set()  # positions of entries that belong to a call
         self._failed: list[Guard] = []  # of the call that goes on
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
     def __enter__(self) -> "TorchCallWatch":
-        self._heard.__enter__()
+        self._events.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._heard.__exit__(*error)
+        self._events.__exit__(*error)
 
     def takes(self, function: Any) -> bool:
         """What torch.compile made, `module.compile` changed, or `torch.compiler.disable` made."""
@@ -67,10 +62,10 @@ class TorchCallWatch(CallWatch):
         return callee.name_of(function)
 
     def before(self, function: Any) -> Mark:  # noqa: ARG002
-        """Positions in what was heard."""
-        self._heard.open()
+        """Return positions among the events so far."""
+        self._events.open()
         self._failed.clear()
-        return Mark(len(self._looks()), len(self._heard.read()))
+        return Mark(len(self._looks()), len(self._events.read()))
 
     def after(self, function: Any, mark: Mark) -> Outcome | None:
         """Whether each look found its program; what was compiled where one did not."""
@@ -78,9 +73,11 @@ class TorchCallWatch(CallWatch):
         hits = looks[mark.looks :]
         del looks[mark.looks :]
         new = []
-        for position, (where, entry) in enumerate(self._heard.read()[mark.entries :], mark.entries):
+        for position, (where, entry) in enumerate(
+            self._events.read()[mark.entries :], mark.entries
+        ):
             if where in (None, thread):
-                self._mine.add(position)
+                self._owned.add(position)
                 new.append(entry)
         if not new and hits and all(hits):
             return None
@@ -88,7 +85,7 @@ class TorchCallWatch(CallWatch):
 
     def _looks(self) -> list[bool]:
         """Those of this thread; of no use where PyTorch does not tell of them."""
-        looks = self._heard.looks
+        looks = self._events.looks
         return [] if looks is None else looks[threading.get_ident()]
 
     def _outcome(self, function: Any, new: Sequence[Any], hits: Sequence[bool]) -> Outcome:
@@ -104,7 +101,7 @@ class TorchCallWatch(CallWatch):
             return Outcome("EAGER-FALLBACK", phases, why=tuple(self._why_full(new)))
         if new:
             return Outcome("EAGER-FALLBACK", phases, why=(_unable(reasons[0]),))
-        if self._heard.looks is None:
+        if self._events.looks is None:
             return Outcome("?")
         why = f"{_UNABLE}: PyTorch found nothing in it to compile"
         return Outcome("EAGER-FALLBACK", why=(Change("guard", new=why),))
@@ -127,14 +124,14 @@ class TorchCallWatch(CallWatch):
         changes = tuple(dict.fromkeys(guard.change for guard in failed))
         if is_there and not changes:
             changes = (Change("guard", new=f"{_name(first)} did not run before"),)
-        is_told = any(guard.is_told for guard in failed)
+        is_known = any(guard.is_in_signature for guard in failed)
         return Outcome(
             state="BREAK" if breaks else "DISK" if is_loaded else "TRACED",
             phases=phases,
             nested=tuple(_nested(self.name(function), frames if is_there else more)),
             breaks=breaks,
-            why=() if is_told else changes[:1],
-            otherwise=changes[:1],
+            why=() if is_known else changes[:1],
+            fallback_reasons=changes[:1],
         )
 
     def _missed(self, frame: FrameType) -> None:
@@ -179,10 +176,10 @@ class TorchCallWatch(CallWatch):
 
     def outside(self) -> tuple[Program, ...]:
         """Backward passes, and functions that were called from code that is not looked into."""
-        heard = [entry for _, entry in self._heard.read()]
-        names = {_of(e, "compile_id"): _name(e) for e in heard if _of(e, "co_name")}
+        entries = [entry for _, entry in self._events.read()]
+        names = {_of(e, "compile_id"): _name(e) for e in entries if _of(e, "co_name")}
         names |= self._names
-        others = (e for position, e in enumerate(heard) if position not in self._mine)
+        others = (e for position, e in enumerate(entries) if position not in self._owned)
         return tuple(
             Program(name, sum(_phases([e]).values()), "compiled", "torch")
             for e in others
@@ -235,9 +232,8 @@ def _phases(new: Sequence[Any]) -> dict[str, float]:
             for name in ("dynamo", "aot_autograd", "inductor", "backward")
         )
         backend, inductor = min(backend, whole), min(inductor, backend, whole)
-        loaded = any(_of(entry, n) for n in _HITS) and not any(_of(entry, n) for n in _MISSES)
         spent["trace"] += whole - backend
-        if loaded:
+        if is_loaded(entry):
             spent["cache load"] += backend
         else:
             spent["lower"] += backend - inductor
@@ -246,16 +242,14 @@ def _phases(new: Sequence[Any]) -> dict[str, float]:
 
 
 def _name(entry: Any) -> str:
-    name = _of(entry, "co_name") or UNNAMED
-    resumed = _RESUMED.fullmatch(str(name))
-    return "{} from line {}".format(*resumed.groups()) if resumed else str(name)
+    return spell(str(_of(entry, "co_name") or UNNAMED))
 
 
 def _nested(root: str, frames: Sequence[Any]) -> Iterator[tuple[int, str]]:
     """Frames that were compiled apart: the rest of a function stands under that function."""
     depths = {root: 0}
     for entry in frames:
-        resumed = _RESUMED.fullmatch(str(entry.co_name))
-        depth = depths.get(resumed[1], 0) + 1 if resumed else 1
+        rest = resumed(str(entry.co_name))
+        depth = depths.get(rest[0], 0) + 1 if rest else 1
         depths.setdefault(str(entry.co_name), depth)
         yield depth, _name(entry)

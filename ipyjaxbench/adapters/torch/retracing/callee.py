@@ -24,7 +24,7 @@ class Entered:
     Attributes:
         code: with which dynamo keeps what it compiles.
         names: local variables of that code, closed-over ones among them.
-        given: arguments by the user's names, those left out with their defaults.
+        arguments: by the user's names, those left out with their defaults.
         function: the user's function, whose globals and closed-over values are looked at.
         labels: the user's names for ``args[0]`` and so on, where PyTorch has a function of its
             own around the user's.
@@ -32,7 +32,7 @@ class Entered:
 
     code: CodeType
     names: Mapping[str, Any]
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     function: FunctionType
     labels: tuple[str, ...] = ()
 
@@ -43,18 +43,18 @@ class Entered:
         around = inner_of(function)
         try:
             if isinstance(plain, FunctionType):
-                given = _bound(plain, args, kwargs)
+                arguments = _bound(plain, args, kwargs)
             else:  # no Python: nothing is known of arguments that are left out
-                given = {**dict(zip(labels(plain, args, kwargs), args, strict=True)), **kwargs}
+                arguments = {**dict(zip(labels(plain, args, kwargs), args, strict=True)), **kwargs}
             if around is None:
                 code = plain.__code__
-                return cls(code, {**given, **_closed(plain)}, given, plain)
+                return cls(code, {**arguments, **_closed(plain)}, arguments, plain)
             own = len(unbound(_closed(around).get("fn"), (), {})[1])  # such as self
             names = {**_bound(around, args[own:], kwargs), **_closed(around)}
         except (AttributeError, TypeError, ValueError):
             return None
         function = plain if isinstance(plain, FunctionType) else around
-        return cls(around.__code__, names, given, function, tuple(given)[own:])
+        return cls(around.__code__, names, arguments, function, tuple(arguments)[own:])
 
 
 def takes(value: Any) -> bool:
@@ -129,8 +129,8 @@ def unbound(
     if kind is MethodType:
         return unbound(function.__func__, (function.__self__, *args), kwargs)
     if kind is partial:
-        given = {**function.keywords, **kwargs}
-        return unbound(function.func, (*function.args, *args), given)
+        arguments = {**function.keywords, **kwargs}
+        return unbound(function.func, (*function.args, *args), arguments)
     inner = _closed(function).get("fn") if is_around(function) else original(function)
     if inner is not None:
         return unbound(inner, args, kwargs)

@@ -36,11 +36,11 @@ class Guard:
 
     Attributes:
         change: what it comes to.
-        is_told: whether it is about something that signatures hold too.
+        is_in_signature: whether it is about something that signatures hold too.
     """
 
     change: Change
-    is_told: bool
+    is_in_signature: bool
 
 
 def failing(entered: Entered) -> list[Guard]:
@@ -83,19 +83,21 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
     text = _COMMENT.sub("", _ID.sub("", reason.strip()).partition("\n")[0]).strip()
     if state := _STATE.match(text):
         what = state["what"].replace("_", " ")
-        return Guard(Change("guard", new=f"{what} changed"), is_told=True)
+        return Guard(Change("guard", new=f"{what} changed"), is_in_signature=True)
     if text.startswith("BACKEND_MATCH"):
-        return Guard(Change("guard", new="another backend for the same code"), is_told=False)
+        return Guard(
+            Change("guard", new="another backend for the same code"), is_in_signature=False
+        )
     names = _GLOBAL.findall(text)
     plain = _spelled(text, entered)
     root = _ROOT.search(_path(plain))
     change = _change(plain, entered, names)
-    is_told = entered is not None and (
-        root is not None and root[0] in entered.given
+    is_in_signature = entered is not None and (
+        root is not None and root[0] in entered.arguments
         if not names
         else all(f"global {name}" in dict(cache_key.around(entered.function)) for name in names)
     )
-    return Guard(change, is_told)
+    return Guard(change, is_in_signature)
 
 
 def _path(text: str) -> str:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from traceback import walk_stack
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -74,13 +75,13 @@ class _Learner:
         call = callee.called_from(caller) if caller is not None else None
         called = Entered.of(*call) if call is not None else None
         if caller is None or call is None or called is None:
-            above = {id(each) for each in _above(caller)}
+            above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._root.miss if self._root and self._root.frame in above else None
         file, line = next(_users(caller), ("", 0))
         name, signature = callee.name_of(call[0]), cache_key.signature(called)
-        otherwise = tuple(guard.change for guard in guards.failing(called)[:1])
+        reasons = tuple(guard.change for guard in guards.failing(called)[:1])
         miss = CacheMiss(name, signature, placed=False, line=line, text=line_of(file, line),
-                    otherwise=otherwise)  # fmt: skip
+                    fallback_reasons=reasons)  # fmt: skip
         self._root = _Root(id(caller), miss)
         self._learn(miss)
         return miss
@@ -97,7 +98,7 @@ def _add(phases: dict[str, float], whole: float, backend: float, inductor: float
 
 def _whole(frame: FrameType) -> float:
     """Seconds since dynamo began with a frame, as its own variable tells; 0 if there is none."""
-    for each in _above(frame):
+    for each, _ in walk_stack(frame):
         start = each.f_locals.get("start_time_ns") if each.f_code.co_name == "_compile" else None
         if isinstance(start, int):
             return max(_CALENDAR.now() - start, 0) * 1e-9
@@ -109,22 +110,18 @@ def _spent(name: str) -> float:
     return float(sum(getattr(utils, "compilation_time_metrics", {}).get(name, ())))
 
 
-def _above(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
-
-
 def _caller(frame: FrameType) -> FrameType | None:
     """The frame that called what dynamo compiles."""
-    return next((f for f in _above(frame) if not f.f_code.co_filename.endswith(_DYNAMO)), None)
+    return next(
+        (f for f, _ in walk_stack(frame) if not f.f_code.co_filename.endswith(_DYNAMO)), None
+    )
 
 
 def _users(frame: FrameType) -> Iterator[tuple[str, int]]:
     """Files and lines of the user's code above a frame, the nearest first."""
-    for each in _above(frame):
+    for each, line in walk_stack(frame):
         if is_users(each.f_code.co_filename):
-            yield each.f_code.co_filename, each.f_lineno
+            yield each.f_code.co_filename, line
 
 
 class TorchRetracing(Retracing):
