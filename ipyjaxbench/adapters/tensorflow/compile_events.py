@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
-from ipyjaxbench.adapters.tensorflow.retracing import callee
+from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.usercode.origin import is_users_file
 
 #: Gets each new concrete function.
@@ -75,8 +75,10 @@ class Events(AbstractContextManager["Events"]):
             going_on = [*tracings(sys._getframe(1))]
             if going_on:
                 function = going_on[0].function
-                origin = _origin(callee.file_of(function))
-                name = callee.name_of(function) if origin != "tensorflow" else concrete.graph.name
+                origin = _origin(functions.file_of(function))
+                name = (
+                    functions.name_of(function) if origin != "tensorflow" else concrete.graph.name
+                )
                 self.events.append(Event(name, origin, len(going_on) - 1, threading.get_ident()))
         except Exception:  # noqa: BLE001  the user's call goes on whatever becomes of ours
             self.is_reliable = False

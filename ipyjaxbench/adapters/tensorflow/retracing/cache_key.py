@@ -11,8 +11,8 @@ import numpy as np
 import tensorflow as tf
 
 from ipyjaxbench.adapters.shared.retracing import shorten
+from ipyjaxbench.adapters.tensorflow.functions import owner_of, plain_of
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.adapters.tensorflow.retracing.callee import owner_of, plain_of
 from ipyjaxbench.retracing.cache_key import Leaf, Signature
 from ipyjaxbench.usercode import call, code_objects
 

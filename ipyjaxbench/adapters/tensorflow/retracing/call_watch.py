@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.adapters.tensorflow.compilation import tracing_seconds
 from ipyjaxbench.adapters.tensorflow.compile_events import Event, Events
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key, callee
@@ -71,7 +72,7 @@ class TensorFlowCallWatch(CallWatch):
         return (
             function.graph.name
             if isinstance(function, callee.CONCRETE)
-            else callee.name_of(function)
+            else functions.name_of(function)
         )
 
     def before(self, function: Any) -> Mark:
@@ -94,7 +95,7 @@ class TensorFlowCallWatch(CallWatch):
                 if xla and has_unknown_shapes(function, count)
                 else None
             )
-        name = callee.name_of(function)
+        name = functions.name_of(function)
         if xla:
             self._of_xla.add(name)
         options = ("_reduce_retracing", "input_signature")

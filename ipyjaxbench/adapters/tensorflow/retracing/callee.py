@@ -8,7 +8,6 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.usercode import objects
 
 FUNCTION = tf.types.experimental.PolymorphicFunction
 CONCRETE = tf.types.experimental.ConcreteFunction
@@ -18,32 +17,6 @@ OF_MODELS = {
     "evaluate": "test_function", "test_on_batch": "test_function",
     "predict": "predict_function", "predict_on_batch": "predict_function",
 }  # fmt: skip
-
-
-def plain_of(function: Any) -> Any:
-    """What the user wrote."""
-    plain = objects.unwrapped(getattr(function, "python_function", function))
-    return plain.__func__ if isinstance(plain, MethodType) else plain
-
-
-def owner_of(function: Any) -> Any | None:
-    """The object whose decorated method it is: TensorFlow makes a function for each object."""
-    plain = objects.unwrapped(getattr(function, "python_function", function))
-    target = getattr(getattr(plain, "__self__", None), "weakrefself_target__", None)
-    return target() if target is not None else None
-
-
-def file_of(function: Any) -> str:
-    """Where it was written; empty where that is not known."""
-    return getattr(getattr(plain_of(function), "__code__", None), "co_filename", "")
-
-
-def name_of(function: Any) -> str:
-    """What the user calls a function; a decorated ``__call__`` by its class."""
-    plain, owner = plain_of(function), owner_of(function)
-    found = getattr(plain, "__name__", None) or type(plain).__name__
-    called = owner is not None and found in ("__call__", "call")
-    return type(owner).__name__ if called else str(found)
 
 
 def is_compiled(function: Any) -> bool:

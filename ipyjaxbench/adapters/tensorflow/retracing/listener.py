@@ -9,9 +9,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
 from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
-from ipyjaxbench.adapters.tensorflow.retracing import cache_key, callee
+from ipyjaxbench.adapters.tensorflow.retracing import cache_key
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
 from ipyjaxbench.graphs.components import line_of
 from ipyjaxbench.retracing.cache_key import CacheMiss
@@ -39,11 +40,11 @@ class Learner:
             if len(going_on) != 1:  # an inner one belongs to the outermost
                 return
             function, args, kwargs = going_on[0]
-            if is_users_file(callee.file_of(function)):
+            if is_users_file(functions.file_of(function)):
                 file, line = _line_of_call(sys._getframe(1))
                 self._learn(
                     CacheMiss(
-                        name=callee.name_of(function),
+                        name=functions.name_of(function),
                         signature=cache_key.signature(function, args, kwargs),
                         placed=False,
                         line=line,
