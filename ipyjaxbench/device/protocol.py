@@ -35,7 +35,7 @@ class Crossing:
         nbytes: of what went.
         seconds: that the copy took, once its data was computed; None where that is not told.
         waited: seconds before that, until its data was computed.
-        free: why nothing was copied; empty where all was.
+        no_copy_reason: why nothing was copied; empty where all was.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Crossing:
     nbytes: int
     seconds: float | None = None
     waited: float = 0.0
-    free: str = ""
+    no_copy_reason: str = ""
 
 
 Tell = Callable[[Crossing], None]

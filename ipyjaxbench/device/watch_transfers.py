@@ -156,7 +156,7 @@ class Watched:
     def _tell(self, framework: str, crossing: Crossing) -> None:
         line, text, function = evaluated_at(sys._getframe(1))
         key = (framework, line, text, function, crossing.source, crossing.target, crossing.dtype,
-               crossing.shape, crossing.free)  # fmt: skip
+               crossing.shape, crossing.no_copy_reason)  # fmt: skip
         before = self._found.get(key)
         one = Transfer(
             framework=framework,
@@ -169,7 +169,7 @@ class Watched:
             shape=crossing.shape,
             nbytes=crossing.nbytes,
             asked=called_in(text) in _ASKED,
-            free=crossing.free,
+            free=crossing.no_copy_reason,
             seconds=crossing.seconds,
             waited=crossing.waited,
         )

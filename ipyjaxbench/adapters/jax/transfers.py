@@ -72,9 +72,9 @@ class JaxCrossings(CrossingWatch):
             middle = _now()
             numbers = old.fget(array)
             end = _now()
-            free = KEPT if kept else "" if array._npy_value is not None else SHARES
+            why = KEPT if kept else "" if array._npy_value is not None else SHARES
             self._read.add(id(array))
-            self._told(_devices([array]), HOST, array, end - middle, middle - start, free)
+            self._told(_devices([array]), HOST, array, end - middle, middle - start, why)
             return numbers
 
         return property(value)
@@ -108,9 +108,9 @@ class JaxCrossings(CrossingWatch):
                 self._put.append(({each.ctypes.data for each in host}, tuple(aval.shape)))
                 # JAX's own copy, such as one of another type, may be shared: it is a copy still.
                 known = self._given is None or host[0].ctypes.data in self._given
-                free = SHARES if len(parts) == 1 and known and _shares(made, host[0]) else ""
+                why = SHARES if len(parts) == 1 and known and _shares(made, host[0]) else ""
                 nbytes = sum(each.nbytes for each in host)
-                self._told(HOST, _names(devices), host[0], spent, 0, free, nbytes)
+                self._told(HOST, _names(devices), host[0], spent, 0, why, nbytes)
             return made
 
         return put
@@ -150,9 +150,9 @@ class JaxCrossings(CrossingWatch):
         for each in alive:
             if id(each) not in self._read and _on_host(each):
                 is_copy = name_of(function) in _PUTS and not _shares(each, result)
-                free = "" if is_copy else SHARES
+                why = "" if is_copy else SHARES
                 took = spent if name_of(function) in _PUTS | _READS else None
-                self._told(_devices([each]), HOST, each, took, middle - start, free)
+                self._told(_devices([each]), HOST, each, took, middle - start, why)
         return result
 
     def _to_device(
@@ -171,12 +171,12 @@ class JaxCrossings(CrossingWatch):
         for each in self._not_put(theirs):
             took: int | None = spent
             if name_of(function) in _PUTS and len(made) == 1:
-                free = SHARES if _shares(made[0], each) else ""
+                why = SHARES if _shares(made[0], each) else ""
             else:
-                free, took = self._once_more(each)
+                why, took = self._once_more(each)
             taken = jax.ShapeDtypeStruct(each.shape, jax.dtypes.canonicalize_dtype(each.dtype))
             nbytes = each.size * taken.dtype.itemsize
-            self._told(HOST, _devices(made[:1]), taken, took, 0, free, nbytes)
+            self._told(HOST, _devices(made[:1]), taken, took, 0, why, nbytes)
         return result
 
     def _not_put(self, given: Sequence[Any]) -> list[Any]:
@@ -214,14 +214,14 @@ class JaxCrossings(CrossingWatch):
         array: Any,
         spent: int | None,
         waited: int,
-        free: str = "",
+        why: str = "",
         nbytes: int | None = None,
     ) -> None:
         size = array.nbytes if nbytes is None else nbytes
         seconds = None if spent is None else spent * 1e-9
         self._tell(
             Crossing(source, target, str(array.dtype), tuple(array.shape), int(size), seconds,
-                     waited * 1e-9, free)
+                     waited * 1e-9, why)
         )  # fmt: skip
 
 

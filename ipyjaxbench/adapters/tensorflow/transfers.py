@@ -55,8 +55,8 @@ class TensorFlowCrossings(CrossingWatch):
                 return old(tensor)
             numbers, waited, spent = self._timed(lambda: old(tensor))
             is_copy = isinstance(numbers, np.ndarray) and numbers.flags.owndata
-            free = SHARES if _on_host(tensor) and not is_copy else ""
-            self._told(_place(tensor), HOST, tensor, spent, waited, free)
+            why = SHARES if _on_host(tensor) and not is_copy else ""
+            self._told(_place(tensor), HOST, tensor, spent, waited, why)
             return numbers
 
         return read
@@ -68,8 +68,8 @@ class TensorFlowCrossings(CrossingWatch):
                 return old(tensor, device)
             made, waited, spent = self._timed(lambda: old(tensor, device))
             source, target = _place(tensor), _place(made)
-            free = SHARES if source == target else ""
-            self._told(source, target, tensor, spent, waited, free)
+            why = SHARES if source == target else ""
+            self._told(source, target, tensor, spent, waited, why)
             return made
 
         return send
@@ -130,13 +130,13 @@ class TensorFlowCrossings(CrossingWatch):
         return made, middle - start, _now() - middle
 
     def _told(
-        self, source: str, target: str, tensor: Any, spent: int | None, waited: int, free: str = ""
+        self, source: str, target: str, tensor: Any, spent: int | None, waited: int, why: str = ""
     ) -> None:
         shape = tuple(int(n) for n in tensor.shape)
         nbytes = int(np.prod(shape, dtype=np.int64)) * tensor.dtype.size
         seconds = None if spent is None else spent * 1e-9
         self._tell(
-            Crossing(source, target, tensor.dtype.name, shape, nbytes, seconds, waited * 1e-9, free)
+            Crossing(source, target, tensor.dtype.name, shape, nbytes, seconds, waited * 1e-9, why)
         )
 
 

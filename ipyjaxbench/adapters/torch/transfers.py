@@ -102,8 +102,8 @@ class TorchCrossings(CrossingWatch):
             if self._is_no_business(tensor):
                 return old(tensor, *args, **kwargs)
             result, waited, spent = self._timed(lambda: old(tensor, *args, **kwargs))
-            free = SHARES if tensor.device.type == "cpu" else ""  # the host reads it in place
-            self._told(_place(tensor), HOST, tensor, spent, waited, free)
+            why = SHARES if tensor.device.type == "cpu" else ""  # the host reads it in place
+            self._told(_place(tensor), HOST, tensor, spent, waited, why)
             return result
 
         return read
@@ -154,13 +154,13 @@ class TorchCrossings(CrossingWatch):
         return result, middle - start, _now() - middle
 
     def _told(
-        self, source: str, target: str, tensor: Any, spent: int, waited: int, free: str = ""
+        self, source: str, target: str, tensor: Any, spent: int, waited: int, why: str = ""
     ) -> None:
         dtype = str(tensor.dtype).removeprefix("torch.")
         nbytes = tensor.numel() * tensor.element_size()
         self._tell(
             Crossing(source, target, dtype, tuple(tensor.shape), nbytes, spent * 1e-9,
-                     waited * 1e-9, free)
+                     waited * 1e-9, why)
         )  # fmt: skip
 
 
