@@ -43,22 +43,23 @@ class PerClass(Generic[_Known]):
         self._known.pop(key, None)
 
 
-_SLOTS: PerClass[tuple[str, ...]] = PerClass()  # names: a slot itself holds its class
+#: Names, and at which place of the line: a slot itself holds its class.
+_SLOTS: PerClass[tuple[tuple[str, int], ...]] = PerClass()
 
 
 def slots_of(kind: type) -> dict[str, MemberDescriptorType]:
     """What a class and those that it extends name in `__slots__`, its own first."""
-    names = _SLOTS.get(kind)
-    if names is None:
-        owners = [each for each in map(defined, line_of(kind)) if "__slots__" in each]
-        names = tuple(dict.fromkeys(n for own in owners for n, m in own.items() if _is_slot(m)))
-        _SLOTS.set(kind, names)
-    line = [*map(defined, line_of(kind))] if names else []
-    return {name: next(each[name] for each in line if _is_slot(each.get(name))) for name in names}
-
-
-def _is_slot(member: object) -> bool:
-    return type(member) is MemberDescriptorType
+    line, places = line_of(kind), _SLOTS.get(kind)
+    if places is None:
+        owners = [(i, own) for i, own in enumerate(map(defined, line)) if "__slots__" in own]
+        found: dict[str, int] = {}
+        for i, own in owners:
+            for name, member in own.items():
+                if type(member) is MemberDescriptorType:
+                    found.setdefault(name, i)
+        places = tuple(found.items())
+        _SLOTS.set(kind, places)
+    return {name: defined(line[place])[name] for name, place in places}
 
 
 def is_made(kind: type) -> bool:

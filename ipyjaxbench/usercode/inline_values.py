@@ -13,15 +13,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ipyjaxbench.usercode.classes import PerClass, defined, flags_of, is_made, line_of, slots_of
 
 _Line = Sequence[Mapping[str, Any]]  # what a class defines, and those that it extends
 _MANAGED = 1 << 4  # flag of a class whose objects have inline values
 _MISSING: Any = object()
-#: Names of the attributes of a class's objects, in Python's order.
-_KNOWN: PerClass[tuple[str, ...]] = PerClass()
+
+
+class _Known(NamedTuple):
+    """What is known of the objects of a class: names of attributes, in Python's order."""
+
+    names: tuple[str, ...]
+    has_slots: bool
+    is_new: bool = False
+
+
+_KNOWN: PerClass[_Known] = PerClass()
 
 
 def read(value: object) -> dict[str, Any] | None:
@@ -38,28 +47,32 @@ def read(value: object) -> dict[str, Any] | None:
     kind = type(value)
     if sys.version_info >= (3, 13) or not flags_of(kind) & _MANAGED:
         return None
-    kinds = line_of(kind)
-    if not all(map(is_made, kinds[:-1])):
-        return None  # its objects also hold what Python's own do, as a list does
-    line = [*map(defined, kinds)]
+    line = [*map(defined, line_of(kind))]
+    known = _KNOWN.get(kind)
+    if known is None:
+        if not all(map(is_made, line_of(kind)[:-1])):
+            return None  # its objects also hold what Python's own do, as a list does
+        known = _Known((), has_slots=bool(slots_of(kind)), is_new=True)
     held = [each for each in gc.get_referents(value) if each is not kind]
-    slots = [*_filled(value, kind)]
-    names = _KNOWN.get(kind)
-    if names is not None:
-        own = _in_order(value, names, line)
+    slots = [*_filled(value, kind)] if known.has_slots else []
+    if not known.is_new:
+        own = _in_order(value, known.names, line)
         if own is not None and _are_same([*slots, *own.values()], held):
             return own
         if len(held) == len(slots) + 1 and type(held[-1]) is dict:
             return None
-    found = _matched(value, dict.fromkeys([*(names or ()), *_written(line)]), line, held, slots)
-    _KNOWN.set(kind, (names or ()) if found is None else tuple(found))
+    found = _matched(value, dict.fromkeys([*known.names, *_written(line)]), line, held, slots)
+    names = known.names if found is None else tuple(found)
+    _KNOWN.set(kind, _Known(names, known.has_slots))
     return found
 
 
 def learn(kind: type, names: Iterable[str]) -> None:
     """Have objects of a class looked at for the names that one of them has."""
-    if _KNOWN.get(kind) is not None:
-        _KNOWN.set(kind, tuple(name for name in names if type(name) is str))
+    known = _KNOWN.get(kind)
+    if known is not None:
+        own = tuple(name for name in names if type(name) is str)
+        _KNOWN.set(kind, _Known(own, known.has_slots))
 
 
 def _in_order(value: object, names: Collection[str], line: _Line) -> dict[str, Any] | None:

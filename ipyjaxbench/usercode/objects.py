@@ -10,7 +10,6 @@ import inspect
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -119,10 +118,17 @@ def _dictionary(value: object) -> Any:
 
 def slots(value: object) -> dict[str, Any]:
     """What stands in the slots of an object, as far as they are filled."""
+    return filled(value, slots_of(type(value)))
+
+
+def filled(value: object, members: Mapping[str, MemberDescriptorType]) -> dict[str, Any]:
+    """What stands in some slots of an object, as far as they are filled."""
     found: dict[str, Any] = {}
-    for name, member in slots_of(type(value)).items():
-        with suppress(AttributeError):  # the slot is empty
+    for name, member in members.items():
+        try:
             found[name] = member.__get__(value)
+        except AttributeError:  # the slot is empty
+            continue
     return found
 
 

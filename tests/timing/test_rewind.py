@@ -9,7 +9,7 @@ from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.frameworks.state import undo
+from ipyjaxbench.frameworks.state import containers
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, Bench, told
@@ -66,13 +66,13 @@ def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memo = bench.names["memo"] = Memo(bench.clock)
-    restore = undo.Entries.restore
+    restore = containers.Entries.restore
 
     def slow(self: Any) -> None:
         bench.clock.advance(50 * MS)
         restore(self)
 
-    monkeypatch.setattr(undo.Entries, "restore", slow)
+    monkeypatch.setattr(containers.Entries, "restore", slow)
     m = bench.time("memo.get(1)", budget=0.3)
     assert m.verdict == "INVALID"
     assert told(m)["started-elsewhere"].startswith(
@@ -138,13 +138,13 @@ def test_arms_start_from_what_was_left_where_one_cannot_start_anew(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.names["memo"] = Memo(bench.clock)
-    restore = undo.Entries.restore
+    restore = containers.Entries.restore
 
     def slow(self: Any) -> None:
         bench.clock.advance(40 * MS)
         restore(self)
 
-    monkeypatch.setattr(undo.Entries, "restore", slow)
+    monkeypatch.setattr(containers.Entries, "restore", slow)
     found = compared(bench, long="clock.advance(50_000_000); memo.get(1)", short="memo.get(1)")
     assert anew(found) == {"short": "started-elsewhere"}
     assert found["long"].median == pytest.approx(50.02e-3)

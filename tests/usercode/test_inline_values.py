@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks.state.undo import names_of
+from ipyjaxbench.frameworks.state.containers import names_of
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.inline_values import read
 

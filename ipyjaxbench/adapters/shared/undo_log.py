@@ -15,7 +15,8 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any, Self
 
 from ipyjaxbench.frameworks.state import mappings
-from ipyjaxbench.frameworks.state.undo import Draws, Entries, Items, Names, State, names_of
+from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, names_of
+from ipyjaxbench.frameworks.state.undo import Draws, State
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.introspection import names_in, parts_of_callable
 from ipyjaxbench.usercode.origin import is_users_class, is_users_function, is_users_module

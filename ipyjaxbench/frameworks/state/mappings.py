@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from types import CellType
+from types import CellType, MemberDescriptorType
 from typing import Any
 
 from ipyjaxbench.usercode import inline_values, objects
-from ipyjaxbench.usercode.classes import defined, slots_of
+from ipyjaxbench.usercode.classes import defined
 
 
 class Place(ABC):
@@ -61,14 +61,15 @@ class Slots(Place):
 
     Args:
         owner: the object.
+        members: the descriptors.
     """
 
-    def __init__(self, owner: object) -> None:
-        self._owner, self._members = owner, slots_of(type(owner))
+    def __init__(self, owner: object, members: dict[str, MemberDescriptorType]) -> None:
+        self._owner, self._members = owner, members
 
     def read(self) -> dict[str, Any]:
         """Return those that are filled."""
-        return objects.slots(self._owner)
+        return objects.filled(self._owner, self._members)
 
     def __setitem__(self, name: str, value: Any) -> None:
         self._members[name].__set__(self._owner, value)

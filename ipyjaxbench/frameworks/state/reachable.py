@@ -17,19 +17,12 @@ from typing import Any, NamedTuple
 from ipyjaxbench.frameworks.compilation import Compilation
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state import mappings
+from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, names_of
 from ipyjaxbench.frameworks.state.interpreter_settings import settings
 from ipyjaxbench.frameworks.state.positions import positions
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import (
-    Buffer,
-    Draws,
-    Entries,
-    Items,
-    Names,
-    State,
-    names_of,
-)
+from ipyjaxbench.frameworks.state.undo import Buffer, Draws, State
 from ipyjaxbench.host.system import host_memory
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.introspection import names_in, parts_of_callable

@@ -16,8 +16,9 @@ from ipyjaxbench.adapters.torch.graphs.triton import refuse_after_tensorflow
 from ipyjaxbench.adapters.torch.tensors import is_lazy
 from ipyjaxbench.frameworks import find_reach
 from ipyjaxbench.frameworks.state import mappings
+from ipyjaxbench.frameworks.state.containers import Names, names_of
 from ipyjaxbench.frameworks.state.interpreter_settings import environment, set_environment
-from ipyjaxbench.frameworks.state.undo import Names, State, names_of
+from ipyjaxbench.frameworks.state.undo import State
 from ipyjaxbench.graphs import notes
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.usercode.call import Call
