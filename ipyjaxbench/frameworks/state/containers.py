@@ -115,7 +115,7 @@ class Entries(State):
 
 
 class Names(Entries):
-    """Another place where values stand by name: attributes, globals, what a function closes over.
+    """A place where values stand by name: attributes, globals, what a function closes over.
 
     Args:
         values: it.
