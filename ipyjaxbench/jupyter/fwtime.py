@@ -20,16 +20,15 @@ from ipyjaxbench.usercode.snippet import Snippet
 def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:
     """Time one statement or one cell."""
     __tracebackhide__ = True
-    options, kept = magic.options, magic.session.measurements
+    options = magic.options
     with one_line_errors():
         snippet, setup, compile_time = _compile(magic)
-        base = find_baseline.find(options, snippet.text, kept)
+        base = find_baseline.find(options, snippet.text, magic.session.measurements)
     result, raised = _measure(magic, snippet, setup, compile_time)
-    result = _bind_in_function(magic, snippet, result)
     if options.against is not None:
         git = revision(find_location(magic.shell).directory)
-        against = find_baseline.choose(result, options.against, base, git)
-        result = dataclasses.replace(result, against=against)
+        baseline = find_baseline.choose(result, options.against, base, git)
+        result = dataclasses.replace(result, against=baseline)
     magic.session.keep(result, options.name or "")
     return magic.present(result, raised)
 
@@ -51,7 +50,7 @@ def _measure(
     """Return what was measured, and what ended it early."""
     __tracebackhide__ = True
     with magic.screen.progress("first call") as on_progress:
-        return measure_until_stopped(
+        result, raised = measure_until_stopped(
             measure_snippet,
             *(snippet, magic.options),
             setup=setup,
@@ -59,6 +58,7 @@ def _measure(
             compile_time=compile_time,
             on_progress=on_progress,
         )
+    return _bind_in_function(magic, snippet, result), raised
 
 
 def _bind_in_function(

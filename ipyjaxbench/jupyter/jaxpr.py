@@ -26,12 +26,12 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
     __tracebackhide__ = True
     source = magic.source(magic.body)
     with _diagnosis_shown(magic), magic.screen.progress("looking at the program"):
-        framework = _FRAMEWORKS.get(magic.command.name)
-        result = inspect_code(source, magic.names, magic.options, framework)
+        result = inspect_code(
+            source, magic.names, magic.options, _FRAMEWORKS.get(magic.command.name)
+        )
         before = _before(magic, result)
     magic.session.graphs[_form(result.code, magic.options)] = result
-    if before is not None:
-        result = difference(before, result)
+    result = result if before is None else difference(before, result)
     returned = magic.present(result)
     if magic.options.mermaid and result.live is not None and magic.is_shown():
         drawn = mermaid.drawing(result.live.nodes())
