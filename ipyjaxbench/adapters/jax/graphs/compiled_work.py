@@ -7,7 +7,8 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.compile_events import Events, phases_of
-from ipyjaxbench.adapters.jax.graphs.flops import Tally, TooLargeError
+from ipyjaxbench.adapters.jax.graphs.program import constants_of
+from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError
 from ipyjaxbench.device import microbenchmarks
 from ipyjaxbench.device.ceilings import BUSY
 from ipyjaxbench.frameworks.compilation import Work
@@ -45,17 +46,17 @@ class Works:
         if len(devices) != 1 or not cost:  # a program without operations has bytes alone
             return None
         try:
-            tally = Tally().program(jaxpr)
+            tally = Tally(jaxpr, finds_use=True)
         except TooLargeError:
             return None
         (device,) = devices
         return Work(
-            flops=tally.flops,
+            flops=tally.certain,
             written=tally.written,
             unused=tally.unused,
             constant=tally.constant,
             compiled=cost.get("flops", 0.0) + cost.get("transcendentals", 0.0),
-            constant_bytes=sum(getattr(c, "nbytes", 0) for c in tally.constants.values()),
+            constant_bytes=sum(each.nbytes for each in constants_of(jaxpr)),
             peak=lambda: self._peak(device, tally.products),
         )
 

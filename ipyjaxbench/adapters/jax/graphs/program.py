@@ -1,16 +1,15 @@
-"""What a jaxpr computes, counted equation by equation, and the lines of code it comes from."""
+"""The equations, arrays and inner programs of a jaxpr, and the lines of code they come from."""
 
 import itertools
 import math
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import jax
 
-from ipyjaxbench.adapters.jax.graphs.flops import combines, operations_of, real_operations
-from ipyjaxbench.graphs.components import Count, Value, by_line
+from ipyjaxbench.adapters.jax.graphs.flops import combines
+from ipyjaxbench.graphs.components import Value
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
 
@@ -19,12 +18,6 @@ Place: TypeAlias = tuple[str, int]
 
 _JITTED = ("jit", "pjit")
 _OF_JAX = re.compile(r"[/\\]jax[/\\]")
-_UNCOUNTED = {
-    "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",
-    "triangular_solve", "custom_call", "top_k", "pallas_call", "ffi_call", "geqrf", "hessenberg",
-}  # fmt: skip
-_UNKNOWN_TURNS = "the turns of a while loop are not known: one was counted"
-_ONE_BRANCH = "one branch of a cond was counted, the costliest"
 
 
 def values_of(avals: Any, names: Any = (), values: Any = ()) -> tuple[Value, ...]:
@@ -47,81 +40,6 @@ def constants_of(closed: Any) -> tuple[Value, ...]:
     values = [_value("", jax.typeof(c) if hasattr(jax, "typeof") else jax.core.get_aval(c))
               for c in found.values()]  # fmt: skip
     return tuple(sorted(values, key=lambda each: -each.nbytes))
-
-
-class Counted:
-    """How much a program computes.
-
-    Args:
-        jaxpr: the program, without its constants.
-
-    Attributes:
-        operations: equations, those of inner programs among them.
-        flops: floating-point operations, with every turn of each `scan`.
-        of_complex: those that there are because numbers are complex.
-        uncounted: what is not known, in words.
-    """
-
-    def __init__(self, jaxpr: Any) -> None:
-        self.operations = 0
-        self.of_complex = 0.0
-        self.uncounted: dict[str, None] = {}
-        self._times: Counter[str] = Counter()
-        self._flops: defaultdict[str, float] = defaultdict(float)
-        self._steps: list[tuple[str, int, str, float]] = []
-        self._places: dict[int, Place] = {}
-        self.flops = self._program(jaxpr, 1.0, None)
-
-    def primitives(self) -> tuple[Count, ...]:
-        """How often each primitive is computed, the costliest first."""
-        ranked = sorted(self._times, key=lambda n: (-self._flops[n], -self._times[n], n))
-        return tuple(Count(n, self._times[n], self._flops[n]) for n in ranked)
-
-    def lines(self) -> tuple[Count, ...]:
-        """How much each line of code computes, file by file and in order."""
-        return by_line(self._steps)
-
-    def _program(self, jaxpr: Any, turns: float, place: Place | None) -> float:
-        return math.fsum(self._equation(equation, turns, place) for equation in jaxpr.eqns)
-
-    def _equation(self, equation: Any, turns: float, place: Place | None) -> float:
-        name, inner = equation.primitive.name, [*programs_in(equation)]
-        if name in _UNCOUNTED:
-            self.uncounted[f"{name} is not counted"] = None
-        self.operations += 1
-        self._times[name] += 1
-        if not inner:
-            once = turns * operations_of(equation)
-            flops = once * real_operations(equation)
-            self.of_complex += flops - once
-            self._flops[name] += flops
-            self._steps.append((*(place or self._place(equation)), name, flops))
-            return flops
-        if place is None and is_of_library(equation):
-            place = self._place(equation)
-        if name == "scan":
-            return self._program(inner[0], turns * equation.params["length"], place)
-        if name == "while":
-            self.uncounted[_UNKNOWN_TURNS] = None
-            return math.fsum(self._program(program, turns, place) for program in inner)
-        # A function with its own derivative holds that too: what runs comes first.
-        runs = inner[0]
-        if name == "cond":
-            self.uncounted[_ONE_BRANCH] = None
-            runs = max(inner, key=lambda branch: Counted(branch).flops)
-        if name == "custom_linear_solve":
-            solve = getattr(equation.params.get("jaxprs"), "solve", None)
-            runs = getattr(solve, "jaxpr", runs)
-        # What does not run is listed, and costs nothing.
-        return math.fsum(
-            self._program(each, turns if each is runs else 0.0, place) for each in inner
-        )
-
-    def _place(self, equation: Any) -> Place:
-        key = id(equation.source_info.traceback)
-        if key not in self._places:
-            self._places[key] = place_of(equation.source_info)
-        return self._places[key]
 
 
 def placed(jaxpr: Any, place: Place | None = None) -> Iterator[tuple[Any, Place]]:

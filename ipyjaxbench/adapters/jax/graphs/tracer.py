@@ -18,6 +18,7 @@ from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
 from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
 from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import with_jax_numpy
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
+from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.tpu import estimate
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
@@ -77,7 +78,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
             raise SnippetError(why) from failed.error
         raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9
-    counted = program.Counted(traced.closed.jaxpr)
+    counted = Tally(traced.closed)
     live = LiveProgram(traced)
     checked = live.checks() if options.check else ()
     expected, of_chips = (

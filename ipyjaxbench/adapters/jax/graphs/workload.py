@@ -5,7 +5,8 @@ from typing import Any
 from jax.interpreters import partial_eval
 
 from ipyjaxbench.adapters.jax.graphs import program
-from ipyjaxbench.adapters.jax.graphs.flops import ELEMENTWISE, REDUCTIONS, Tally, TooLargeError
+from ipyjaxbench.adapters.jax.graphs.flops import ELEMENTWISE, REDUCTIONS
+from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.graphs.components import Load
 
 #: They read all that they are given, or only say how it is to be seen.
@@ -19,15 +20,12 @@ _WHOLE = (
 
 def load_of(closed: Any, nbytes: int) -> Load | None:
     """The load of a program; see `Live.load`."""
-    if program.Counted(closed.jaxpr).uncounted:
-        return None
-    try:
-        products = Tally().program(closed).products
-    except TooLargeError:
+    tally = Tally(closed)
+    if tally.uncounted:
         return None
     names = {equation.primitive.name for equation in program.equations_of(closed.jaxpr)}
     whole = names <= _WHOLE and _uses_all(closed.jaxpr)
-    return Load(products, "conv_general_dilated" in names, nbytes if whole else None)
+    return Load(dict(tally.products), "conv_general_dilated" in names, nbytes if whole else None)
 
 
 def _uses_all(jaxpr: Any) -> bool:

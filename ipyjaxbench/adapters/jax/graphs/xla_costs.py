@@ -4,8 +4,7 @@ import itertools
 from typing import Any
 
 from ipyjaxbench import units
-from ipyjaxbench.adapters.jax.graphs.flops import Tally, TooLargeError
-from ipyjaxbench.adapters.jax.graphs.program import Counted
+from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError
 
 _NEAR = 0.05  # relative difference that is not worth a word
 #: XLA computes these in several operations for each of ours.
@@ -27,7 +26,7 @@ def difference(closed: Any, theirs: float, devices: int) -> str:
     Returns:
         A sentence with the figure that each reason accounts for.
     """
-    counted = Counted(closed.jaxpr)
+    counted = Tally(closed)
     expected = counted.flops
     if devices > 1:
         if _are_near(expected, devices * theirs):
@@ -54,15 +53,15 @@ def difference(closed: Any, theirs: float, devices: int) -> str:
     return f"{ours}{apart}: XLA {how} {units.flops(abs(left))}, for reasons that are not known"
 
 
-def _reasons(closed: Any, counted: Counted, theirs: float) -> list[str]:
+def _reasons(closed: Any, counted: Tally, theirs: float) -> list[str]:
     """The fewest known reasons that account for the difference together; none where none do."""
     try:
-        tally = Tally().program(closed)
+        tally = Tally(closed, finds_use=True)
     except TooLargeError:
         return []
     known = [
         (counted.of_complex, "since one of complex numbers is several of real ones"),
-        (tally.flops - tally.written, "in further turns of loops, of which it counts one"),
+        (tally.certain - tally.written, "in further turns of loops, of which it counts one"),
         (tally.unused, "whose result is not used, and that it removed"),
         (tally.constant, "that depends on no argument, and that it computed beforehand"),
     ]
