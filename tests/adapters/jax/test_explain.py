@@ -395,8 +395,8 @@ def slowly(x: Any, flag: Any) -> Any:
 
 
 def test_what_jax_names_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_LONGEST", 0.1)
-    monkeypatch.setattr(tracing, "_TURNS", 10**9)
+    monkeypatch.setattr(tracing, "_MOST_SECONDS", 0.1)
+    monkeypatch.setattr(tracing, "_MOST_TURNS", 10**9)
     assert ipyjaxbench.graph(slowly, X, True).static_argnames == ("flag",)
 
 

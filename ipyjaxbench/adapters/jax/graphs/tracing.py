@@ -25,10 +25,9 @@ from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.error_words import text_of
 
-#: Seconds after which no other choice of static arguments is tried.
-_LONGEST = 4.0
+_MOST_SECONDS = 4.0  # after which no other choice of static arguments is tried
 #: Turns of a loop up to which a choice that JAX names may take longer.
-_TURNS = 10_000
+_MOST_TURNS = 10_000
 #: Longer programs are not compiled only to see what they give.
 _MOST_EQUATIONS = 2_000
 #: Errors after which none is tried either: no choice of static arguments mends them.
@@ -104,7 +103,29 @@ def trace(call: Call) -> Traced:
         NoChoiceError: none of the choices that were tried helps.
     """
     __tracebackhide__ = True
-    return _of_choices(call)
+    whole = with_self(call)
+    written = io.StringIO()
+    choices = Choices(whole)
+    with contextlib.redirect_stdout(written):
+        for static in choices.upto(_MOST_SECONDS):
+            written.seek(0)
+            written.truncate()
+            try:
+                with silent() if static else contextlib.nullcontext(), _in_time(choices, static):
+                    traced = _traced(whole, static)
+            except OutOfTimeError:
+                choices.stopped = True
+                break
+            except Exception as error:  # noqa: BLE001  the user's code may raise anything
+                choices.failed(static, error)
+                if isinstance(error, _FINAL):
+                    break
+                continue
+            traced = _without_declared(call, _as_evaluated(whole, traced, choices))
+            return replace(traced, printed=written.getvalue())
+    needed, fault = choices.root_failure()
+    named = blamed(fault, whole)
+    raise NoChoiceError(fault, named, choices.tries, needed, stopped=choices.stopped) from fault
 
 
 def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
@@ -113,7 +134,7 @@ def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
     What the user's code prints is dropped, and what it changes is put back.
     """
     try:
-        with silent(), contextlib.redirect_stdout(io.StringIO()), within(_LONGEST):
+        with silent(), contextlib.redirect_stdout(io.StringIO()), within(_MOST_SECONDS):
             _traced(with_self(call), frozenset(fixed))
     except OutOfTimeError:
         return TimeoutError("tracing took too long")
@@ -164,34 +185,6 @@ def silent() -> Iterator[None]:
         yield
 
 
-def _of_choices(call: Call) -> Traced:
-    """The first choice of static arguments with which a call traces."""
-    __tracebackhide__ = True
-    whole = with_self(call)
-    written = io.StringIO()
-    choices = Choices(whole)
-    with contextlib.redirect_stdout(written):
-        for static in choices.upto(_LONGEST):
-            written.seek(0)
-            written.truncate()
-            try:
-                with silent() if static else contextlib.nullcontext(), _in_time(choices, static):
-                    traced = _traced(whole, static)
-            except OutOfTimeError:
-                choices.stopped = True
-                break
-            except Exception as error:  # noqa: BLE001  the user's code may raise anything
-                choices.failed(static, error)
-                if isinstance(error, _FINAL):
-                    break
-                continue
-            traced = _without_declared(call, _as_evaluated(whole, traced, choices))
-            return replace(traced, printed=written.getvalue())
-    needed, fault = choices.root_failure()
-    named = blamed(fault, whole)
-    raise NoChoiceError(fault, named, choices.tries, needed, stopped=choices.stopped) from fault
-
-
 def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractContextManager[None]:
     """What jit would trace takes the time that it takes, unless it is a loop of many turns.
 
@@ -200,7 +193,7 @@ def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractCon
     """
     if not choices.has_large(static):
         return contextlib.nullcontext()
-    return within(choices.left, _TURNS if choices.is_named else 0)
+    return within(choices.left, _MOST_TURNS if choices.is_named else 0)
 
 
 def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
