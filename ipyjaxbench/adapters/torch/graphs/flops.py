@@ -1,7 +1,6 @@
 """Floating-point operations of a graph, node by node, from shapes alone: nothing is computed."""
 
 import math
-import operator
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,6 +10,8 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils import flop_counter
 from torch.utils._python_dispatch import _disable_current_modes
+
+from ipyjaxbench.adapters.torch.graphs.node_values import result_of
 
 _aten = torch.ops.aten
 #: Words in the names of operations that are products, for which there may be no formula.
@@ -210,14 +211,3 @@ def _weights(rest: Sequence[Any]) -> list[Shape]:
 
 def _shapes(values: Any) -> list[Shape]:
     return [value for value in values if isinstance(value, torch.Size)]
-
-
-def result_of(module: Any, node: Any) -> Any:
-    """What a node gives, or what the graph holds for it; dynamo leaves some of that out."""
-    known = node.meta.get("val", node.meta.get("example_value"))
-    if node.op != "get_attr":
-        return known
-    try:
-        return operator.attrgetter(node.target)(module)
-    except AttributeError:
-        return known

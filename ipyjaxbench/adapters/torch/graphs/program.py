@@ -6,15 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
 
 from ipyjaxbench import units
-from ipyjaxbench.adapters.torch.graphs.flops import Flops, result_of
+from ipyjaxbench.adapters.torch.graphs.node_values import result_of
 from ipyjaxbench.graphs.components import Count, Node, Value
 from ipyjaxbench.usercode.origin import PACKAGE
+
+if TYPE_CHECKING:
+    from ipyjaxbench.adapters.torch.graphs.flops import Flops
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows
 _PYTORCH = str(torch.__path__[0])
@@ -73,8 +76,10 @@ class Program:
         return tuple(sorted(found, key=lambda value: -value.nbytes))
 
     @cached_property
-    def flops(self) -> Flops:
+    def flops(self) -> "Flops":
         """What its operations cost; PyTorch's counter is loaded for this, and triton with it."""
+        from ipyjaxbench.adapters.torch.graphs.flops import Flops
+
         return Flops(self.module, self._result_of)
 
     @property
