@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from ipyjaxbench.errors import IpyJaxBenchError
-from ipyjaxbench.records.diff_notebooks import compare_notebooks
+from ipyjaxbench.records import compare_notebooks
 
 _SLOWER, _BAD_INPUT = 1, 2
 

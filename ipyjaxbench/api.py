@@ -6,29 +6,14 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipyjaxbench.comparison.arm import ArmSpec
-from ipyjaxbench.comparison.comparison import Comparison
-from ipyjaxbench.comparison.interleave import compare_snippets
-from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.device import measure_ceilings
-from ipyjaxbench.device.ceilings import Ceilings
-from ipyjaxbench.device.locate import locate, survey
-from ipyjaxbench.device.placement import Placements
+from ipyjaxbench.comparison import ArmSpec, CompareOptions, Comparison, compare_snippets
+from ipyjaxbench.device import Ceilings, Placements, locate, measure_ceilings, survey
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.graphs.graph import Graph
-from ipyjaxbench.graphs.inspect_code import inspect_call
-from ipyjaxbench.graphs.options import GraphOptions
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.records.entry import Location
-from ipyjaxbench.records.history import History
-from ipyjaxbench.records.options import HistoryOptions
-from ipyjaxbench.records.query import look
-from ipyjaxbench.timing.measure import measure_snippet
-from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.options import TimeOptions
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.objects import asked, name_of
-from ipyjaxbench.usercode.snippet import Namespace, Snippet, Source
+from ipyjaxbench.graphs import Graph, GraphOptions, inspect_call
+from ipyjaxbench.host import Clock
+from ipyjaxbench.records import History, HistoryOptions, Location, look
+from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
+from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, asked, name_of
 from ipyjaxbench.validation import age, checked, newest
 
 

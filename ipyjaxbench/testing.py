@@ -10,22 +10,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
-from ipyjaxbench.device.microbenchmarks import Probe, Run
-from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.device import DeviceInventory, Probe, Run
 from ipyjaxbench.frameworks import (
     ColdCall,
     Compilation,
     CompilationWatch,
     Framework,
     MutableState,
+    Placement,
+    Program,
     Restore,
     Wait,
 )
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.timing.device_time import Interval, Profile
-from ipyjaxbench.timing.protocol import Profiler
+from ipyjaxbench.host import Clock
+from ipyjaxbench.timing import Interval, Profile, Profiler
 
 
 class FakeClock(Clock):

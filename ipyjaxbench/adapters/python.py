@@ -5,12 +5,10 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from ipyjaxbench.device.protocol import ArrayInspector
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
-from ipyjaxbench.frameworks.synchronous import Synchronous
-from ipyjaxbench.host.system import of_kind
-from ipyjaxbench.usercode.objects import asked
+from ipyjaxbench.device import ArrayInspector
+from ipyjaxbench.frameworks import MutableState, Placement, Restore, Synchronous
+from ipyjaxbench.host import of_kind
+from ipyjaxbench.usercode import asked
 
 
 class Python(Synchronous):

@@ -5,3 +5,12 @@ an `arm.Arm` on its own names, and `run_sweep.sweep_snippets` does so at every p
 looks for what arms do differently, `numerics` for results that differ. The magics and the Python
 API call this room.
 """
+
+from ipyjaxbench.comparison import cell
+from ipyjaxbench.comparison.arm import ArmSpec
+from ipyjaxbench.comparison.comparison import ArmResult, Comparison
+from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.comparison.name_bindings import restored
+from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
+from ipyjaxbench.comparison.sweep import Sweep

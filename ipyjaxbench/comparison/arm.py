@@ -7,14 +7,21 @@ from dataclasses import dataclass
 
 from ipyjaxbench import stats
 from ipyjaxbench.comparison import fairness
-from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.timing.isolation import Snapshot
-from ipyjaxbench.timing.measure import make_steady, review, summarize
-from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.session import LaterCalls, Session, make_first_call, plan_calls, restore
-from ipyjaxbench.timing.steady_state import Steady
-from ipyjaxbench.usercode.output import Muted
-from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.host import Conditions
+from ipyjaxbench.timing import (
+    LaterCalls,
+    Measurement,
+    Session,
+    Snapshot,
+    Steady,
+    make_first_call,
+    make_steady,
+    plan_calls,
+    restore,
+    review,
+    summarize,
+)
+from ipyjaxbench.usercode import Muted, Snippet
 
 _MISSING = object()
 PER_ROUND = 10  # samples

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.usercode.snippet import Source
+from ipyjaxbench.usercode import Source
 
 _LABEL = re.compile(r"(\w[^:#'\"\[\]{}=,;\\]*?)\s*:(?!=)")
 _ESCAPED = ("!", "%")  # what IPython alone understands

@@ -10,10 +10,8 @@ from ipyjaxbench import ratios
 from ipyjaxbench.comparison import export, notes
 from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.record_types import NonNegativeFloat
-from ipyjaxbench.reports.note import CHANGES_MEANING, Note
-from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.verdict import NO_FIGURE
+from ipyjaxbench.reports import CHANGES_MEANING, Note, Result
+from ipyjaxbench.timing import NO_FIGURE, Measurement
 
 #: Notes of an arm that say nothing about the comparison.
 _NOT_TOLD = {"unsynchronised"}

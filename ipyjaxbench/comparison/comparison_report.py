@@ -5,9 +5,17 @@ from collections.abc import Iterator
 
 from ipyjaxbench import ratios, units
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
-from ipyjaxbench.reports.blocks import Bars, Block, Facts, Headline, Notes, Report, Table
-from ipyjaxbench.reports.note import CHANGES_MEANING
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import (
+    CHANGES_MEANING,
+    Bars,
+    Block,
+    Facts,
+    Headline,
+    Notes,
+    Report,
+    Table,
+    report,
+)
 from ipyjaxbench.timing import first_call, verdict
 
 _QUEUED = 0.9  # a throughput below this share of the latency is told

@@ -10,12 +10,10 @@ from typing import Any
 from ipyjaxbench import units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, numbers_of
-from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
-from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, loaded
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.scope import Scope
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.usercode.objects import asked, is_of, package_of
+from ipyjaxbench.device import ArrayInspector, DeviceInventory
+from ipyjaxbench.frameworks import Compilation, Framework, Placement, Scope, find_arrays, loaded
+from ipyjaxbench.reports import Note
+from ipyjaxbench.usercode import asked, is_of, package_of
 
 _COMPARABLE = (numbers.Number, str, bytes)
 _EQUAL = "outputs equal"

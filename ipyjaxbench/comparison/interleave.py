@@ -12,22 +12,22 @@ from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.fairness import check_fairness
 from ipyjaxbench.comparison.name_bindings import restored
 from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.errors import ArmFailedError, Interrupted
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.conditions import Meter
-from ipyjaxbench.host.system import usable_cpus
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.host import Clock, Meter, usable_cpus
+from ipyjaxbench.reports import Note
+from ipyjaxbench.timing import (
+    OnProgress,
+    Rewind,
+    Snapshot,
+    TimeOptions,
+    gc_paused,
+    ignore_progress,
+    open_session,
+)
 from ipyjaxbench.timing import notes as timing_notes
-from ipyjaxbench.timing.isolation import Snapshot
-from ipyjaxbench.timing.measure import ignore_progress
-from ipyjaxbench.timing.options import TimeOptions
-from ipyjaxbench.timing.rewind import Rewind
-from ipyjaxbench.timing.session import open_session
-from ipyjaxbench.timing.steady_state import OnProgress, gc_paused
-from ipyjaxbench.usercode import exceptions
-from ipyjaxbench.usercode.output import Muted
+from ipyjaxbench.usercode import Muted, exceptions
 
 _WARM_SHARE = 0.2  # of an arm's share of the budget
 _ALIKE_RATIO = 2  # times as many calls in a sample

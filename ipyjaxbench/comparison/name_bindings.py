@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ipyjaxbench.frameworks import find_reach, loaded
-from ipyjaxbench.timing.isolation import rebound
-from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.timing import rebound
+from ipyjaxbench.usercode import Snippet
 
 
 @contextmanager

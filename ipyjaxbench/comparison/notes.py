@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.reports.note import CHANGES_MEANING, Note
+from ipyjaxbench.reports import CHANGES_MEANING, Note
 
 
 def arm_failed(label: str, error: str) -> Note:

@@ -16,12 +16,8 @@ from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
 from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.timing.measure import ignore_progress
-from ipyjaxbench.timing.steady_state import OnProgress
-from ipyjaxbench.usercode import exceptions
-from ipyjaxbench.usercode.objects import name_of
-from ipyjaxbench.usercode.output import Muted
-from ipyjaxbench.usercode.snippet import Namespace, Snippet
+from ipyjaxbench.timing import OnProgress, ignore_progress
+from ipyjaxbench.usercode import Muted, Namespace, Snippet, exceptions, name_of
 
 _MAX_POINTS = 200
 _RANGE_SIGN = ".."

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from ipyjaxbench import ratios, stats
 from ipyjaxbench.comparison import export
 from ipyjaxbench.comparison.comparison import Comparison
-from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.reports import Result
+from ipyjaxbench.timing import Measurement
 
 
 @dataclass(frozen=True)

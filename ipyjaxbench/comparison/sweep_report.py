@@ -7,9 +7,19 @@ from collections.abc import Iterator
 from ipyjaxbench import units
 from ipyjaxbench.comparison.comparison_report import per_call
 from ipyjaxbench.comparison.sweep import Skipped, Sweep
-from ipyjaxbench.reports.blocks import Block, Chart, Facts, Headline, Notes, Report, Series, Table
-from ipyjaxbench.reports.note import CHANGES_MEANING, Note
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import (
+    CHANGES_MEANING,
+    Block,
+    Chart,
+    Facts,
+    Headline,
+    Note,
+    Notes,
+    Report,
+    Series,
+    Table,
+    report,
+)
 
 _TIE = "-"
 _NUMBERS = re.compile(r"[\d\[]")

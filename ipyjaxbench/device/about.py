@@ -13,7 +13,7 @@ from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import conditions
 from ipyjaxbench.record_types import Lines
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 
 _TOOLS = ("ipyjaxbench", "IPython", "ipykernel", "jupyter_client", "jupyterlab", "notebook",
           "traitlets")  # fmt: skip

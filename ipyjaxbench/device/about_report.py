@@ -2,8 +2,7 @@
 
 from ipyjaxbench.device.about import About
 from ipyjaxbench.purposes import MAGICS
-from ipyjaxbench.reports.blocks import Calls, Code, Report
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Calls, Code, Report, report
 
 
 @report.register

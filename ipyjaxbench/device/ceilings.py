@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ipyjaxbench.record_types import Moment, NonNegativeFloat, PositiveFloat
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 
 #: Share of the CPUs from which on other programs may have kept a device from its best.
 BUSY = 0.1

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 
 from ipyjaxbench import units
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
-from ipyjaxbench.reports.blocks import Facts, Headline, Report, Table
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Facts, Headline, Report, Table, report
 
 _NOT_TOLD = "-"
 _TOLD = 0.1  # share of the CPUs: from then on it matters

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.host import data_dir
-from ipyjaxbench.host.conditions import environment
+from ipyjaxbench.host import data_dir, environment
 
 _MOST = 100_000  # bytes of a file; a larger one is none of ours
 _FAILED = "the ceilings could not be kept for other sessions"

@@ -6,9 +6,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ipyjaxbench.device.protocol import ArrayInspector
-from ipyjaxbench.frameworks import Framework, find_arrays
-from ipyjaxbench.frameworks.placement import ArrayInfo
-from ipyjaxbench.usercode.objects import package_of
+from ipyjaxbench.frameworks import ArrayInfo, Framework, find_arrays
+from ipyjaxbench.usercode import package_of
 
 _NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
 _HISTORY = ("In", "Out")

@@ -10,10 +10,8 @@ from typing import Any
 
 from ipyjaxbench.device.placement import ArrayPlacement, Placements
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
-from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, loaded
-from ipyjaxbench.frameworks.keypaths import arrays_in
-from ipyjaxbench.usercode.objects import name_of
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.frameworks import Budget, Framework, arrays_in, iterate_arrays, loaded
+from ipyjaxbench.usercode import is_users_file, name_of
 
 _MOST_LEAVES = 2000  # of one value that are told one by one
 _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype

@@ -13,9 +13,7 @@ from ipyjaxbench.device.inventory import Device
 from ipyjaxbench.device.microbenchmarks import Probe, Run
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
-from ipyjaxbench.host import procfs
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.conditions import Meter
+from ipyjaxbench.host import Clock, Meter, procfs
 
 _SECONDS = 2.1  # for each device; a first look at everything is taken in any case
 _STEADY = 0.05

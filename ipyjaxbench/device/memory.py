@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from ipyjaxbench import units
 from ipyjaxbench.device.memory import MemorySettings
-from ipyjaxbench.reports.blocks import Facts, Headline, Report
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Facts, Headline, Report, report
 
 
 @report.register

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock
 
 #: Computes, and returns when that is done.
 Run = Callable[[], object]

@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 
 from ipyjaxbench.device.inventory import FrameworkDevices
 from ipyjaxbench.device.sharding import Sharding
-from ipyjaxbench.frameworks.placement import ArrayInfo
+from ipyjaxbench.frameworks import ArrayInfo
 from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 
 
 @dataclass(frozen=True)

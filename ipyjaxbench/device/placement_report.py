@@ -9,8 +9,7 @@ from ipyjaxbench import units
 from ipyjaxbench.device.inventory import Device, FrameworkDevices
 from ipyjaxbench.device.placement import ArrayPlacement, Placements
 from ipyjaxbench.device.sharding import Sharding, short
-from ipyjaxbench.reports.blocks import Block, Calls, Facts, Grid, Headline, Report
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Block, Calls, Facts, Grid, Headline, Report, report
 
 #: One step of a path, such as ``.layers``, ``.0`` or ``['w']``.
 _STEP = re.compile(r"""\.[^.\[]+|\[(?:'[^']*'|"[^"]*"|[^\]])*\]""")

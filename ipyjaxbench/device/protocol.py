@@ -12,7 +12,7 @@ from ipyjaxbench.device.inventory import FrameworkDevices
 from ipyjaxbench.device.memory import MemorySetting
 from ipyjaxbench.device.microbenchmarks import Probe
 from ipyjaxbench.device.placement import ArrayPlacement, Weight
-from ipyjaxbench.frameworks.framework import Capability
+from ipyjaxbench.frameworks import Capability
 from ipyjaxbench.usercode import objects
 
 #: The one end of a copy that is no device of a framework.

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ipyjaxbench.frameworks.placement import ArrayInfo
+from ipyjaxbench.frameworks import ArrayInfo
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
 from ipyjaxbench.device.transfers import Transfer, Transfers
-from ipyjaxbench.frameworks.placement import ArrayInfo
-from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.frameworks import ArrayInfo
+from ipyjaxbench.reports import Block, Calls, Facts, Headline, Report, report
 
 _MOST = 30  # transfers that are named one by one
 _NAMED = 4  # arrays that are named

@@ -12,15 +12,20 @@ from typing import Any
 from ipyjaxbench.device.live_arrays import LiveArrays
 from ipyjaxbench.device.protocol import Crossing, DeviceInventory, TransferWatch
 from ipyjaxbench.device.transfers import Transfer, Transfers
-from ipyjaxbench.frameworks import Compilation, Framework, find_reach, loaded
-from ipyjaxbench.frameworks.eager_functions import eager_functions
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.usercode import code_objects, instrument
-from ipyjaxbench.usercode.awaiting import run
-from ipyjaxbench.usercode.exceptions import one_line
-from ipyjaxbench.usercode.frames import called_in, evaluated_at, without_hook
-from ipyjaxbench.usercode.instrument import Site
-from ipyjaxbench.usercode.snippet import Namespace, Source
+from ipyjaxbench.frameworks import Compilation, Framework, eager_functions, find_reach, loaded
+from ipyjaxbench.host import Clock
+from ipyjaxbench.usercode import (
+    Namespace,
+    Site,
+    Source,
+    called_in,
+    code_objects,
+    evaluated_at,
+    instrument,
+    one_line,
+    run,
+    without_hook,
+)
 
 #: Calls that name a copy; what copies without one of these is implicit.
 _ASKED = {

@@ -5,7 +5,9 @@ the adapters in use, `find_arrays` and `find_reach` the arrays and functions ins
 Rooms above may use what is named here; nothing in here knows any framework by more than its name.
 """
 
+from ipyjaxbench.frameworks import keras
 from ipyjaxbench.frameworks.compilation import (
+    UNNAMED,
     ColdCall,
     Compilation,
     CompilationWatch,
@@ -13,12 +15,19 @@ from ipyjaxbench.frameworks.compilation import (
     Program,
     Work,
 )
+from ipyjaxbench.frameworks.eager_functions import eager_functions
 from ipyjaxbench.frameworks.framework import Capability, Framework, Wait
 from ipyjaxbench.frameworks.keras import keras_backend
 from ipyjaxbench.frameworks.keras_parts import keras_parts
-from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks.keypaths import arrays_in
+from ipyjaxbench.frameworks.placement import ArrayInfo, Placement
 from ipyjaxbench.frameworks.registry import loaded
-from ipyjaxbench.frameworks.state.positions import is_unreadable
+from ipyjaxbench.frameworks.scope import Scope, placements
+from ipyjaxbench.frameworks.state import interpreter_settings, mappings
+from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
+from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, names_of
+from ipyjaxbench.frameworks.state.interpreter_settings import Setting, environment, set_environment
+from ipyjaxbench.frameworks.state.positions import is_unreadable, positions
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
 from ipyjaxbench.frameworks.state.room import Room
@@ -32,35 +41,3 @@ from ipyjaxbench.frameworks.traversal import (
     find_reach,
     iterate_arrays,
 )
-
-__all__ = [
-    "Budget",
-    "Capability",
-    "ColdCall",
-    "Compilation",
-    "CompilationWatch",
-    "Draws",
-    "Found",
-    "Framework",
-    "Given",
-    "Held",
-    "MutableState",
-    "NothingCompiled",
-    "Placement",
-    "Program",
-    "Reach",
-    "Reachable",
-    "Restore",
-    "Room",
-    "State",
-    "Synchronous",
-    "Wait",
-    "Work",
-    "find_arrays",
-    "find_reach",
-    "is_unreadable",
-    "iterate_arrays",
-    "keras_backend",
-    "keras_parts",
-    "loaded",
-]

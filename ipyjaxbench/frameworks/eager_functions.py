@@ -5,8 +5,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.traversal import find_reach
-from ipyjaxbench.usercode.objects import asked, attribute, unwrapped
-from ipyjaxbench.usercode.origin import is_users_function
+from ipyjaxbench.usercode import asked, attribute, is_users_function, unwrapped
 
 
 def eager_functions(

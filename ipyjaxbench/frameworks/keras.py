@@ -10,11 +10,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.traversal import find_reach
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.introspection import named
-from ipyjaxbench.usercode.objects import name_of, package_of
-from ipyjaxbench.usercode.origin import is_users_function
+from ipyjaxbench.usercode import Call, is_users_function, name_of, named, objects, package_of
 
 _DEPTH = 4  # functions that call functions
 _ARRAYS = ("jax", "torch", "tensorflow")

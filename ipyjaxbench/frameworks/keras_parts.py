@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ipyjaxbench.usercode.objects import is_of
+from ipyjaxbench.usercode import is_of
 
 
 def keras_parts(value: Any) -> Iterator[tuple[str, object]] | None:

@@ -10,15 +10,7 @@ from typing import Any
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.keras_parts import keras_parts
 from ipyjaxbench.frameworks.traversal import Budget
-from ipyjaxbench.usercode.objects import (
-    asked,
-    attribute,
-    attributes,
-    is_exactly,
-    is_of,
-    items_of,
-    slots,
-)
+from ipyjaxbench.usercode import asked, attribute, attributes, is_exactly, is_of, items_of, slots
 
 _MOST_LEVELS, _MOST_ITEMS = 40, 500_000
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)

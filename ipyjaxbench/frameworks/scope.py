@@ -9,10 +9,15 @@ from ipyjaxbench.frameworks.compilation import Compilation
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.traversal import Found, find_arrays, find_reach
-from ipyjaxbench.usercode.objects import asked, line_of, looked_up, package_of
-from ipyjaxbench.usercode.origin import is_users_function
-from ipyjaxbench.usercode.snippet import Snippet
-from ipyjaxbench.usercode.syntax import nodes_of
+from ipyjaxbench.usercode import (
+    Snippet,
+    asked,
+    is_users_function,
+    line_of,
+    looked_up,
+    nodes_of,
+    package_of,
+)
 
 
 class Scope:

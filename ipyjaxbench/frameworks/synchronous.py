@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.host import host_memory
 
 
 class Synchronous(Framework):

@@ -19,9 +19,7 @@ from types import (
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.introspection import names_in
-from ipyjaxbench.usercode.origin import is_users_function
+from ipyjaxbench.usercode import is_users_function, names_in, objects
 
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000

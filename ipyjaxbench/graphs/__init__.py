@@ -5,3 +5,24 @@ tracing as a `Diagnosis`. `components` are parts of graphs and what a framework 
 one; notes say what its author may not expect. Adapters make what is shown here. The magics, the
 Python API and the room `retracing` call this room.
 """
+
+from ipyjaxbench.graphs import mermaid, notes
+from ipyjaxbench.graphs.components import (
+    Break,
+    Collective,
+    Compiled,
+    Count,
+    Estimate,
+    Live,
+    Load,
+    Node,
+    Value,
+    by_line,
+    line_of,
+)
+from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix, Pitfall, UntraceableError
+from ipyjaxbench.graphs.graph import Graph, difference
+from ipyjaxbench.graphs.inspect_code import explain, inspect_call, inspect_code
+from ipyjaxbench.graphs.options import STAGES, GraphOptions
+from ipyjaxbench.graphs.protocol import GraphTracer
+from ipyjaxbench.graphs.rollback import rolled_back, roots_of

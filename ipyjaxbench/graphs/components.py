@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports import Note
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from ipyjaxbench.graphs.diagnosis import Diagnosis
-from ipyjaxbench.reports.blocks import Facts, Headline, Report
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Facts, Headline, Report, report
 
 _ALIKE = 60  # characters of two errors that are one
 

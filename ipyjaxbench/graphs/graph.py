@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs.components import Break, Compiled, Count, Estimate, Live, Value
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Note, Result
 
 
 def difference(before: "Graph", now: "Graph") -> "Graph":

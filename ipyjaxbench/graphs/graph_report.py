@@ -5,9 +5,17 @@ from collections.abc import Iterator, Sequence
 from ipyjaxbench import units
 from ipyjaxbench.graphs.components import Collective, Compiled, Count, Estimate, Value
 from ipyjaxbench.graphs.graph import Graph
-from ipyjaxbench.reports.blocks import Block, Code, Facts, Headline, Notes, Report, Table
-from ipyjaxbench.reports.note import CHANGES_MEANING
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import (
+    CHANGES_MEANING,
+    Block,
+    Code,
+    Facts,
+    Headline,
+    Notes,
+    Report,
+    Table,
+    report,
+)
 
 _MOST_NAMED = 6  # inputs that are named one by one
 _PRINTED = 10  # lines

@@ -20,10 +20,17 @@ from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import RolledBack, rolled_back, roots_in, roots_of
+from ipyjaxbench.usercode import (
+    Call,
+    Namespace,
+    Source,
+    asked,
+    attributes,
+    is_of,
+    name_of,
+    package_of,
+)
 from ipyjaxbench.usercode import call as expression
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.objects import asked, attributes, is_of, name_of, package_of
-from ipyjaxbench.usercode.snippet import Namespace, Source
 
 #: Arrays of these are taken by others.
 _NO_PROGRAMS = ("numpy", "python")

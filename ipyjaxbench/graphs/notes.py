@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
 
 
 def baked_in(shown: str, nbytes: int) -> Note:

@@ -1,11 +1,11 @@
 """What a framework offers to those who look at programs."""
 
-from ipyjaxbench.frameworks.framework import Capability
+from ipyjaxbench.frameworks import Capability
 from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode import Call
 
 
 class GraphTracer(Capability):

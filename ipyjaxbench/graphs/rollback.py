@@ -4,13 +4,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, MutableState, loaded
-from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
+from ipyjaxbench.frameworks import Checkpoint, Framework, MutableState, loaded
 from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.introspection import names_in
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.reports import Note
+from ipyjaxbench.usercode import Call, is_users_file, names_in
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """``%ipyjaxbench``."""
 
 from ipyjaxbench.command import NoOptions
-from ipyjaxbench.device.about import About, about
+from ipyjaxbench.device import About, about
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.invocation import Invocation
 

@@ -107,7 +107,7 @@ def code_awaits(
         code: what stands behind the options.
         cell: what stands below; None where the magic is a line.
     """
-    from ipyjaxbench.usercode.snippet import awaits
+    from ipyjaxbench.usercode import awaits
 
     has_code = command.takes_code or cell is not None
     if not has_code or not _KEYWORD.search(f"{code}\n{cell}"):
@@ -145,7 +145,7 @@ def _may_await() -> bool:
         if frame.f_globals.get("__name__", "").startswith("ipyjaxbench."):
             return True  # a magic of ours runs it
         if code.co_name == "run_cell":
-            from ipyjaxbench.usercode.awaiting import loop_runs
+            from ipyjaxbench.usercode import loop_runs
 
             return not loop_runs()
         if code.co_name in ENTRY:

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from ipyjaxbench.command import Command, NoOptions
-from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.device.options import DeviceOptions
-from ipyjaxbench.graphs.options import GraphOptions
-from ipyjaxbench.records.options import HistoryOptions
-from ipyjaxbench.retracing.options import TraceOptions
-from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.comparison import CompareOptions
+from ipyjaxbench.device import DeviceOptions
+from ipyjaxbench.graphs import GraphOptions
+from ipyjaxbench.records import HistoryOptions
+from ipyjaxbench.retracing import TraceOptions
+from ipyjaxbench.timing import TimeOptions
 
 TIME = Command(
     name="fwtime",

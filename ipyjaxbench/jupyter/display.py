@@ -14,7 +14,7 @@ def show(shown: object, **how: Any) -> None:
         how: for IPython's `display`.
     """
     if isinstance(shown, dict):
-        from ipyjaxbench.reports.text import spelled
+        from ipyjaxbench.reports import spelled
 
         shown = {**shown, "text/plain": spelled(shown["text/plain"])}
     try:

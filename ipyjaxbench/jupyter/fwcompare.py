@@ -3,19 +3,23 @@
 import ast
 import shlex
 
+from ipyjaxbench.comparison import (
+    ArmResult,
+    ArmSpec,
+    CompareOptions,
+    Comparison,
+    Sweep,
+    compare_snippets,
+    restored,
+    sweep_snippets,
+    values_of,
+)
 from ipyjaxbench.comparison import cell as arms
-from ipyjaxbench.comparison.arm import ArmSpec
-from ipyjaxbench.comparison.comparison import ArmResult, Comparison
-from ipyjaxbench.comparison.interleave import compare_snippets
-from ipyjaxbench.comparison.name_bindings import restored
-from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
-from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.errors import measure_until_stopped
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.muted_shell import MutedShell
-from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.usercode import Snippet
 
 
 def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:

@@ -1,17 +1,20 @@
 """``%fwdevices``."""
 
-from ipyjaxbench.device.ceilings import Ceilings
-from ipyjaxbench.device.locate import locate, survey
-from ipyjaxbench.device.measure_ceilings import ceilings
-from ipyjaxbench.device.memory import MemorySettings
-from ipyjaxbench.device.options import DeviceOptions
-from ipyjaxbench.device.placement import Placements
-from ipyjaxbench.device.set_memory import set_memory
-from ipyjaxbench.device.transfers import Transfers
-from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.device import (
+    Ceilings,
+    DeviceOptions,
+    MemorySettings,
+    Placements,
+    Transfers,
+    ceilings,
+    locate,
+    set_memory,
+    survey,
+    transfer_code,
+)
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.invocation import Invocation
-from ipyjaxbench.usercode.expressions import evaluate
+from ipyjaxbench.usercode import evaluate
 
 
 def fwdevices(

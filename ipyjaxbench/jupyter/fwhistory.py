@@ -4,9 +4,7 @@ import dataclasses
 
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.location import find_location
-from ipyjaxbench.records.history import History
-from ipyjaxbench.records.options import HistoryOptions
-from ipyjaxbench.records.query import look
+from ipyjaxbench.records import History, HistoryOptions, look
 
 
 def fwhistory(magic: Invocation[HistoryOptions]) -> History | None:

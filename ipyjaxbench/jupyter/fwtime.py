@@ -3,18 +3,14 @@
 import dataclasses
 import sys
 
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.git import revision
+from ipyjaxbench.host import Clock, revision
 from ipyjaxbench.jupyter.errors import measure_until_stopped, one_line_errors
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.location import find_location
 from ipyjaxbench.jupyter.muted_shell import MutedShell
 from ipyjaxbench.records import find_baseline
-from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.measure import measure_snippet
-from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.options import TimeOptions
-from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet, notes
+from ipyjaxbench.usercode import Snippet
 
 
 def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:

@@ -19,9 +19,8 @@ from ipyjaxbench.jupyter.autoawait import ENTRY, code_awaits
 from ipyjaxbench.jupyter.errors import one_line_errors
 from ipyjaxbench.jupyter.progress import Screen
 from ipyjaxbench.jupyter.session import Session
-from ipyjaxbench.reports.result import Result
-from ipyjaxbench.usercode.awaiting import run_in_loop, run_in_new_loop
-from ipyjaxbench.usercode.snippet import Namespace, Source
+from ipyjaxbench.reports import Result
+from ipyjaxbench.usercode import Namespace, Source, run_in_loop, run_in_new_loop
 
 Options = TypeVar("Options")
 T = TypeVar("T")

@@ -8,12 +8,16 @@ from IPython.core.error import UsageError
 
 from ipyjaxbench.command import NoOptions
 from ipyjaxbench.errors import OptionError, SnippetError
-from ipyjaxbench.graphs import mermaid
-from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
-from ipyjaxbench.graphs.graph import Graph, difference
-from ipyjaxbench.graphs.inspect_code import explain as diagnose
-from ipyjaxbench.graphs.inspect_code import inspect_code
-from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs import (
+    Diagnosis,
+    Graph,
+    GraphOptions,
+    UntraceableError,
+    difference,
+    inspect_code,
+    mermaid,
+)
+from ipyjaxbench.graphs import explain as diagnose
 from ipyjaxbench.jupyter.display import show
 from ipyjaxbench.jupyter.invocation import Invocation
 

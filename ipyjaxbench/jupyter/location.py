@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from IPython.core.interactiveshell import InteractiveShell
 
 if TYPE_CHECKING:
-    from ipyjaxbench.records.entry import Location
+    from ipyjaxbench.records import Location
 
 
 def find_location(shell: InteractiveShell) -> Location:
@@ -18,7 +18,7 @@ def find_location(shell: InteractiveShell) -> Location:
     Jupyter's server tells a kernel the notebook's path in its environment, VS Code in a name, and
     JupyterLab the cell's identifier in what it sends; others tell neither.
     """
-    from ipyjaxbench.records.entry import Location
+    from ipyjaxbench.records import Location
 
     try:
         directory = os.getcwd()

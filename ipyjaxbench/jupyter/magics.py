@@ -20,7 +20,7 @@ from ipyjaxbench.purposes import PURPOSES
 
 if TYPE_CHECKING:
     from ipyjaxbench.jupyter.session import Session
-    from ipyjaxbench.usercode.snippet import Namespace
+    from ipyjaxbench.usercode import Namespace
 
 
 #: Magic -> the module that does what it is there for, where that has another name.

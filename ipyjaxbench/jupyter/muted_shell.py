@@ -5,7 +5,7 @@ from typing import Any
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipyjaxbench.usercode.output import Muted, StandIn
+from ipyjaxbench.usercode import Muted, StandIn
 
 
 class MutedShell(Muted):

@@ -13,10 +13,10 @@ from ipyjaxbench.jupyter.settings import IpyJaxBench
 from ipyjaxbench.jupyter.trace_watcher import TraceWatcher
 
 if TYPE_CHECKING:
-    from ipyjaxbench.graphs.graph import Graph
-    from ipyjaxbench.records.store import Journal
-    from ipyjaxbench.reports.result import Result
-    from ipyjaxbench.timing.measurement import Measurement
+    from ipyjaxbench.graphs import Graph
+    from ipyjaxbench.records import Journal
+    from ipyjaxbench.reports import Result
+    from ipyjaxbench.timing import Measurement
 
 
 class Session:
@@ -51,7 +51,7 @@ class Session:
     @cached_property
     def journal(self) -> Journal:
         """Keeps measurements beside the notebook."""
-        from ipyjaxbench.records.store import Journal
+        from ipyjaxbench.records import Journal
 
         return Journal()
 
@@ -68,11 +68,10 @@ class Session:
             result: of a magic.
             name: that it was given; empty for none.
         """
-        from ipyjaxbench.host.clock import Clock
-        from ipyjaxbench.host.git import revision
+        from ipyjaxbench.host import Clock, revision
         from ipyjaxbench.jupyter.location import find_location
-        from ipyjaxbench.records.entry import entries
-        from ipyjaxbench.timing.measurement import Measurement
+        from ipyjaxbench.records import entries
+        from ipyjaxbench.timing import Measurement
 
         if name and isinstance(result, Measurement):
             self.measurements[name] = result
@@ -90,7 +89,7 @@ class Session:
         """Show below the first report of a new home where measurements are kept, and how not to."""
         if shown is self._just_kept and not self.journal.trouble:
             from ipyjaxbench.jupyter.display import show
-            from ipyjaxbench.records.store import unsaid
+            from ipyjaxbench.records import unsaid
 
             self._just_kept = None
             if words := unsaid():

@@ -1,12 +1,14 @@
 """``%trace_cached``."""
 
 from ipyjaxbench.jupyter.invocation import Invocation
-from ipyjaxbench.retracing.observe import observe_code
-from ipyjaxbench.retracing.options import TraceOptions
-from ipyjaxbench.retracing.predict import predict_code
-from ipyjaxbench.retracing.signatures import Signatures
-from ipyjaxbench.retracing.trace_log import TRACE_LOG
-from ipyjaxbench.retracing.traces import Traces
+from ipyjaxbench.retracing import (
+    TRACE_LOG,
+    Signatures,
+    TraceOptions,
+    Traces,
+    observe_code,
+    predict_code,
+)
 
 
 def trace_cached(magic: Invocation[TraceOptions]) -> Traces | Signatures | None:

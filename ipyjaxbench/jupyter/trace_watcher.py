@@ -9,7 +9,7 @@ from ipyjaxbench import units
 from ipyjaxbench.jupyter.display import show
 
 if TYPE_CHECKING:
-    from ipyjaxbench.retracing.trace_log import TraceEvent
+    from ipyjaxbench.retracing import TraceEvent
 
 #: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
 _LEARNED_FROM = ("jax", "torch", "tensorflow", "ipyjaxbench.retracing.observe")
@@ -29,7 +29,7 @@ class TraceWatcher:
 
     def switch(self, *, on: bool) -> None:
         """Show traces from now on, or no longer; those before are not shown."""
-        from ipyjaxbench.retracing.trace_log import TRACE_LOG
+        from ipyjaxbench.retracing import TRACE_LOG
 
         self.is_on = on
         self._shown = TRACE_LOG.event_count
@@ -38,8 +38,7 @@ class TraceWatcher:
         """Show what the cell that has run traced."""
         if sys.modules.keys().isdisjoint(_LEARNED_FROM):
             return
-        from ipyjaxbench.retracing.observe import keep_learning
-        from ipyjaxbench.retracing.trace_log import TRACE_LOG
+        from ipyjaxbench.retracing import TRACE_LOG, keep_learning
 
         keep_learning()  # the cell may have imported a framework
         events = TRACE_LOG.events_since(self._shown)

@@ -5,3 +5,11 @@
 notebook holds; `compare_notebooks` says what takes longer in the second of two. Nothing that was
 read is trusted or run. The magics, the Python API and the command line call this room.
 """
+
+from ipyjaxbench.records import find_baseline
+from ipyjaxbench.records.diff_notebooks import compare_notebooks
+from ipyjaxbench.records.entry import Location, entries
+from ipyjaxbench.records.history import History
+from ipyjaxbench.records.options import HistoryOptions
+from ipyjaxbench.records.query import look
+from ipyjaxbench.records.store import Journal, unsaid

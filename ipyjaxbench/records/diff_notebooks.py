@@ -5,16 +5,15 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
-from ipyjaxbench.comparison.comparison import Comparison
-from ipyjaxbench.comparison.sweep import Sweep
+from ipyjaxbench.comparison import Comparison, Sweep
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
 from ipyjaxbench.records.notebooks import NotebookRecords, Saved, read_notebook
-from ipyjaxbench.reports.blocks import Headline
-from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing.measurement import Measurement, summarize
-from ipyjaxbench.usercode.snippet import first_line
+from ipyjaxbench.reports import Headline, Result
+from ipyjaxbench.timing import Measurement
+from ipyjaxbench.timing import summarize_samples as summarize
+from ipyjaxbench.usercode import first_line
 
 
 @dataclass(frozen=True)

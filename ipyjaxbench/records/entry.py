@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ipyjaxbench import stats
-from ipyjaxbench.comparison.comparison import Comparison
-from ipyjaxbench.comparison.sweep import Sweep
+from ipyjaxbench.comparison import Comparison, Sweep
 from ipyjaxbench.record_types import Moment, NonNegativeFloat, NonNegativeInt
 from ipyjaxbench.records.environment import Environment
-from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing.baseline import Figure
-from ipyjaxbench.timing.measurement import Measurement, summarize
-from ipyjaxbench.usercode.snippet import first_line
+from ipyjaxbench.reports import Result
+from ipyjaxbench.timing import Figure, Measurement
+from ipyjaxbench.timing import summarize_samples as summarize
+from ipyjaxbench.usercode import first_line
 
 SCHEMA = 1
 _MOST_SAMPLES = 120  # evenly taken of more: a line of the store has 2 kB at most with them

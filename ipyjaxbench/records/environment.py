@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ipyjaxbench.host import conditions
-from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing import Measurement
 
 _MOST_NAMES = 8
 

@@ -4,14 +4,13 @@ import difflib
 from collections.abc import Iterable
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock
 from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.query import candidates, chosen_of
-from ipyjaxbench.timing.baseline import Against
-from ipyjaxbench.timing.measurement import Measurement, summarize
-from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.timing import Against, Measurement, TimeOptions
+from ipyjaxbench.timing import summarize_samples as summarize
 
 _MOST_NAMES = 8
 #: What a clock measures, and the option that asks for it.

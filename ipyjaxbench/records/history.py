@@ -6,7 +6,7 @@ from typing import ClassVar, overload
 
 from ipyjaxbench.record_types import Moment, NonNegativeInt
 from ipyjaxbench.records.entry import HistoryEntry
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 
 
 @dataclass(frozen=True, repr=False)

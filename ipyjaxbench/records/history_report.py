@@ -7,8 +7,7 @@ from datetime import datetime
 from ipyjaxbench import units
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
-from ipyjaxbench.reports.blocks import Block, Chart, Facts, Headline, Report, Series, Table
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Block, Chart, Facts, Headline, Report, Series, Table, report
 
 _LINES = 8  # of a picture
 _LONGEST_NAME, _LONGEST_WITH = 16, 20

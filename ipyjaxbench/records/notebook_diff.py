@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import ClassVar
 
 from ipyjaxbench.record_types import NonNegativeInt
-from ipyjaxbench.reports.result import Result
-from ipyjaxbench.timing.baseline import Change, Figure
+from ipyjaxbench.reports import Result
+from ipyjaxbench.timing import Change, Figure
 
 
 @dataclass(frozen=True)

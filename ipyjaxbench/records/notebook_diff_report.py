@@ -5,9 +5,8 @@ from pathlib import PurePath
 
 from ipyjaxbench import ratios, units
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
-from ipyjaxbench.reports.blocks import Block, Facts, Headline, Report, Table
-from ipyjaxbench.reports.result import report
-from ipyjaxbench.timing.baseline import Change
+from ipyjaxbench.reports import Block, Facts, Headline, Report, Table, report
+from ipyjaxbench.timing import Change
 
 _MOST = 8
 _NAME = 28  # characters: a row stays on one line

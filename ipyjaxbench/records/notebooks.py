@@ -8,25 +8,16 @@ from pathlib import Path
 from typing import Any, overload
 
 from ipyjaxbench.command import Command
-from ipyjaxbench.comparison.comparison import Comparison
-from ipyjaxbench.comparison.sweep import Sweep
-from ipyjaxbench.device.about import About
-from ipyjaxbench.device.ceilings import Ceilings
-from ipyjaxbench.device.memory import MemorySettings
-from ipyjaxbench.device.placement import Placements
-from ipyjaxbench.device.transfers import Transfers
+from ipyjaxbench.comparison import Comparison, Sweep
+from ipyjaxbench.device import About, Ceilings, MemorySettings, Placements, Transfers
 from ipyjaxbench.errors import OptionError, RecordError
-from ipyjaxbench.graphs.diagnosis import Diagnosis
-from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs import Diagnosis, Graph
 from ipyjaxbench.purposes import PURPOSES
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Rerun
-from ipyjaxbench.reports.blocks import Headline
-from ipyjaxbench.reports.result import MIME, Reported, Result
-from ipyjaxbench.retracing.signatures import Signatures
-from ipyjaxbench.retracing.traces import Traces
-from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.reports import MIME, Headline, Reported, Result
+from ipyjaxbench.retracing import Signatures, Traces
+from ipyjaxbench.timing import Measurement, TimeOptions
 
 #: What records can hold, by the name of its kind.
 KINDS: dict[str, type[Result]] = {

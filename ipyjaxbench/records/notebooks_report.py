@@ -4,8 +4,7 @@ from pathlib import PurePath
 
 from ipyjaxbench import units
 from ipyjaxbench.records.notebooks import NotebookRecords, Saved
-from ipyjaxbench.reports.blocks import Block, Facts, Headline, Report, Table
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Block, Facts, Headline, Report, Table, report
 
 _MOST_REFUSED = 5
 _LONGEST = 34

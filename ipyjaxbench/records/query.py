@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock
 from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import HistoryEntry, Location
 from ipyjaxbench.records.history import History

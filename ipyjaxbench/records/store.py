@@ -14,8 +14,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ipyjaxbench.host import data_dir
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock, data_dir
 from ipyjaxbench.records.entry import HistoryEntry
 
 if TYPE_CHECKING:

@@ -5,3 +5,22 @@ is what a reader must know before believing a number. A report registers itself 
 `result.report`; only `text`, `html`, `chart` and `highlight` decide how blocks look. All rooms may
 import from here but `host`; this room knows none of them.
 """
+
+from ipyjaxbench.reports.blocks import (
+    Bars,
+    Block,
+    Calls,
+    Chart,
+    Code,
+    Distribution,
+    Facts,
+    Grid,
+    Headline,
+    Notes,
+    Report,
+    Series,
+    Table,
+)
+from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.reports.result import MIME, Reported, Result, report
+from ipyjaxbench.reports.text import spelled

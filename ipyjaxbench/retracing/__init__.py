@@ -5,3 +5,12 @@ making it, and `trace_cached` and `assert_max_traces` do so in programs and test
 in what two calls differ, `trace_log` keeps what was traced in this process, and `protocol` is what
 an adapter offers for that. The magics and the Python API call this room.
 """
+
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature
+from ipyjaxbench.retracing.observe import keep_learning, observe_code
+from ipyjaxbench.retracing.options import TraceOptions
+from ipyjaxbench.retracing.predict import predict_code
+from ipyjaxbench.retracing.protocol import CallWatch, Outcome, Retracing
+from ipyjaxbench.retracing.signatures import Signatures
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceEvent
+from ipyjaxbench.retracing.traces import Traces

@@ -9,17 +9,14 @@ from typing import Any
 
 from ipyjaxbench import units
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.graphs.diagnosis import Diagnosis
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.frameworks import Program
+from ipyjaxbench.graphs import Diagnosis
+from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
 from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
-from ipyjaxbench.usercode.exceptions import one_line
-from ipyjaxbench.usercode.instrument import Site
-from ipyjaxbench.usercode.objects import asked
-from ipyjaxbench.usercode.output import OutputRecorder, Written
+from ipyjaxbench.usercode import OutputRecorder, Site, Written, asked, one_line
 
 _UNSEEN = Change("first", new="? traced before, when nobody looked")
 

@@ -10,7 +10,7 @@ from ipyjaxbench.retracing.observe import keep_learning, learns
 from ipyjaxbench.retracing.protocol import Retracing
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceEvent, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces, too_many_traces, traced_calls
-from ipyjaxbench.usercode.objects import asked, name_of
+from ipyjaxbench.usercode import asked, name_of
 
 
 class trace_cached:  # noqa: N801  used as a function is

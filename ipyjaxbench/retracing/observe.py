@@ -6,23 +6,25 @@ from dataclasses import replace
 from functools import partial
 from types import CodeType
 
-from ipyjaxbench.frameworks import Compilation, loaded
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.frameworks.eager_functions import eager_functions
-from ipyjaxbench.graphs.protocol import GraphTracer
+from ipyjaxbench.frameworks import Compilation, Program, eager_functions, loaded
+from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.retracing.call_recorder import Observer
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.protocol import Retracing
 from ipyjaxbench.retracing.second_run import Repetition
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import COSTLY, Traces, too_many_traces, traced_calls
-from ipyjaxbench.usercode import code_objects, instrument
-from ipyjaxbench.usercode.awaiting import run
-from ipyjaxbench.usercode.exceptions import one_line
-from ipyjaxbench.usercode.instrument_copies import Copies
-from ipyjaxbench.usercode.origin import is_users_function
-from ipyjaxbench.usercode.output import OutputRecorder
-from ipyjaxbench.usercode.snippet import Namespace, Source
+from ipyjaxbench.usercode import (
+    Copies,
+    Namespace,
+    OutputRecorder,
+    Source,
+    code_objects,
+    instrument,
+    is_users_function,
+    one_line,
+    run,
+)
 
 
 class Observed:

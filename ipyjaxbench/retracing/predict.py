@@ -12,8 +12,7 @@ from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces
-from ipyjaxbench.usercode.objects import asked
-from ipyjaxbench.usercode.snippet import Namespace, Source
+from ipyjaxbench.usercode import Namespace, Source, asked
 
 _STATES = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}
 _DEFINITIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.frameworks.framework import Capability
+from ipyjaxbench.frameworks import Capability, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
 
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.frameworks.scope import Scope
-from ipyjaxbench.timing.isolation import Donated, all_alive
-from ipyjaxbench.usercode.snippet import Namespace, Snippet, Source
+from ipyjaxbench.frameworks import Scope, loaded
+from ipyjaxbench.timing import Donated, all_alive
+from ipyjaxbench.usercode import Namespace, Snippet, Source
 
 
 class Repetition:

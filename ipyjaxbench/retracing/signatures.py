@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 from ipyjaxbench.retracing.cache_key import Change, Signature, closest
 from ipyjaxbench.retracing.trace_log import TraceLog
 

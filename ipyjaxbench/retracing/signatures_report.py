@@ -1,8 +1,7 @@
 """How signatures are told: a line for each, with why it was traced."""
 
 from ipyjaxbench import units
-from ipyjaxbench.reports.blocks import Calls, Headline, Report
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Calls, Headline, Report, report
 from ipyjaxbench.retracing.signatures import Signatures
 
 _MOST = 50  # signatures that are shown

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.snippet import Namespace, Source
+from ipyjaxbench.usercode import Namespace, Source, objects
 
 _NUMBERS = (bool, int, float, complex)
 _PLAIN = (*_NUMBERS, str, bytes, type(None), type(...))

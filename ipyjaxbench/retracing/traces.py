@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from ipyjaxbench import units
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.frameworks.compilation import Program
+from ipyjaxbench.frameworks import Program
 from ipyjaxbench.record_types import NonNegativeFloat, PositiveInt
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Result
 from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.retracing.trace_log import TraceEvent
 

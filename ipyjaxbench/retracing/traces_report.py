@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.reports import Block, Calls, Facts, Headline, Report, report
 from ipyjaxbench.retracing.traces import TracedCall, Traces
 
 _FIRST, _LAST = 28, 8  # lines of calls that are shown

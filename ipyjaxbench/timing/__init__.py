@@ -5,3 +5,32 @@ puts back what they changed; `steady_state` warms up and takes samples with the 
 makes; `validity` holds what may mislead. The comparison calls the same functions. `protocol` is
 what an adapter offers beyond waiting. The magics, the Python API and the comparison call this room.
 """
+
+from ipyjaxbench.timing import first_call, notes, verdict
+from ipyjaxbench.timing.baseline import Against, Change, Figure
+from ipyjaxbench.timing.device_time import Interval, Profile
+from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, rebound
+from ipyjaxbench.timing.measure import (
+    ignore_progress,
+    make_steady,
+    measure_snippet,
+    review,
+    summarize,
+)
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.measurement import summarize as summarize_samples
+from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.timing.protocol import Caveats, Profiler
+from ipyjaxbench.timing.rewind import Rewind
+from ipyjaxbench.timing.session import (
+    LaterCalls,
+    Session,
+    make_first_call,
+    open_session,
+    plan_calls,
+    restore,
+)
+from ipyjaxbench.timing.steady_state import OnProgress, Steady, gc_paused
+from ipyjaxbench.timing.validity import notes as validity_notes
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
+from ipyjaxbench.timing.verdict import NO_FIGURE

@@ -8,13 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from ipyjaxbench.frameworks import Compilation, Framework, find_arrays
-from ipyjaxbench.frameworks.scope import Scope
+from ipyjaxbench.frameworks import Compilation, Framework, Scope, find_arrays
 from ipyjaxbench.timing.first_call import Counterpart
 from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.usercode.objects import asked, is_exactly, looked_up
-from ipyjaxbench.usercode.snippet import Snippet
-from ipyjaxbench.usercode.syntax import only_value
+from ipyjaxbench.usercode import Snippet, asked, is_exactly, looked_up, only_value
 
 _MAX_REMEMBERED = 500  # figures remembered; the oldest go first
 _NO_STEADY_STATE = ("ONCE", "RECOMPILES")

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.frameworks import Framework, Wait
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.isolation import all_alive
 from ipyjaxbench.timing.runner import Calls, TimedCall
 from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
-from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.usercode import Snippet
 
 
 class CallPlan:

@@ -10,9 +10,15 @@ from types import FunctionType, GeneratorType, ModuleType
 from typing import cast
 
 from ipyjaxbench.frameworks import Framework, MutableState, find_arrays, is_unreadable
-from ipyjaxbench.usercode.objects import attributes, is_exactly, is_of
-from ipyjaxbench.usercode.snippet import Snippet
-from ipyjaxbench.usercode.syntax import arguments, nodes_of, root_name
+from ipyjaxbench.usercode import (
+    Snippet,
+    arguments,
+    attributes,
+    is_exactly,
+    is_of,
+    nodes_of,
+    root_name,
+)
 
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset)
 _CONTAINERS = (list, bytearray, deque, array)

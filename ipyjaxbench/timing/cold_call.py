@@ -3,13 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
-from ipyjaxbench.frameworks import ColdCall, Compilation, Framework
-from ipyjaxbench.frameworks.scope import Scope
+from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope
 from ipyjaxbench.timing.first_call import FirstCall
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.usercode.exceptions import one_line
-from ipyjaxbench.usercode.objects import asked
-from ipyjaxbench.usercode.snippet import Namespace, Snippet
+from ipyjaxbench.usercode import Namespace, Snippet, asked, one_line
 
 
 def make_cold_call(

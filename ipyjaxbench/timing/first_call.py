@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ipyjaxbench import units
-from ipyjaxbench.frameworks.compilation import UNNAMED, Program
+from ipyjaxbench.frameworks import UNNAMED, Program
 from ipyjaxbench.record_types import NonNegativeFloat
 
 _PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen

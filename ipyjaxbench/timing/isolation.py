@@ -6,8 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.frameworks import Compilation, Framework, MutableState, find_arrays
-from ipyjaxbench.usercode.objects import asked
-from ipyjaxbench.usercode.snippet import Namespace, Snippet
+from ipyjaxbench.usercode import Namespace, Snippet, asked
 
 _MISSING = object()
 

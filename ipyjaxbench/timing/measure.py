@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 from ipyjaxbench.errors import Interrupted
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.host import Clock
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import break_even, cold_call, measure_roofline, profiled_pass
 from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.first_call import FirstCall
@@ -20,8 +20,7 @@ from ipyjaxbench.timing.session import (
 )
 from ipyjaxbench.timing.steady_state import OnProgress, Steady
 from ipyjaxbench.timing.validity import checks
-from ipyjaxbench.usercode.output import Muted
-from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.usercode import Muted, Snippet
 
 _MIN_BYTES_TO_ASK = 100_000_000  # of results, from which on the free memory is looked at
 

@@ -12,23 +12,26 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import NamedTuple
 
-from ipyjaxbench.device import measure_ceilings
-from ipyjaxbench.device.ceilings import BUSY, Ceiling
-from ipyjaxbench.device.ceilings_store import any_of
+from ipyjaxbench.device import BUSY, Ceiling, any_of, measure_ceilings
 from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, find_reach
-from ipyjaxbench.graphs.components import Load
-from ipyjaxbench.graphs.protocol import GraphTracer
-from ipyjaxbench.graphs.rollback import rolled_back, roots_of
+from ipyjaxbench.graphs import GraphTracer, Load, rolled_back, roots_of
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.roofline import Roofline
 from ipyjaxbench.timing.validity import notes
+from ipyjaxbench.usercode import (
+    Call,
+    Muted,
+    OutOfTimeError,
+    Snippet,
+    Source,
+    arguments,
+    is_plain,
+    is_users_file,
+    is_users_function,
+    only_value,
+    within,
+)
 from ipyjaxbench.usercode import call as expression
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.deadline import OutOfTimeError, within
-from ipyjaxbench.usercode.origin import is_users_file, is_users_function
-from ipyjaxbench.usercode.output import Muted
-from ipyjaxbench.usercode.snippet import Snippet, Source
-from ipyjaxbench.usercode.syntax import arguments, is_plain, only_value
 
 _TRACE_SECONDS = 3.0  # for tracing code of the user's: a framework's tracer may have to be loaded
 _MIN_REPORTED_SHARE = 0.01  # a smaller share of a ceiling would only distract

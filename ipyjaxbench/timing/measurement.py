@@ -7,19 +7,16 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from ipyjaxbench import stats, units
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.host.causes import causes
-from ipyjaxbench.host.conditions import Conditions
+from ipyjaxbench.frameworks import Placement, Program
+from ipyjaxbench.host import Conditions, causes
 from ipyjaxbench.record_types import Digits, NonNegativeFloat, NonNegativeInt, PositiveInt
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports import Note, Result
 from ipyjaxbench.timing import verdict
 from ipyjaxbench.timing.baseline import Against, Figure
 from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.first_call import Counterpart, FirstCall
 from ipyjaxbench.timing.roofline import Roofline
-from ipyjaxbench.usercode.snippet import first_line
+from ipyjaxbench.usercode import first_line
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,15 +3,23 @@
 from collections.abc import Iterator
 
 from ipyjaxbench import ratios, stats, units
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.reports.blocks import Block, Distribution, Facts, Headline, Notes, Report, Table
-from ipyjaxbench.reports.note import CHANGES_MEANING
-from ipyjaxbench.reports.result import report
+from ipyjaxbench.frameworks import Placement
+from ipyjaxbench.reports import (
+    CHANGES_MEANING,
+    Block,
+    Distribution,
+    Facts,
+    Headline,
+    Notes,
+    Report,
+    Table,
+    report,
+)
 from ipyjaxbench.timing import first_call, verdict
 from ipyjaxbench.timing.baseline import Change
 from ipyjaxbench.timing.device_time import ProfiledPass, longest, not_told
 from ipyjaxbench.timing.measurement import Measurement, median_with_interval, summarize
-from ipyjaxbench.usercode.snippet import first_line
+from ipyjaxbench.usercode import first_line
 
 _TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
 _DIFFERS = 0.9  # throughput and dispatch are shown where they are below this share of latency

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.reports.note import CHANGES_MEANING, Note
+from ipyjaxbench.reports import CHANGES_MEANING, Note
 
 _WORTH_WAITING_SECONDS = 60.0  # seconds
 _MAX_NAMED = 4  # of all that was put back

@@ -9,7 +9,7 @@ from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.protocol import Profiler
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
-from ipyjaxbench.usercode.exceptions import one_line
+from ipyjaxbench.usercode import one_line
 
 _PROFILED_NS = 20_000_000
 _MAX_CALLS = 50

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from ipyjaxbench.frameworks.framework import Capability
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.frameworks import Capability
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.device_time import Profile
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 

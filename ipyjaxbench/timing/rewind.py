@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Held
-from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.frameworks import Checkpoint, Held
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.runner import Calls
 

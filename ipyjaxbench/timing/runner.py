@@ -7,10 +7,10 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import CompilationWatch, Wait
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock
 from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
 from ipyjaxbench.timing.synchronize import Drain, leaves_work
-from ipyjaxbench.usercode.snippet import Loop, Snippet, Source
+from ipyjaxbench.usercode import Loop, Snippet, Source
 
 _LOOP_TURNS, _LOOP_READINGS = 1000, 9
 _CONVINCING_ANSWERS = (

@@ -4,13 +4,18 @@ import dataclasses
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from ipyjaxbench.frameworks import Compilation, Framework, loaded
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.scope import Scope, placements
-from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.frameworks import (
+    Checkpoint,
+    Compilation,
+    Framework,
+    Placement,
+    Program,
+    Scope,
+    loaded,
+    placements,
+)
+from ipyjaxbench.host import Clock
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.call_setup import CallPlan, values_to_reset
 from ipyjaxbench.timing.changes import Changes
@@ -24,8 +29,7 @@ from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover import Carryover
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
-from ipyjaxbench.usercode.output import Muted
-from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.usercode import Muted, Snippet
 
 _CLOCKS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
 _MIN_REPORTED_WAIT_NS = 1_000_000

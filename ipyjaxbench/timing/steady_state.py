@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.conditions import Conditions, Meter
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.host import Clock, Conditions, Meter
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes, sampling
 from ipyjaxbench.timing.call_kinds import Kinds
 from ipyjaxbench.timing.call_setup import CallPlan

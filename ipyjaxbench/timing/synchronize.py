@@ -5,7 +5,7 @@ from typing import Any
 
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Wait, find_arrays
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock
 
 #: Work that its value does not show matters from this share of a call on.
 _MIN_LEFT_SHARE = 0.05

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock
 
 _CLOCK = Clock.elapsed()
 

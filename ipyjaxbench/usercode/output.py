@@ -7,7 +7,7 @@ from collections.abc import Callable
 from io import TextIOBase
 from typing import Any, BinaryIO
 
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
 
 #: When something was written, in seconds, and what.

@@ -13,10 +13,8 @@ from jax.sharding import Sharding as JaxSharding
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax import devices as devices_here
 from ipyjaxbench.adapters.jax.placement import dtype_of, name_of, placed
-from ipyjaxbench.device.placement import ArrayPlacement, Weight
-from ipyjaxbench.device.protocol import ArrayInspector
-from ipyjaxbench.device.sharding import Region, Shard, Sharding
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Region, Shard, Sharding, Weight
+from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import objects
 
 _CONVERSIONS = 5

@@ -12,11 +12,10 @@ import jax
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
 from ipyjaxbench.adapters.shared import matmul_precision
-from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
-from ipyjaxbench.timing.protocol import Caveats
-from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.timing.validity.code_facts import CodeFacts
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.timing import Caveats, CodeFacts
+from ipyjaxbench.timing import validity_notes as notes
 
 _SLOW_FIRST = "tracing and compiling take longer, which the first call pays for"
 _WAITS = "every result is waited for and checked, before Python goes on"

@@ -13,15 +13,8 @@ from ipyjaxbench.adapters.jax.compile_events import Events, phases_of, programs_
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.placement import name_of
-from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.frameworks.compilation import (
-    ColdCall,
-    Compilation,
-    CompilationWatch,
-    Program,
-    Work,
-)
-from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.device import DeviceInventory
+from ipyjaxbench.frameworks import ColdCall, Compilation, CompilationWatch, Framework, Program, Work
 from ipyjaxbench.usercode import objects
 
 #: No user has these numbers, and each call gets one of its own.

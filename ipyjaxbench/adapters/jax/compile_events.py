@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import jax.monitoring
 from jax._src import monitoring
 
-from ipyjaxbench.frameworks.compilation import UNNAMED, Program
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.frameworks import UNNAMED, Program
+from ipyjaxbench.host import Clock
 
 _CLOCK = Clock.elapsed()
 _TRACE = "/jax/core/compile/jaxpr_trace_duration"

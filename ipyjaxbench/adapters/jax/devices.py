@@ -12,12 +12,16 @@ from jax._src import xla_bridge
 from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
 from ipyjaxbench.adapters.jax.placement import name_of
 from ipyjaxbench.adapters.jax.synchronization import local_devices
-from ipyjaxbench.device.inventory import Device, FrameworkDevices
-from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting, too_late
-from ipyjaxbench.device.microbenchmarks import Probe
-from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.host import nvml
-from ipyjaxbench.host.system import in_words, usable_cpus
+from ipyjaxbench.device import (
+    MEMORY_VARIABLES,
+    Device,
+    DeviceInventory,
+    FrameworkDevices,
+    MemorySetting,
+    Probe,
+    too_late,
+)
+from ipyjaxbench.host import in_words, nvml, usable_cpus
 
 _GPUS = ("gpu", "cuda", "rocm")
 

@@ -9,9 +9,8 @@ from jax._src import xla_bridge
 
 from ipyjaxbench.adapters.jax import placement as places
 from ipyjaxbench.adapters.jax import synchronization
-from ipyjaxbench.frameworks.framework import Framework, Wait
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.frameworks import Framework, Placement, Wait
+from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import objects
 
 _HERE = "ipyjaxbench.adapters.jax"

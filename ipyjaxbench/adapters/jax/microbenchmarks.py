@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from ipyjaxbench.device.microbenchmarks import Probe, Run
+from ipyjaxbench.device import Probe, Run
 
 
 class JaxProbe(Probe):

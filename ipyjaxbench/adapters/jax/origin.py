@@ -10,7 +10,7 @@ from types import CodeType, FrameType, TracebackType
 
 import jax
 
-from ipyjaxbench.usercode.origin import GENERATED, PACKAGE, is_users_file
+from ipyjaxbench.usercode import GENERATED, PACKAGE, is_users_file
 
 _NOT_SHOWN = (PACKAGE, f"{Path(jax.__file__).parent}{os.sep}", *GENERATED)  # of libraries' lines
 _NO_FILE = "<string>"  # code that a library makes, as `dataclasses` does, or that `exec` was given

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.usercode import objects
 
 _CONVERSIONS = 5

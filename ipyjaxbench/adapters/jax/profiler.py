@@ -10,9 +10,8 @@ import jax
 import jax.profiler
 
 from ipyjaxbench.adapters.shared import xplane
-from ipyjaxbench.host.system import TAKEN, in_words
-from ipyjaxbench.timing.device_time import Profile
-from ipyjaxbench.timing.protocol import Profiler
+from ipyjaxbench.host import TAKEN, in_words
+from ipyjaxbench.timing import Profile, Profiler
 
 
 class JaxProfiler(Profiler):

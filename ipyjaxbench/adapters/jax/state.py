@@ -7,10 +7,8 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.frameworks.state.protocol import MutableState
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import Given, State
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.frameworks import Given, MutableState, Room, State
+from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import objects
 
 _REF: Any = getattr(jax, "Ref", None)  # since 0.8

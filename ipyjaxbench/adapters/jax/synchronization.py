@@ -9,8 +9,8 @@ import numpy as np
 from jax._src import xla_bridge
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.frameworks.framework import Wait
-from ipyjaxbench.usercode.objects import is_opaque
+from ipyjaxbench.frameworks import Wait
+from ipyjaxbench.usercode import is_opaque
 
 
 class InFlight:

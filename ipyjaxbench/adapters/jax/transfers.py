@@ -11,7 +11,7 @@ from jax._src import array as jax_array
 from jax._src.interpreters import pxla
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.device.protocol import (
+from ipyjaxbench.device import (
     HOST,
     KEPT,
     SHARES,
@@ -24,10 +24,9 @@ from ipyjaxbench.device.protocol import (
     module_of,
     name_of,
     receiver,
+    short,
 )
-from ipyjaxbench.device.sharding import short
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.host import Clock, host_memory
 from ipyjaxbench.usercode import objects
 
 _now = Clock.elapsed().now

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 from greenlet import getcurrent, greenlet
 
-from ipyjaxbench.usercode.objects import is_opaque
+from ipyjaxbench.usercode import is_opaque
 
 
 def leaves(tree: Any) -> list[Any]:

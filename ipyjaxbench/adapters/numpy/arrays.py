@@ -9,8 +9,7 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.numpy.framework import HOST, dtype_of
 from ipyjaxbench.adapters.numpy.state import owner
 from ipyjaxbench.adapters.shared import strides
-from ipyjaxbench.device.placement import ArrayPlacement, Weight
-from ipyjaxbench.device.protocol import ArrayInspector
+from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Weight
 from ipyjaxbench.usercode import objects
 
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ipyjaxbench.adapters.numpy.microbenchmarks import NumPyProbe
-from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.device import DeviceInventory
 
 
 class NumPyDevices(DeviceInventory):

@@ -4,8 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.synchronous import Synchronous
+from ipyjaxbench.frameworks import Placement, Synchronous
 
 HOST = ("cpu",)
 _HERE = "ipyjaxbench.adapters.numpy"

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ipyjaxbench.device.microbenchmarks import Probe, Run
+from ipyjaxbench.device import Probe, Run
 
 
 class NumPyProbe(Probe):

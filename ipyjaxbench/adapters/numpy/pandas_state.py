@@ -3,9 +3,7 @@
 import sys
 from typing import Any
 
-from ipyjaxbench.frameworks.state import mappings
-from ipyjaxbench.frameworks.state.containers import Names
-from ipyjaxbench.frameworks.state.undo import State
+from ipyjaxbench.frameworks import Names, State, mappings
 from ipyjaxbench.usercode import objects
 
 _KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ipyjaxbench.adapters.shared import strides
-from ipyjaxbench.graphs.components import Load
-from ipyjaxbench.graphs.protocol import GraphTracer
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.timing.protocol import Caveats
-from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.timing.validity.code_facts import CodeFacts
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.graphs import GraphTracer, Load
+from ipyjaxbench.reports import Note
+from ipyjaxbench.timing import Caveats, CodeFacts
+from ipyjaxbench.timing import validity_notes as notes
+from ipyjaxbench.usercode import Call
 
 _BLAS = ("float32", "float64", "complex64", "complex128")
 _PRODUCTS = ("dot", "matmul")

@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ipyjaxbench.frameworks.state.containers import names_of
-from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import Draws, State
-from ipyjaxbench.host.system import host_memory, of_kind
+from ipyjaxbench.frameworks import Draws, MutableState, Restore, Room, State, names_of
+from ipyjaxbench.host import host_memory, of_kind
 
 _PAGE = 4096  # bytes
 

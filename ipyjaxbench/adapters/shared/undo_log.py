@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Self
 
-from ipyjaxbench.frameworks.state import mappings
-from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, names_of
-from ipyjaxbench.frameworks.state.undo import Draws, State
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.introspection import names_in, parts_of_callable
-from ipyjaxbench.usercode.origin import is_users_class, is_users_function, is_users_module
+from ipyjaxbench.frameworks import Draws, Entries, Items, Names, State, mappings, names_of
+from ipyjaxbench.usercode import (
+    is_users_class,
+    is_users_function,
+    is_users_module,
+    names_in,
+    objects,
+    parts_of_callable,
+)
 
 _MOST_ENTERED, _MOST_COPIED = 10_000, 100_000  # items of a container
 _ATOMS = (bool, int, float, complex, str, bytes, type(None), ModuleType)

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ipyjaxbench.timing.device_time import Interval
+from ipyjaxbench.timing import Interval
 
 HOST = "/host:CPU"
 _DEVICE = re.compile(r"/device:([A-Z]+):(\d+)")

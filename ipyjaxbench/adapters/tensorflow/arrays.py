@@ -6,9 +6,7 @@ import tensorflow as tf
 from tensorflow.python.framework import ops
 
 from ipyjaxbench.adapters.tensorflow.devices import name_of
-from ipyjaxbench.device.placement import ArrayPlacement, Weight
-from ipyjaxbench.device.protocol import ArrayInspector
-from ipyjaxbench.device.sharding import Shard, Sharding
+from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Shard, Sharding, Weight
 
 
 class TensorFlowArrays(ArrayInspector):

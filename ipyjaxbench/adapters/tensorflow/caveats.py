@@ -11,11 +11,10 @@ from tensorflow.python.framework import config
 from tensorflow.python.profiler import profiler_v2
 
 from ipyjaxbench.adapters.shared import matmul_precision
-from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.reports.note import GOOD_TO_KNOW, Note
-from ipyjaxbench.timing.protocol import Caveats
-from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.timing.validity.code_facts import CodeFacts
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.reports import GOOD_TO_KNOW, Note
+from ipyjaxbench.timing import Caveats, CodeFacts
+from ipyjaxbench.timing import validity_notes as notes
 
 
 class TensorFlowCaveats(Caveats):

@@ -9,13 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
-from ipyjaxbench.frameworks.compilation import (
-    UNNAMED,
-    ColdCall,
-    Compilation,
-    CompilationWatch,
-    Program,
-)
+from ipyjaxbench.frameworks import UNNAMED, ColdCall, Compilation, CompilationWatch, Program
 from ipyjaxbench.usercode import objects
 
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
 from ipyjaxbench.adapters.tensorflow import functions
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.usercode import is_users_file
 
 #: Gets each new concrete function.
 Listener = Callable[[Any], None]

@@ -12,12 +12,8 @@ from tensorflow.python.eager import context as tf_context
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow import gpu_memory
 from ipyjaxbench.adapters.tensorflow.microbenchmarks import TensorFlowProbe
-from ipyjaxbench.device.inventory import Device, FrameworkDevices
-from ipyjaxbench.device.memory import MemorySetting
-from ipyjaxbench.device.microbenchmarks import Probe
-from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.host import nvml
-from ipyjaxbench.host.system import in_words, usable_cpus
+from ipyjaxbench.device import Device, DeviceInventory, FrameworkDevices, MemorySetting, Probe
+from ipyjaxbench.host import in_words, nvml, usable_cpus
 
 _GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"
 _SET = "tf.config.experimental.set_memory_growth(gpu, True)"

@@ -10,9 +10,8 @@ from tensorflow.python.eager import context as tf_context
 from ipyjaxbench.adapters.tensorflow import placement as places
 from ipyjaxbench.adapters.tensorflow.compilation import tracing_seconds
 from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
-from ipyjaxbench.frameworks.framework import Framework, Wait
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.frameworks import Framework, Placement, Wait
+from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import objects
 
 _HERE = "ipyjaxbench.adapters.tensorflow"

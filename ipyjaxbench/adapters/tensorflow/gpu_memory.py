@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench import units
-from ipyjaxbench.device.memory import MemorySetting, too_late
+from ipyjaxbench.device import MemorySetting, too_late
 from ipyjaxbench.host import nvml
 
 _NAME = "tensorflow"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ipyjaxbench.device.microbenchmarks import Probe, Run
+from ipyjaxbench.device import Probe, Run
 
 
 class TensorFlowProbe(Probe):

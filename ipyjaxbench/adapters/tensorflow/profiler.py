@@ -10,9 +10,8 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.shared import xplane
 from ipyjaxbench.adapters.shared.stderr import without_lines
-from ipyjaxbench.host.system import TAKEN, in_words
-from ipyjaxbench.timing.device_time import Profile
-from ipyjaxbench.timing.protocol import Profiler
+from ipyjaxbench.host import TAKEN, in_words
+from ipyjaxbench.timing import Profile, Profiler
 
 _EAGER = "EagerLocalExecute: "
 #: What the profiler says of itself; the level from which it does is read once, at the import.

@@ -9,10 +9,8 @@ import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
-from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import State
-from ipyjaxbench.host.system import host_memory, of_kind
+from ipyjaxbench.frameworks import MutableState, Restore, Room, State
+from ipyjaxbench.host import host_memory, of_kind
 from ipyjaxbench.usercode import objects
 
 

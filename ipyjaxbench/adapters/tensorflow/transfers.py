@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import constant_op, ops
 
-from ipyjaxbench.device.protocol import (
+from ipyjaxbench.device import (
     HOST,
     SHARES,
     Crossing,
@@ -19,7 +19,7 @@ from ipyjaxbench.device.protocol import (
     module_of,
     name_of,
 )
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import objects
 
 _now = Clock.elapsed().now

@@ -10,8 +10,7 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.adapters.torch import sharding as meshes
 from ipyjaxbench.adapters.torch.placement import NOT_TOLD, has_no_numbers, is_shape, shape_of
-from ipyjaxbench.device.placement import ArrayPlacement, Weight
-from ipyjaxbench.device.protocol import ArrayInspector
+from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Weight
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _USUAL = ("Tensor", "Parameter", "Buffer", "DTensor")

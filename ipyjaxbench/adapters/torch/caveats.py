@@ -7,11 +7,10 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.shared import matmul_precision
-from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.reports.note import GOOD_TO_KNOW, Note
-from ipyjaxbench.timing.protocol import Caveats
-from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.timing.validity.code_facts import CodeFacts
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.reports import GOOD_TO_KNOW, Note
+from ipyjaxbench.timing import Caveats, CodeFacts
+from ipyjaxbench.timing import validity_notes as notes
 
 #: Where one of these is in the code, it makes a backward pass.
 _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_and_grad"}

@@ -9,14 +9,8 @@ from typing import Any, NamedTuple
 import torch
 
 from ipyjaxbench.adapters.torch.compile_events import Record, is_loaded, spell
-from ipyjaxbench.frameworks.compilation import (
-    UNNAMED,
-    ColdCall,
-    Compilation,
-    CompilationWatch,
-    Program,
-)
-from ipyjaxbench.usercode.objects import attributes
+from ipyjaxbench.frameworks import UNNAMED, ColdCall, Compilation, CompilationWatch, Program
+from ipyjaxbench.usercode import attributes
 
 _EMPTIED = "inductor's caches in memory were emptied, those on disk kept"
 _FRAME = "_compile.compile_inner"

@@ -11,12 +11,15 @@ import torch
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
-from ipyjaxbench.device.inventory import Device, FrameworkDevices
-from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting
-from ipyjaxbench.device.microbenchmarks import Probe
-from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.host import nvml
-from ipyjaxbench.host.system import in_words
+from ipyjaxbench.device import (
+    MEMORY_VARIABLES,
+    Device,
+    DeviceInventory,
+    FrameworkDevices,
+    MemorySetting,
+    Probe,
+)
+from ipyjaxbench.host import in_words, nvml
 
 _SETTING = "PYTORCH_CUDA_ALLOC_CONF"
 _MUCH = 0.1  # of what is reserved

@@ -7,9 +7,8 @@ import torch
 
 from ipyjaxbench.adapters.torch import devices, sharding
 from ipyjaxbench.adapters.torch import placement as places
-from ipyjaxbench.frameworks.framework import Framework, Wait
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.host.system import host_memory
+from ipyjaxbench.frameworks import Framework, Placement, Wait
+from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import objects
 
 _HERE = "ipyjaxbench.adapters.torch"

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.device.microbenchmarks import Probe, Run
+from ipyjaxbench.device import Probe, Run
 
 
 class TorchProbe(Probe):

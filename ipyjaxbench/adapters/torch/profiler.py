@@ -9,9 +9,8 @@ import torch
 
 from ipyjaxbench.adapters.shared.stderr import without_lines
 from ipyjaxbench.adapters.torch import devices
-from ipyjaxbench.host.system import TAKEN, in_words
-from ipyjaxbench.timing.device_time import Interval, Profile
-from ipyjaxbench.timing.protocol import Profiler
+from ipyjaxbench.host import TAKEN, in_words
+from ipyjaxbench.timing import Interval, Profile, Profiler
 
 #: What the profiler's library logs, as "USDT:2026-11-21 06:38:36 29:29 Handler.cpp:52] start".
 _LOGGED = re.compile(rb"[A-Z]+:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+:\d+ \w+\.cpp:\d+\]")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench import units
-from ipyjaxbench.device.sharding import Region, Shard, Sharding
+from ipyjaxbench.device import Region, Shard, Sharding
 from ipyjaxbench.usercode import objects
 
 

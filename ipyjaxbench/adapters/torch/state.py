@@ -7,11 +7,8 @@ import torch
 
 from ipyjaxbench.adapters.torch import devices
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory
-from ipyjaxbench.frameworks.state.containers import names_of
-from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import Draws, State
-from ipyjaxbench.host.system import host_memory, of_kind
+from ipyjaxbench.frameworks import Draws, MutableState, Restore, Room, State, names_of
+from ipyjaxbench.host import host_memory, of_kind
 from ipyjaxbench.usercode import objects
 
 #: Of their classes' modules: what they hold goes with processes and threads.

@@ -10,8 +10,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import trees
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.objects import is_exactly, is_of
+from ipyjaxbench.usercode import Call, is_exactly, is_of
 
 
 def on_copies(call: Call) -> Call:

@@ -8,16 +8,8 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import devices, trees
-from ipyjaxbench.device.protocol import (
-    HOST,
-    SHARES,
-    Crossing,
-    CrossingWatch,
-    Tell,
-    TransferWatch,
-    module_of,
-)
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.device import HOST, SHARES, Crossing, CrossingWatch, Tell, TransferWatch, module_of
+from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import objects
 
 _now = Clock.elapsed().now

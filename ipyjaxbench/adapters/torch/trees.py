@@ -5,7 +5,7 @@ from typing import Any
 
 from torch.utils import _pytree as pytree
 
-from ipyjaxbench.usercode.objects import is_opaque
+from ipyjaxbench.usercode import is_opaque
 
 
 def leaves(tree: Any) -> list[Any]:

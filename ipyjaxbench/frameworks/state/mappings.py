@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from types import CellType, MemberDescriptorType
 from typing import Any
 
-from ipyjaxbench.usercode import inline_values, objects
-from ipyjaxbench.usercode.classes import defined
+from ipyjaxbench.usercode import defined, inline_values, objects
 
 
 class Place(ABC):

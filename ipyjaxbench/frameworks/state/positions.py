@@ -17,9 +17,8 @@ from typing import Any
 
 from ipyjaxbench.frameworks.state.room import Room
 from ipyjaxbench.frameworks.state.undo import State, all_same
-from ipyjaxbench.host.system import host_memory
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.origin import is_users_class
+from ipyjaxbench.host import host_memory
+from ipyjaxbench.usercode import is_users_class, objects
 
 _GENERATORS = (GeneratorType, CoroutineType, AsyncGeneratorType)
 _FRAMES = ("gi_frame", "cr_frame", "ag_frame")

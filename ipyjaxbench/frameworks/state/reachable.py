@@ -23,15 +23,16 @@ from ipyjaxbench.frameworks.state.positions import positions
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.room import Room
 from ipyjaxbench.frameworks.state.undo import Buffer, Draws, State
-from ipyjaxbench.host.system import host_memory
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.introspection import names_in, parts_of_callable
-from ipyjaxbench.usercode.objects import asked
-from ipyjaxbench.usercode.origin import (
+from ipyjaxbench.host import host_memory
+from ipyjaxbench.usercode import (
+    asked,
     is_users_class,
     is_users_function,
     is_users_module,
+    names_in,
     names_of_module,
+    objects,
+    parts_of_callable,
 )
 
 _ATOMS = frozenset(

@@ -7,11 +7,10 @@ from concurrent.futures import thread as pools
 from pathlib import Path
 from types import CodeType, FrameType
 
-from ipyjaxbench.host import procfs
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.host import Clock, procfs
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.usercode import is_users_file
 
 _ROOT = Path("/")
 _WAKING_SECONDS = 0.002  # seconds that a thread of a pool may take to begin with what it was given

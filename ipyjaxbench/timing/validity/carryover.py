@@ -13,17 +13,12 @@ from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, 
 from typing import Any, cast
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework, find_arrays
-from ipyjaxbench.frameworks.scope import Scope
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.frameworks import Framework, Scope, find_arrays
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.changes import handed_on
 from ipyjaxbench.timing.validity import notes as validity_notes
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.objects import looked_up
-from ipyjaxbench.usercode.origin import is_users_function
-from ipyjaxbench.usercode.snippet import Snippet
-from ipyjaxbench.usercode.syntax import nodes_of
+from ipyjaxbench.usercode import Snippet, is_users_function, looked_up, nodes_of, objects
 
 _SIZED = (list, dict, set, bytearray, deque)
 #: They are the same object in every call without anyone having kept them.

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import CoroutineType
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.scope import Scope
-from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.frameworks import Checkpoint, Framework, Placement, Scope
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes, verdict
 from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.runner import Calls, cost_per_turn
@@ -28,10 +25,7 @@ from ipyjaxbench.timing.validity.host_copies import (
     check_copies,
     converted_arrays,
 )
-from ipyjaxbench.usercode.objects import module_of, package_of
-from ipyjaxbench.usercode.origin import is_users_function
-from ipyjaxbench.usercode.output import Muted
-from ipyjaxbench.usercode.snippet import Snippet
+from ipyjaxbench.usercode import Muted, Snippet, is_users_function, module_of, package_of
 
 _UNSYNCHRONISED_RATIO = 1.5
 _MIN_SAMPLES = 3  # samples for a Note that changes what a figure means

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import CodeType, FunctionType
 
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.usercode.syntax import arguments, nodes_of
+from ipyjaxbench.frameworks import Placement
+from ipyjaxbench.usercode import arguments, nodes_of
 
 #: Names of what multiplies matrices, in any framework; "@" is the operator.
 _PRODUCTS = re.compile(

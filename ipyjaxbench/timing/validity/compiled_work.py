@@ -7,14 +7,21 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Compilation, Framework, Work
-from ipyjaxbench.frameworks.scope import Scope
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.frameworks import Compilation, Framework, Scope, Work
+from ipyjaxbench.host import Clock
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.usercode.objects import asked, attributes, looked_up
-from ipyjaxbench.usercode.snippet import Snippet, Source, own
-from ipyjaxbench.usercode.syntax import arguments, is_plain, root_name
+from ipyjaxbench.usercode import (
+    Snippet,
+    Source,
+    arguments,
+    asked,
+    attributes,
+    is_plain,
+    looked_up,
+    own,
+    root_name,
+)
 
 _COST_READINGS, _BUILDS_PER_READING = 5, 10
 _MAX_PROGRAMS = 4

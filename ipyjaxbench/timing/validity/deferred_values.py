@@ -8,8 +8,7 @@ from concurrent import futures
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.objects import asked
+from ipyjaxbench.usercode import asked, objects
 
 
 class Deferred(NamedTuple):

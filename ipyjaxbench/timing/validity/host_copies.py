@@ -4,14 +4,11 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from ipyjaxbench.device.protocol import ArrayInspector
-from ipyjaxbench.frameworks import Framework
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.scope import Scope
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.device import ArrayInspector
+from ipyjaxbench.frameworks import Framework, Placement, Scope
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.usercode.call import called
-from ipyjaxbench.usercode.syntax import nodes_of
+from ipyjaxbench.usercode import called, nodes_of
 
 #: What brings data to the host, and what takes it to a device, by the name that is called.
 _TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get"}

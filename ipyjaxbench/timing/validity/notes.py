@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.reports.note import CHANGES_MEANING, Note
+from ipyjaxbench.reports import CHANGES_MEANING, Note
 
 _MIN_REPORTED_SHARE = 0.1  # of a call: a part that is smaller would only distract
 

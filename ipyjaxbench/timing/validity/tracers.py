@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from types import FunctionType, MethodType
 
-from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.frameworks import Placement
+from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
 
 _TOOLS = range(6)  # the identifiers that `sys.monitoring` gives to tools

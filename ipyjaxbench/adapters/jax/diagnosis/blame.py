@@ -12,9 +12,7 @@ from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.error_words import text_of
+from ipyjaxbench.usercode import Call, objects, text_of
 
 #: JAX's words where a value comes from no argument, as where `jnp` computes with shapes.
 _NO_ARGUMENT = "became a tracer due to"

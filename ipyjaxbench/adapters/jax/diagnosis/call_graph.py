@@ -16,9 +16,8 @@ import jax
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
+from ipyjaxbench.usercode import Call, is_users_class, is_users_file
 from ipyjaxbench.usercode import objects as looks
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.origin import is_users_class, is_users_file
 
 _MOST_THINGS = 2000  # things that are looked at
 _MOST_ATTRIBUTES = 20  # attributes of what a library makes around the user's functions

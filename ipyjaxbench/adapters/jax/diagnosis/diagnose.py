@@ -12,11 +12,8 @@ from ipyjaxbench.adapters.jax.diagnosis.fixes import Fixes
 from ipyjaxbench.adapters.jax.diagnosis.pitfalls import UNHASHABLE, pitfall_of
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
-from ipyjaxbench.graphs.diagnosis import Diagnosis
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.error_words import said, text_of
-from ipyjaxbench.usercode.exceptions import one_line
+from ipyjaxbench.graphs import Diagnosis
+from ipyjaxbench.usercode import Call, objects, one_line, said, text_of
 
 _MOST_FIXES = 3
 _FAILS = "the code itself fails, with jit or without"

@@ -17,9 +17,7 @@ from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.side_effects import ACTS, OF_ARRAYS
+from ipyjaxbench.usercode import ACTS, OF_ARRAYS, Call, objects
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 _MOST_NUMBERS = 2**20  # numbers among the arguments

@@ -17,8 +17,8 @@ from ipyjaxbench.adapters.jax.diagnosis.static_jit import static_jit
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.static_search import named_in
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import function_with_code
-from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.graphs import Diagnosis, Fix
+from ipyjaxbench.usercode import Call
 
 #: Values that an argument could have, for one that is tried as a static one.
 _STAND_INS = {"bool": True, "int32": 2, "int64": 2}

@@ -11,9 +11,9 @@ from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, mas
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site, Sources, sites, statements
-from ipyjaxbench.graphs.diagnosis import Fix
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.graphs import Fix
+from ipyjaxbench.host import Clock
+from ipyjaxbench.usercode import Call
 
 _MOST_EDITS = 3  # in one fix
 _MOST_TRIES = 60

@@ -2,8 +2,8 @@
 
 import re
 
-from ipyjaxbench.graphs.diagnosis import Pitfall
-from ipyjaxbench.usercode.error_words import text_of
+from ipyjaxbench.graphs import Pitfall
+from ipyjaxbench.usercode import text_of
 
 _VALUE = ("ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError",
           "TracerArrayConversionError", "TypeError")  # fmt: skip

@@ -9,9 +9,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.graphs.static_search import blamed, words_of_function
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.error_words import text_of
+from ipyjaxbench.usercode import Call, objects, text_of
 
 
 def asked_for(error: Exception, call: Call) -> list[str]:

@@ -13,9 +13,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.ast_copy import first_line
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import uncalled
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.usercode import is_users_file, objects, uncalled
 
 
 class NoDataError(TypeError):

@@ -14,10 +14,8 @@ from ipyjaxbench.adapters.jax.graphs import numpy_to_jax, tracing
 from ipyjaxbench.adapters.jax.graphs.static_search import is_declared
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
-from ipyjaxbench.graphs.diagnosis import Fix
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.error_words import text_of
+from ipyjaxbench.graphs import Fix
+from ipyjaxbench.usercode import Call, objects, text_of
 
 _LARGE = 1000
 _EACH = "one compilation for each value"

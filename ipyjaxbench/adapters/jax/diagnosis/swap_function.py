@@ -16,8 +16,7 @@ import jax
 
 from ipyjaxbench.adapters.jax.diagnosis.call_graph import Step, steps, walked
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import closure_cells, function_with_code
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode import Call, objects
 
 
 def exchanged(call: Call, old: FunctionType, new: FunctionType) -> Call:

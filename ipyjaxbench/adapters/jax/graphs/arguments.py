@@ -12,8 +12,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode import Call, objects
 
 _CONTAINERS: tuple[Any, ...] = (list, tuple, dict)
 _FEW = 3  # parts that are named one by one

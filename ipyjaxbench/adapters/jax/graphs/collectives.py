@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 
-from ipyjaxbench.graphs.components import Collective
+from ipyjaxbench.graphs import Collective
 
 _KINDS = (
     "all-reduce", "all-gather", "reduce-scatter", "collective-permute", "all-to-all",

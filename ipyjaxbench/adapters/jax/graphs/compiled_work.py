@@ -9,11 +9,9 @@ import jax
 from ipyjaxbench.adapters.jax.compile_events import Events, phases_of
 from ipyjaxbench.adapters.jax.graphs.program import constants_of
 from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError
-from ipyjaxbench.device import microbenchmarks
-from ipyjaxbench.device.ceilings import BUSY
-from ipyjaxbench.frameworks.compilation import Work
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.conditions import Meter
+from ipyjaxbench.device import BUSY, microbenchmarks
+from ipyjaxbench.frameworks import Work
+from ipyjaxbench.host import Clock, Meter
 
 _CLOCK = Clock.elapsed()
 _SECONDS = 0.05  # for the products that show what a device can do in one dtype

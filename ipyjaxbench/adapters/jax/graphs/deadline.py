@@ -3,9 +3,8 @@
 from contextlib import AbstractContextManager
 
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
-from ipyjaxbench.usercode import deadline
-from ipyjaxbench.usercode.deadline import OutOfTimeError as OutOfTimeError
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.usercode import OutOfTimeError as OutOfTimeError
+from ipyjaxbench.usercode import deadline, is_users_file
 
 
 def within(seconds: float, turns: int = 0) -> AbstractContextManager[None]:

@@ -13,12 +13,8 @@ from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
-from ipyjaxbench.frameworks.state.positions import positions
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import Draws
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.origin import is_users_class
+from ipyjaxbench.frameworks import Draws, Room, positions
+from ipyjaxbench.usercode import Call, is_users_class, objects
 
 _LARGEST_ARRAY_BYTES = 2**20  # of an array of NumPy that is copied
 

@@ -10,10 +10,10 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.graphs import lint_keys, program
 from ipyjaxbench.adapters.jax.graphs.lint_promotions import promotions
 from ipyjaxbench.adapters.jax.graphs.tracing import Traced
+from ipyjaxbench.graphs import line_of
 from ipyjaxbench.graphs import notes as notes
-from ipyjaxbench.graphs.components import line_of
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.reports import Note
+from ipyjaxbench.usercode import is_users_file
 
 #: What is looked for, in words.
 LOOKED_FOR = (

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.graphs import program
-from ipyjaxbench.graphs.components import line_of
+from ipyjaxbench.graphs import line_of
 
 #: They make another key of one, and leave it to be used.
 _LEAVE_IT = ("random_fold_in", "random_unwrap", "random_clone")

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 
 from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.program import Place
+from ipyjaxbench.graphs import line_of
 from ipyjaxbench.graphs import notes as notes
-from ipyjaxbench.graphs.components import line_of
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports import Note
 
 _PRODUCTS = ("dot_general", "conv_general_dilated")
 #: What makes an array of nothing: the dtype is that of the new one.

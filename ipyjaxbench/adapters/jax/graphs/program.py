@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 import jax
 
 from ipyjaxbench.adapters.jax.graphs.flops import combines
-from ipyjaxbench.graphs.components import Value
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
+from ipyjaxbench.graphs import Value
+from ipyjaxbench.usercode import PACKAGE, is_users_file, objects
 
 #: File and line.
 Place: TypeAlias = tuple[str, int]

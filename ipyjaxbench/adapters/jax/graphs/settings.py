@@ -9,9 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ipyjaxbench.frameworks.state import interpreter_settings
-from ipyjaxbench.frameworks.state.interpreter_settings import Setting
-from ipyjaxbench.frameworks.state.undo import Draws, State
+from ipyjaxbench.frameworks import Draws, Setting, State, interpreter_settings
 
 
 def states() -> Iterator[tuple[str, State]]:

@@ -13,9 +13,8 @@ from ipyjaxbench.adapters.jax.graphs.workload import load_of
 from ipyjaxbench.adapters.jax.graphs.xla_costs import difference
 from ipyjaxbench.adapters.shared import hlo as _hlo
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
-from ipyjaxbench.graphs.options import STAGES
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.graphs import STAGES, Compiled, Live, Load, Node
+from ipyjaxbench.reports import Note
 
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 

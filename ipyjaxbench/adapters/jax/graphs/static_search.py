@@ -9,10 +9,8 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.error_words import text_of
+from ipyjaxbench.host import Clock
+from ipyjaxbench.usercode import Call, objects, text_of
 
 _MOST_TRIES = 32
 _LARGE = 1000

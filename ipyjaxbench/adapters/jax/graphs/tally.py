@@ -11,7 +11,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.graphs.flops import called, opened, operations_of, real_operations
 from ipyjaxbench.adapters.jax.graphs.program import Place, is_of_library, place_of, programs_in
-from ipyjaxbench.graphs.components import Count, by_line
+from ipyjaxbench.graphs import Count, by_line
 
 _UNCOUNTED = {
     "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",

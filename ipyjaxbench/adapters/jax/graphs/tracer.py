@@ -23,17 +23,19 @@ from ipyjaxbench.adapters.jax.tpu import estimate
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.graphs import notes
-from ipyjaxbench.graphs.components import Load
-from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
-from ipyjaxbench.graphs.graph import Graph
-from ipyjaxbench.graphs.options import GraphOptions
-from ipyjaxbench.graphs.protocol import GraphTracer
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.timing.validity import notes as validity_notes
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call, Shape
+from ipyjaxbench.graphs import (
+    Diagnosis,
+    Graph,
+    GraphOptions,
+    GraphTracer,
+    Load,
+    UntraceableError,
+    notes,
+)
+from ipyjaxbench.host import Clock
+from ipyjaxbench.reports import Note
+from ipyjaxbench.timing import validity_notes as validity_notes
+from ipyjaxbench.usercode import Call, Shape, objects
 
 _SHORT = 100  # equations up to which JAX's own text is shown
 _LINES = 120  # of a later stage

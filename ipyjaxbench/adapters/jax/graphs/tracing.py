@@ -21,9 +21,7 @@ from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_de
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.frameworks import keras
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.error_words import text_of
+from ipyjaxbench.usercode import Call, objects, text_of
 
 _MOST_SECONDS = 4.0  # after which no other choice of static arguments is tried
 #: Turns of a loop up to which a choice that JAX names may take longer.

@@ -7,7 +7,7 @@ from jax.interpreters import partial_eval
 from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.flops import ELEMENTWISE, REDUCTIONS
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs import Load
 
 #: They read all that they are given, or only say how it is to be seen.
 _WHOLE = (

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ipyjaxbench.adapters.shared.retracing import advise
-from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing import Change
 
 _ADVICE = {
     "function": "{name} = jax.jit(...) once, above: each new function object is traced anew",

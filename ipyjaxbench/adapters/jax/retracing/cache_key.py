@@ -18,10 +18,8 @@ from ipyjaxbench.adapters.jax.retracing.callee import (
     transformations,
 )
 from ipyjaxbench.adapters.shared.retracing import shorten, token
-from ipyjaxbench.retracing.cache_key import Leaf, Signature
-from ipyjaxbench.usercode import call, code_objects
-from ipyjaxbench.usercode.code_objects import fingerprint
-from ipyjaxbench.usercode.objects import attributes, is_opaque
+from ipyjaxbench.retracing import Leaf, Signature
+from ipyjaxbench.usercode import attributes, call, code_objects, fingerprint, is_opaque
 
 _MOST_VALUES = 20_000  # of one call
 _NUMBERS = (bool, int, float, complex)

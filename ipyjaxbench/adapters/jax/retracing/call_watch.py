@@ -13,10 +13,9 @@ from jax._src import core
 from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.advice import fixes
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.protocol import CallWatch, Outcome
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.frameworks import Program
+from ipyjaxbench.retracing import CallWatch, Change, Outcome, Signature
+from ipyjaxbench.usercode import is_users_file
 
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
 _MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.usercode import is_users_file, objects
 
 #: A module with partials and methods of its own.
 _EQUINOX = "equinox._module._prebuilt"

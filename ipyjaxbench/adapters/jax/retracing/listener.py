@@ -16,11 +16,9 @@ from ipyjaxbench.adapters.jax.compile_events import PHASES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.graphs.components import line_of
-from ipyjaxbench.retracing.cache_key import CacheMiss
-from ipyjaxbench.retracing.protocol import CallWatch, Retracing
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.graphs import line_of
+from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
+from ipyjaxbench.usercode import is_users_file, objects
 
 
 class Learner:

@@ -15,9 +15,9 @@ from ipyjaxbench.adapters.jax.tpu import compile_remote
 from ipyjaxbench.adapters.jax.tpu.input_sharding import Layout, is_named, layout, own_layout
 from ipyjaxbench.adapters.jax.tpu.topology import Topology
 from ipyjaxbench.errors import MissingLibraryError, OptionError
+from ipyjaxbench.graphs import Collective, Estimate
 from ipyjaxbench.graphs import notes as notes
-from ipyjaxbench.graphs.components import Collective, Estimate
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports import Note
 
 _TOO_LARGE = re.compile(r"RESOURCE_EXHAUSTED|[Rr]an out of memory")
 _USED = re.compile(r"(?:Used |\()([\d.]+)([KMGT])\)? (?:of|exceeds)")

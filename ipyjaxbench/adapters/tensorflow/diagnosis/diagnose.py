@@ -12,11 +12,8 @@ from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.tensorflow.diagnosis.pitfalls import PLACE, message_of, pitfall_of
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
-from ipyjaxbench.graphs.components import line_of
-from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.graphs import Diagnosis, Fix, line_of
+from ipyjaxbench.usercode import Call, is_users_file, objects
 
 _MOST_FIXES = 3
 

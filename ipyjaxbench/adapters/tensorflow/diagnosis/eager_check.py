@@ -11,10 +11,7 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import isolation, references, tracing
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.deadline import OutOfTimeError, within
-from ipyjaxbench.usercode.origin import is_users_file
-from ipyjaxbench.usercode.side_effects import ACTS, OF_ARRAYS, acts
+from ipyjaxbench.usercode import ACTS, OF_ARRAYS, Call, OutOfTimeError, acts, is_users_file, within
 
 _MOST_NUMBERS = 2**20  # numbers among the inputs
 _MOST_SECONDS = 2.0

@@ -10,9 +10,8 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.diagnosis.diagnose import describe, diagnose
-from ipyjaxbench.graphs.diagnosis import Diagnosis
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.graphs import Diagnosis
+from ipyjaxbench.usercode import Call, is_users_file
 
 
 def explain(error: BaseException) -> Diagnosis | None:

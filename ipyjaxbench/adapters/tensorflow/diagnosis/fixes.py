@@ -19,8 +19,8 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
 from ipyjaxbench.adapters.tensorflow.diagnosis.eager_check import Eager
 from ipyjaxbench.adapters.tensorflow.diagnosis.rules import RULES
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
-from ipyjaxbench.graphs.diagnosis import Fix
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.graphs import Fix
+from ipyjaxbench.usercode import Call
 
 _FILE = f"{MADE}>"
 

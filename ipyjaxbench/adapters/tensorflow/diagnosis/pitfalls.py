@@ -2,7 +2,7 @@
 
 import re
 
-from ipyjaxbench.graphs.diagnosis import Pitfall
+from ipyjaxbench.graphs import Pitfall
 
 _MESSAGE_CHARACTERS = 100  # characters of a message of which the first sentence is enough
 PLACE = re.compile(r'File "([^"]+)", line (\d+)')

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode import Call
 
 _TYPED = "<typed>"  # before the name of the file in which the expression was typed
 

@@ -15,11 +15,8 @@ from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import Draws
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.origin import is_users_class
+from ipyjaxbench.frameworks import Draws, Room
+from ipyjaxbench.usercode import Call, is_users_class, objects
 
 _TRACKER = tf.__internal__.tracking.TrackableDataStructure
 _TRACKABLE = tf.__internal__.tracking.AutoTrackable

@@ -9,9 +9,8 @@ from typing import Any
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import keras
+from ipyjaxbench.usercode import Call, objects
 from ipyjaxbench.usercode import call as expression
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
 
 
 def labels(call: Call) -> tuple[str, ...]:

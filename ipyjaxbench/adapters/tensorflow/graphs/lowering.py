@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.tensorflow.compilation import apart
 from ipyjaxbench.adapters.tensorflow.graphs.isolation import TensorFlowUndoLog
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced, quiet
 from ipyjaxbench.errors import OptionError, SnippetError
-from ipyjaxbench.graphs.options import STAGES
+from ipyjaxbench.graphs import STAGES
 
 #: What TensorFlow calls our stages.
 _THEIRS = {"stablehlo": "stablehlo", "hlo": "hlo_no_metadata", "optimized": "optimized_hlo"}

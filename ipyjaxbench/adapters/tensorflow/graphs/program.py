@@ -11,7 +11,7 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
-from ipyjaxbench.graphs.components import Count, Value, by_line, line_of
+from ipyjaxbench.graphs import Count, Value, by_line, line_of
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")

@@ -8,11 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.introspection import named
-from ipyjaxbench.usercode.objects import package_of
-from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
+from ipyjaxbench.usercode import PACKAGE, Call, is_users_file, named, objects, package_of
 
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _DEPTH = 4  # functions that call functions

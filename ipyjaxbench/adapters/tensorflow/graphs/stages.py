@@ -6,8 +6,8 @@ from typing import Any
 from ipyjaxbench.adapters.tensorflow.graphs import lowering, program
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced
 from ipyjaxbench.adapters.tensorflow.graphs.workload import load_of
-from ipyjaxbench.graphs.components import Live, Load, Node
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.graphs import Live, Load, Node
+from ipyjaxbench.reports import Note
 
 
 class LiveGraph(Live):

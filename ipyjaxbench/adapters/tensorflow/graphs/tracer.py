@@ -19,16 +19,11 @@ from ipyjaxbench.adapters.tensorflow.graphs import (
 from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import MutableState
+from ipyjaxbench.graphs import Diagnosis, Graph, GraphOptions, GraphTracer, UntraceableError, Value
 from ipyjaxbench.graphs import notes as notes
-from ipyjaxbench.graphs.components import Value
-from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
-from ipyjaxbench.graphs.graph import Graph
-from ipyjaxbench.graphs.options import GraphOptions
-from ipyjaxbench.graphs.protocol import GraphTracer
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.usercode.call import Call, Shape
-from ipyjaxbench.usercode.objects import is_of
+from ipyjaxbench.host import Clock
+from ipyjaxbench.reports import Note
+from ipyjaxbench.usercode import Call, Shape, is_of
 
 _CLOCK = Clock.elapsed()
 _LINES = 120  # of a later stage

@@ -16,8 +16,7 @@ from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.compilation import apart
 from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, isolation, references
-from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.call import Call, Shape
+from ipyjaxbench.usercode import Call, Shape, objects
 
 _NOT_KEPT = "AutoGraph could not transform"
 _AUTOGRAPH_LOGS = "tensorflow.python.autograph.utils.ag_logging"

@@ -7,7 +7,7 @@ from typing import Any
 
 from ipyjaxbench.adapters.tensorflow.graphs import program
 from ipyjaxbench.adapters.tensorflow.graphs.flops import ELEMENTWISE, REDUCTIONS, flops_of
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs import Load
 
 _CONVOLUTIONS = re.compile(r"(DepthwiseConv|Conv)\d.*")
 _PRODUCTS = re.compile(r"(Sparse)?(Batch)?MatMul(V2|V3)?|Einsum")

@@ -4,7 +4,7 @@ from ast import literal_eval
 from collections.abc import Sequence
 
 from ipyjaxbench.adapters.shared.retracing import advise
-from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing import Change
 
 _OF_FUNCTIONS = {
     "function": "{name} = tf.function(...) once, above: each new one is traced anew",

@@ -13,7 +13,7 @@ import tensorflow as tf
 from ipyjaxbench.adapters.shared.retracing import shorten
 from ipyjaxbench.adapters.tensorflow.functions import owner_of, plain_of
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.retracing.cache_key import Leaf, Signature
+from ipyjaxbench.retracing import Leaf, Signature
 from ipyjaxbench.usercode import call, code_objects
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))

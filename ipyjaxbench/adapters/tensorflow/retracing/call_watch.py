@@ -16,9 +16,8 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     has_unknown_shapes,
     last_difference,
 )
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.protocol import CallWatch, Outcome
+from ipyjaxbench.frameworks import Program
+from ipyjaxbench.retracing import CallWatch, Change, Outcome, Signature
 
 #: Told of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles for each new shape, and does not tell when"

@@ -14,10 +14,9 @@ from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
 from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
-from ipyjaxbench.graphs.components import line_of
-from ipyjaxbench.retracing.cache_key import CacheMiss
-from ipyjaxbench.retracing.protocol import CallWatch, Retracing
-from ipyjaxbench.usercode.origin import is_users_file
+from ipyjaxbench.graphs import line_of
+from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
+from ipyjaxbench.usercode import is_users_file
 
 
 class Learner:

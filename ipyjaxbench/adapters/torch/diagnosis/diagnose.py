@@ -13,8 +13,8 @@ from ipyjaxbench.adapters.torch.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.torch.diagnosis.pitfalls import pitfall_of
 from ipyjaxbench.adapters.torch.graphs import aten, dynamo
 from ipyjaxbench.adapters.torch.graphs.program import Place, is_users
-from ipyjaxbench.graphs.diagnosis import Diagnosis
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.graphs import Diagnosis
+from ipyjaxbench.usercode import Call
 
 _MOST_FIXES = 3
 _MESSAGE_CHARACTERS = 200  # characters of a message

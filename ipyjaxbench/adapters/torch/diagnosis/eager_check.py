@@ -14,10 +14,7 @@ from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs import arguments, aten, dynamo_state, isolation
 from ipyjaxbench.adapters.torch.graphs.program import is_users
 from ipyjaxbench.frameworks import find_reach
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.deadline import OutOfTimeError, within
-from ipyjaxbench.usercode.objects import package_of
-from ipyjaxbench.usercode.side_effects import acts
+from ipyjaxbench.usercode import Call, OutOfTimeError, acts, package_of, within
 
 _MOST_NUMBERS = 2**20  # numbers that the call can reach
 _MOST_SECONDS = 2.0

@@ -8,8 +8,8 @@ import torch
 from ipyjaxbench.adapters.torch.diagnosis.diagnose import describe, diagnose, place_of
 from ipyjaxbench.adapters.torch.graphs import arguments, dynamo
 from ipyjaxbench.adapters.torch.graphs.isolation import as_before
-from ipyjaxbench.graphs.diagnosis import Diagnosis
-from ipyjaxbench.usercode.call import Call, labels
+from ipyjaxbench.graphs import Diagnosis
+from ipyjaxbench.usercode import Call, labels
 
 
 def explain(error: BaseException) -> Diagnosis | None:

@@ -8,8 +8,8 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import compile_inner, in_
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
 from ipyjaxbench.adapters.torch.diagnosis.rules import RULES, RULES_OF_FUNCTIONS
 from ipyjaxbench.adapters.torch.graphs import dynamo_frames
-from ipyjaxbench.graphs.diagnosis import Fix
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.graphs import Fix
+from ipyjaxbench.usercode import Call
 
 
 def find_fixes(

@@ -3,7 +3,7 @@
 from traceback import walk_tb
 
 from ipyjaxbench.adapters.torch.graphs import fake_tensors
-from ipyjaxbench.graphs.diagnosis import Pitfall
+from ipyjaxbench.graphs import Pitfall
 
 _SHAPES = "and while tracing there are only shapes"
 _NO_VALUE = "DataDependentOutputException"

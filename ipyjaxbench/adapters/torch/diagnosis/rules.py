@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.shared.diagnosis.choice import Choice
 from ipyjaxbench.adapters.shared.diagnosis.names import call, library
 from ipyjaxbench.adapters.shared.diagnosis.rule_parts import exchange, exchange_everywhere
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
-from ipyjaxbench.usercode.objects import is_of, name_of
+from ipyjaxbench.usercode import is_of, name_of
 
 _STAYS = "stays a tensor"
 _KINDS = {"float": "float", "int": "long", "bool": "bool"}

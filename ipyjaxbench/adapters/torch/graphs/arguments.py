@@ -9,8 +9,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.compilation import original
-from ipyjaxbench.usercode.call import Call, Shape, labels
-from ipyjaxbench.usercode.objects import is_of
+from ipyjaxbench.usercode import Call, Shape, is_of, labels
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.fake_tensors import StandIns
 from ipyjaxbench.adapters.torch.graphs.isolation import TorchUndoLog
 from ipyjaxbench.adapters.torch.graphs.program import Program
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode import Call
 
 
 def trace(call: Call) -> Found:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ipyjaxbench.adapters.torch.graphs.program import Program
-from ipyjaxbench.graphs.components import Break, Node, Value
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.graphs import Break, Node, Value
+from ipyjaxbench.reports import Note
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 
 from ipyjaxbench.adapters.torch.graphs.program import is_ours, is_users
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode import Call
 
 #: What dynamo calls the rest of a function behind a break.
 RESUMED = re.compile(r"torch_dynamo_resume_in_(.+?)_at_.*")

@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.fake_tensors import StandIns
 from ipyjaxbench.adapters.torch.graphs.program import Program
 from ipyjaxbench.adapters.torch.tensors import is_plain
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.usercode import Call
 
 
 class _Called(torch.nn.Module):

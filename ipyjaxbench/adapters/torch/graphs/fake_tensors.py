@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from ipyjaxbench.adapters.torch.tensors import is_plain
-from ipyjaxbench.usercode.objects import is_opaque
+from ipyjaxbench.usercode import is_opaque
 
 #: What reads a tensor's values into Python or NumPy, and gives no tensor.
 _READS = {

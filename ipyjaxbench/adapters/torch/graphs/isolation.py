@@ -14,16 +14,18 @@ from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs.triton import refuse_after_tensorflow
 from ipyjaxbench.adapters.torch.tensors import is_lazy
-from ipyjaxbench.frameworks import find_reach
-from ipyjaxbench.frameworks.state import mappings
-from ipyjaxbench.frameworks.state.containers import Names, names_of
-from ipyjaxbench.frameworks.state.interpreter_settings import environment, set_environment
-from ipyjaxbench.frameworks.state.undo import State
+from ipyjaxbench.frameworks import (
+    Names,
+    State,
+    environment,
+    find_reach,
+    mappings,
+    names_of,
+    set_environment,
+)
 from ipyjaxbench.graphs import notes
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.usercode.objects import is_of, package_of
-from ipyjaxbench.usercode.origin import is_users_class
+from ipyjaxbench.reports import Note
+from ipyjaxbench.usercode import Call, is_of, is_users_class, package_of
 
 #: What belongs to the session, not to the call.
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", *sys.stdlib_module_names}

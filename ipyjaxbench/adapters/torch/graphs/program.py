@@ -13,8 +13,8 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.torch.graphs.node_values import result_of
-from ipyjaxbench.graphs.components import Count, Node, Value
-from ipyjaxbench.usercode.origin import PACKAGE
+from ipyjaxbench.graphs import Count, Node, Value
+from ipyjaxbench.usercode import PACKAGE
 
 if TYPE_CHECKING:
     from ipyjaxbench.adapters.torch.graphs.flops import Flops

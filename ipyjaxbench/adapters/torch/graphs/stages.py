@@ -9,9 +9,9 @@ from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.isolation import as_before
 from ipyjaxbench.adapters.torch.graphs.workload import load_of
 from ipyjaxbench.errors import OptionError, SnippetError
-from ipyjaxbench.graphs.components import Live, Load, Node
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.usercode.call import Call
+from ipyjaxbench.graphs import Live, Load, Node
+from ipyjaxbench.reports import Note
+from ipyjaxbench.usercode import Call
 
 VERSION = str(torch.__version__)
 

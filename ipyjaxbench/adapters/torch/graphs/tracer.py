@@ -12,14 +12,16 @@ from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.isolation import as_before, is_torchs
 from ipyjaxbench.adapters.torch.graphs.program import operation, ranked
 from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
-from ipyjaxbench.graphs.components import by_line
-from ipyjaxbench.graphs.diagnosis import Diagnosis, UntraceableError
-from ipyjaxbench.graphs.graph import Graph
-from ipyjaxbench.graphs.options import GraphOptions
-from ipyjaxbench.graphs.protocol import GraphTracer
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.usercode.call import Call, Shape
-from ipyjaxbench.usercode.objects import is_of
+from ipyjaxbench.graphs import (
+    Diagnosis,
+    Graph,
+    GraphOptions,
+    GraphTracer,
+    UntraceableError,
+    by_line,
+)
+from ipyjaxbench.host import Clock
+from ipyjaxbench.usercode import Call, Shape, is_of
 
 _CLOCK = Clock.elapsed()
 _COUNTED = "products and convolutions alone: PyTorch counts no others"

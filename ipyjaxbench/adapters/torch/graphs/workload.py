@@ -8,7 +8,7 @@ import torch
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.program import Program, operation, value_of
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs import Load
 
 _ARITHMETIC = ("aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm", "aten.dot", "aten.mv")
 #: They only say how a tensor is to be seen.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing import Change
 
 _SIZES = re.compile(r"\[([\d,]*)\]")
 _SIZE = re.compile(r"size (\d+) of (.+)")

@@ -11,9 +11,8 @@ from torch.utils import _pytree as pytree
 from ipyjaxbench.adapters.shared.retracing import shorten, token
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, closed_over, is_around
-from ipyjaxbench.retracing.cache_key import Leaf, Signature
-from ipyjaxbench.usercode.code_objects import fingerprint
-from ipyjaxbench.usercode.objects import attributes
+from ipyjaxbench.retracing import Leaf, Signature
+from ipyjaxbench.usercode import attributes, fingerprint
 
 _MOST_VALUES = 1000  # of one argument
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))

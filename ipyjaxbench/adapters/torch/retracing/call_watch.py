@@ -11,9 +11,8 @@ from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard
-from ipyjaxbench.frameworks.compilation import UNNAMED, Program
-from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.protocol import CallWatch, Outcome
+from ipyjaxbench.frameworks import UNNAMED, Program
+from ipyjaxbench.retracing import CallWatch, Change, Outcome, Signature
 
 #: Stances in which nothing is compiled (`torch.compiler.set_stance`).
 _STANCES = ("force_eager", "eager_on_recompile")

@@ -10,8 +10,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
-from ipyjaxbench.usercode.call import labels
-from ipyjaxbench.usercode.objects import attributes
+from ipyjaxbench.usercode import attributes, labels
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
 _AROUND = "external_utils.py"

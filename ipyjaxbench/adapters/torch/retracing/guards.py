@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ipyjaxbench.adapters.torch.retracing import cache_key
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
-from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing import Change
 
 _ID = re.compile(r"^\d+/\d+(?:_\d+)?: ")
 _COMMENT = re.compile(r"\s{2,}# .*$")

@@ -13,10 +13,9 @@ from ipyjaxbench.adapters.torch.graphs.program import is_users
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
-from ipyjaxbench.graphs.components import line_of
-from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.retracing.cache_key import CacheMiss
-from ipyjaxbench.retracing.protocol import CallWatch, Retracing
+from ipyjaxbench.graphs import line_of
+from ipyjaxbench.host import Clock
+from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
 
 #: Names in dynamo's record of times: all of a backend, and inductor in it.
 _BACKEND, _INDUCTOR = "OutputGraph.call_user_compiler", "compile_fx_inner"
