@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 from ipyjaxbench.comparison.arm import ArmSpec
@@ -16,6 +17,7 @@ from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
 from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.host import Clock
 from ipyjaxbench.timing import OnProgress, ignore_progress
 from ipyjaxbench.usercode import Muted, Namespace, Snippet, exceptions, name_of
 
@@ -85,6 +87,7 @@ def sweep_snippets(
     *,
     muted: Callable[[], Muted] = Muted,
     on_progress: OnProgress = ignore_progress,
+    clock: Clock | None = None,
 ) -> Sweep:
     """Compare at each combination of values; names are afterwards as they were.
 
@@ -95,6 +98,7 @@ def sweep_snippets(
         options: as for a comparison; the budget is that of all points together.
         muted: makes what keeps the output of later calls from being shown.
         on_progress: called with how far it is.
+        clock: to read; by default the elapsed one.
 
     Returns:
         All points that were reached.
@@ -133,7 +137,9 @@ def sweep_snippets(
                     continue
                 base = options.baseline if options.baseline not in reached.skipped else None
                 at = dataclasses.replace(options, baseline=base)
-                compared = reached.compare(shown, going, at, muted(), on_progress)
+                compare = partial(compare_snippets, going, at, muted=muted(),
+                                  on_progress=on_progress, clock=clock)  # fmt: skip
+                compared = reached.compare(shown, compare)
                 reached.skip(_too_slow(compared, shown, each))
                 if number < len(points):
                     reached.skip(_too_large(reached.sweep(), points[number]))
@@ -157,18 +163,11 @@ class _Reached:
     unmade: dict[str, str] = field(default_factory=dict)  # errors of the set-up, by values
     failed: Exception | None = None  # the first error of all
 
-    def compare(
-        self,
-        at: tuple[str, ...],
-        entries: Sequence[ArmSpec],
-        options: CompareOptions,
-        muted: Muted,
-        on_progress: OnProgress,
-    ) -> Comparison:
+    def compare(self, at: tuple[str, ...], compare: Callable[[], Comparison]) -> Comparison:
         """Compare arms at one point; an arm that fails may do better at the next one."""
         __tracebackhide__ = True
         try:
-            compared = compare_snippets(entries, options, muted=muted, on_progress=on_progress)
+            compared = compare()
         except ArmFailedError as ended:
             self.failed = self.failed or ended.error
             compared = cast(Comparison, ended.result)

@@ -10,6 +10,7 @@ from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.reports.blocks import Headline
+from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
 ARMS = {"line": "for i in range(n): pass", "square": "for i in range(n * n // 50): pass"}
@@ -58,20 +59,27 @@ def test_what_is_no_value_is_told(text: str, message: str) -> None:
     assert str(caught.value) == message
 
 
+def by_hand(arms: dict[str, str], swept: dict[str, list]) -> tuple[Sweep, dict[str, Any]]:
+    """Compare code under a clock that ``work`` moves by a microsecond for each of its turns."""
+    clock = FakeClock()
+    names: dict[str, Any] = {"work": lambda turns: clock.advance(1000 * turns)}
+    entries = [ArmSpec(n, Snippet(Source.plain(code), names)) for n, code in arms.items()]
+    return sweep_snippets(None, entries, swept, CompareOptions(budget=1.2), clock=clock), names
+
+
 def test_each_arm_is_measured_at_each_value() -> None:
-    names: dict[str, Any] = {}
-    found = run(names, {"n": [100, 400, 1600]}, budget=1.2)
+    arms = {"line": "work(n)", "square": "work(n * n // 50)"}
+    found, names = by_hand(arms, {"n": [100, 400, 1600]})
     assert [point.values for point in found.points] == [("100",), ("400",), ("1600",)]
     assert [x for x, _ in found.times("line")] == [100, 400, 1600]
-    assert 0.7 < (found.growth("line") or 0) < 1.2
-    assert 1.6 < (found.growth("square") or 0) < 2.3
+    assert found.growth("line") == pytest.approx(1.0, abs=0.01)
+    assert found.growth("square") == pytest.approx(2.0, abs=0.01)
     assert found.fastest(found.points[-1]) == "line"
     assert "n" not in names
 
 
 def test_where_the_winner_changes_is_told() -> None:
-    arms = {"line": "for i in range(n): pass", "fixed": "for i in range(1000): pass"}
-    found = run({}, {"n": [100, 10000]}, arms)
+    found, _ = by_hand({"line": "work(n)", "fixed": "work(1000)"}, {"n": [100, 10000]})
     headline = found.report().blocks[0]
     assert isinstance(headline, Headline)
     assert headline.figure == "line is the fastest at n = 100; fixed is the fastest at n = 10000"
