@@ -14,7 +14,7 @@ from ipyjaxbench.frameworks import (
     keras_backend,
     loaded,
 )
-from ipyjaxbench.graphs import notes as notes
+from ipyjaxbench.graphs import notes
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions

@@ -16,8 +16,7 @@ import jax
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
-from ipyjaxbench.usercode import Call, is_users_class, is_users_file
-from ipyjaxbench.usercode import objects as looks
+from ipyjaxbench.usercode import Call, is_users_class, is_users_file, objects
 
 _MOST_THINGS = 2000  # things that are looked at
 _MOST_ATTRIBUTES = 20  # attributes of what a library makes around the user's functions
@@ -42,7 +41,7 @@ def functions(call: Call) -> Iterator[FunctionType]:
     """The functions that a call leads to, the nearest first."""
     roots = (call.function, *call.args, *call.kwargs.values())
     for thing in walked(roots):
-        if looks.is_of(thing, FunctionType):
+        if objects.is_of(thing, FunctionType):
             yield thing
 
 
@@ -73,10 +72,10 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 def plain(function: Any) -> FunctionType | None:
     """The Python function that something callable is made of."""
-    while looks.is_of(function, functools.partial, MethodType):
-        is_method = looks.is_of(function, MethodType)
+    while objects.is_of(function, functools.partial, MethodType):
+        is_method = objects.is_of(function, MethodType)
         function = function.__func__ if is_method else function.func
-    found = looks.unwrapped(function) if callable(function) else function
+    found = objects.unwrapped(function) if callable(function) else function
     return found if type(found) is FunctionType else None
 
 
@@ -87,7 +86,7 @@ def is_filtered(call: Call) -> bool:
         thing = thing.__func__
     while callee.is_partial(type(thing)):
         thing = thing.func
-    return looks.module_of(type(thing)) in callee.WRAPPERS
+    return objects.module_of(type(thing)) in callee.WRAPPERS
 
 
 def is_of_jax(function: Any) -> bool:
@@ -98,21 +97,21 @@ def is_of_jax(function: Any) -> bool:
 
 def steps(thing: Any) -> Iterator[Step]:
     """What a thing leads to at once."""
-    if looks.is_of(thing, functools.partial):
+    if objects.is_of(thing, functools.partial):
         yield Step("inner", (), thing.func)
         given = (*thing.args, *thing.keywords.values())
         yield from (Step("given", (), each) for each in given if _has_attributes(each))
-    elif looks.is_of(thing, MethodType):
+    elif objects.is_of(thing, MethodType):
         yield Step("inner", (), thing.__func__)
         yield Step("owner", (), thing.__self__)
-    elif looks.is_of(thing, FunctionType):
+    elif objects.is_of(thing, FunctionType):
         yield from _of_names(thing)
         yield from _of_cells(thing)
     elif is_jitted(thing):
-        yield Step("inner", (), looks.unwrapped(thing))
-    elif looks.is_of(thing, type):
+        yield Step("inner", (), objects.unwrapped(thing))
+    elif objects.is_of(thing, type):
         yield from _of_class(thing)
-    elif not looks.is_of(thing, ModuleType) and not looks.asked(_is_array, thing):
+    elif not objects.is_of(thing, ModuleType) and not objects.asked(_is_array, thing):
         yield from _of_object(thing)
 
 
@@ -121,7 +120,7 @@ def _is_array(value: object) -> bool:
 
 
 def _has_attributes(value: object) -> bool:
-    return looks.attribute(type(value), "__dict__") is not None
+    return objects.attribute(type(value), "__dict__") is not None
 
 
 def _of_names(function: FunctionType) -> Iterator[Step]:
@@ -131,7 +130,7 @@ def _of_names(function: FunctionType) -> Iterator[Step]:
     used = _used(function)
     for name in used:
         value: Any = function.__globals__.get(name)
-        if looks.is_of(value, ModuleType):
+        if objects.is_of(value, ModuleType):
             yield from _of_module((name,), value, [*used])
         elif value is not None:
             yield Step("global", (name,), value)
@@ -148,7 +147,7 @@ def _of_module(path: tuple[str, ...], module: ModuleType, used: list[str]) -> It
         return
     for name in used:
         value: Any = vars(module).get(name)
-        if looks.is_of(value, ModuleType) and len(path) < 3:
+        if objects.is_of(value, ModuleType) and len(path) < 3:
             yield from _of_module((*path, name), value, used)
         elif callable(value):
             yield Step("module", (*path, name), value)
@@ -161,7 +160,7 @@ def _of_cells(function: FunctionType) -> Iterator[Step]:
             value: Any = cell.cell_contents
         except ValueError:  # nothing stands there yet
             continue
-        if looks.is_of(value, ModuleType):
+        if objects.is_of(value, ModuleType):
             yield from _of_module((name,), value, [*_used(function)])
         else:
             yield Step("cell", (name,), value)
@@ -170,21 +169,21 @@ def _of_cells(function: FunctionType) -> Iterator[Step]:
 def _of_object(thing: Any) -> Iterator[Step]:
     """The methods of an object, and the objects that it is made of."""
     yield from _of_class(type(thing))
-    held = looks.attributes(thing)
+    held = objects.attributes(thing)
     if is_users_class(type(thing)) or len(held) <= _MOST_ATTRIBUTES:
-        objects = ((n, v) for n, v in held.items() if not looks.is_of(v, type))
-        objects = ((n, v) for n, v in objects if not looks.asked(_is_array, v))
-        yield from (Step("held", (n,), v) for n, v in objects if _has_attributes(v))
+        parts = ((n, v) for n, v in held.items() if not objects.is_of(v, type))
+        parts = ((n, v) for n, v in parts if not objects.asked(_is_array, v))
+        yield from (Step("held", (n,), v) for n, v in parts if _has_attributes(v))
 
 
 def _of_class(kind: type) -> Iterator[Step]:
     """The user's methods of a class."""
     visited: set[str] = set()
-    for each in looks.line_of(kind):
-        for name, method in looks.defined(each).items():
-            wraps = looks.is_of(method, staticmethod, classmethod)
+    for each in objects.line_of(kind):
+        for name, method in objects.defined(each).items():
+            wraps = objects.is_of(method, staticmethod, classmethod)
             inner = method.__func__ if wraps else method
-            inner = looks.unwrapped(inner) if callable(inner) else inner
+            inner = objects.unwrapped(inner) if callable(inner) else inner
             is_mine = type(inner) is FunctionType and is_users_file(inner.__code__.co_filename)
             if is_mine and name not in visited:
                 yield Step("method", (name,), inner)

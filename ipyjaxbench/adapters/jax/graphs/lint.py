@@ -10,8 +10,7 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.graphs import lint_keys, program
 from ipyjaxbench.adapters.jax.graphs.lint_promotions import promotions
 from ipyjaxbench.adapters.jax.graphs.tracing import Traced
-from ipyjaxbench.graphs import line_of
-from ipyjaxbench.graphs import notes as notes
+from ipyjaxbench.graphs import line_of, notes
 from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import is_users_file
 

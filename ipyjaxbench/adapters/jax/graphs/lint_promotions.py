@@ -11,8 +11,7 @@ import jax.numpy as jnp
 
 from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.program import Place
-from ipyjaxbench.graphs import line_of
-from ipyjaxbench.graphs import notes as notes
+from ipyjaxbench.graphs import line_of, notes
 from ipyjaxbench.reports import Note
 
 _PRODUCTS = ("dot_general", "conv_general_dilated")

@@ -11,7 +11,7 @@ import jax
 from ipyjaxbench.adapters.jax.graphs import collectives, lint, listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.workload import load_of
 from ipyjaxbench.adapters.jax.graphs.xla_costs import difference
-from ipyjaxbench.adapters.shared import hlo as _hlo
+from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import STAGES, Compiled, Live, Load, Node
 from ipyjaxbench.reports import Note
@@ -39,8 +39,8 @@ class LiveProgram(Live):
         if stage not in STAGES["jax"]:
             raise OptionError(f"stage {stage!r}: JAX's are {', '.join(STAGES['jax'])}")
         if stage == "optimized":
-            return _hlo.readable(str(self._compiled.as_text()))
-        return _hlo.readable(tracing.lowered(self._traced, stage, None))
+            return hlo.readable(str(self._compiled.as_text()))
+        return hlo.readable(tracing.lowered(self._traced, stage, None))
 
     def nodes(self) -> tuple[Node, ...]:
         """Inputs, equations and outputs; those of jitted functions are among them."""
@@ -118,9 +118,9 @@ def _handed_over(names: dict[Any, str], given: Any, taken: Any) -> dict[Any, str
     return {to: names[v] for v, to in pairs if not hasattr(v, "val") and v in names}
 
 
-def _devices(hlo: str) -> int:
+def _devices(text: str) -> int:
     """Among how many the work of a compiled program is shared."""
-    found = _PARTITIONS.search(hlo)
+    found = _PARTITIONS.search(text)
     return int(found[1]) if found else 1
 
 

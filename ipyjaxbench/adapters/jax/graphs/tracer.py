@@ -34,7 +34,7 @@ from ipyjaxbench.graphs import (
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import validity_notes as validity_notes
+from ipyjaxbench.timing import validity_notes
 from ipyjaxbench.usercode import Call, Shape, objects
 
 _SHORT = 100  # equations up to which JAX's own text is shown

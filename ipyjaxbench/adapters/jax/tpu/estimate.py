@@ -15,8 +15,7 @@ from ipyjaxbench.adapters.jax.tpu import compile_remote
 from ipyjaxbench.adapters.jax.tpu.input_sharding import Layout, is_named, layout, own_layout
 from ipyjaxbench.adapters.jax.tpu.topology import Topology
 from ipyjaxbench.errors import MissingLibraryError, OptionError
-from ipyjaxbench.graphs import Collective, Estimate
-from ipyjaxbench.graphs import notes as notes
+from ipyjaxbench.graphs import Collective, Estimate, notes
 from ipyjaxbench.reports import Note
 
 _TOO_LARGE = re.compile(r"RESOURCE_EXHAUSTED|[Rr]an out of memory")

@@ -19,8 +19,15 @@ from ipyjaxbench.adapters.tensorflow.graphs import (
 from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import MutableState
-from ipyjaxbench.graphs import Diagnosis, Graph, GraphOptions, GraphTracer, UntraceableError, Value
-from ipyjaxbench.graphs import notes as notes
+from ipyjaxbench.graphs import (
+    Diagnosis,
+    Graph,
+    GraphOptions,
+    GraphTracer,
+    UntraceableError,
+    Value,
+    notes,
+)
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import Call, Shape, is_of

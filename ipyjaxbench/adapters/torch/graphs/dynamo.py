@@ -19,8 +19,7 @@ from ipyjaxbench.adapters.torch.graphs import dynamo_frames, dynamo_state, isola
 from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.dynamo_frames import Seen
 from ipyjaxbench.adapters.torch.graphs.program import Place, Program, is_users, told
-from ipyjaxbench.graphs import Break
-from ipyjaxbench.graphs import notes as notes
+from ipyjaxbench.graphs import Break, notes
 from ipyjaxbench.usercode import Call
 
 _MOST_CALLS = 4  # each finds functions that ran behind a break of the one before
