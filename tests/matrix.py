@@ -74,13 +74,13 @@ class Environment:
 
 
 ENVIRONMENTS = (
+    Environment(
+        "newest", "3.13", NEWEST, OF_FRAMEWORKS, ("jax", "flax", "tensorflow_cpu", "numpy")
+    ),
     Environment("Colab", "3.13", ("ipython==7.34.0",), colab=True),
     Environment("Colab", HERE, ("ipython==7.34.0",), colab=True),
     Environment("IPython 8", HERE, ("ipython<9",)),
     Environment("IPython 9", "3.13", ("ipython>=9",)),
-    Environment(
-        "newest", "3.13", NEWEST, OF_FRAMEWORKS, ("jax", "flax", "tensorflow_cpu", "numpy")
-    ),
     Environment(
         "triton", HERE, ("triton==3.7.1",), ("tests/test_looking.py", "tests/test_readme.py"),
         ("triton", "torch", "tensorflow_cpu", "jax"), is_beside=True,
