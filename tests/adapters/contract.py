@@ -3,9 +3,11 @@
 import pytest
 
 from ipyjaxbench.device.locate import locate
-from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
-from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, loaded
+from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory, TransferWatch
+from ipyjaxbench.frameworks import Compilation, Framework, MutableState, find_arrays, loaded
 from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.graphs.protocol import GraphTracer
+from ipyjaxbench.retracing.protocol import Retracing
 from ipyjaxbench.timing.protocol import Caveats, Profiler
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 
@@ -94,6 +96,19 @@ class Contract:
             for other in (array, None, 1, [array], {"a": array}):
                 if wait is not None:
                     wait(other)
+
+    def test_what_it_offers_is_of_the_kind_that_it_is_named_after(
+        self, framework: Framework
+    ) -> None:
+        kinds = {each.__name__: each for each in (
+            *(ArrayInspector, Caveats, Compilation, DeviceInventory, GraphTracer),
+            *(MutableState, Profiler, Retracing, TransferWatch),
+        )}  # fmt: skip
+        assert {*framework.capabilities} <= {*kinds}
+        for name in framework.capabilities:
+            offered = framework.capability(kinds[name])
+            assert isinstance(offered, kinds[name])
+            assert type(offered) is not kinds[name]
 
     def test_a_watch_over_nothing_sees_nothing(self, framework: Framework) -> None:
         with framework.capability(Compilation).watch([]) as watch:
