@@ -62,14 +62,17 @@ class Kernel:
         def answer(_: object) -> None:
             self.client.input(left.pop(0))
 
-        reply = self.client.execute_interactive(
-            cell,
-            allow_stdin=bool(answers),
-            stop_on_error=False,  # else what is sent soon after a failure may not be run
-            stdin_hook=answer,
-            output_hook=hear,
-            timeout=60,
-        )["content"]
+        # For a moment after a failure a kernel aborts every cell, those it receives then too.
+        reply = {"status": "aborted"}
+        while reply["status"] == "aborted":
+            reply = self.client.execute_interactive(
+                cell,
+                allow_stdin=bool(answers),
+                stop_on_error=False,
+                stdin_hook=answer,
+                output_hook=hear,
+                timeout=60,
+            )["content"]
         shown.status, shown.error = reply["status"], reply.get("ename", "")
         shown.text = re.sub(r"\x1b\[[\d;]*m", "", shown.text)
         return shown
