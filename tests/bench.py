@@ -7,11 +7,12 @@ import pytest
 
 from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.errors import Interrupted
-from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.fake_framework import FakeFramework
 
 MS = 1_000_000
 START = "device.start(dispatch=10_000, work=1_000_000)"  # 10 µs to start, 1 ms to compute

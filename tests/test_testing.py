@@ -3,7 +3,8 @@
 import pytest
 
 from ipyjaxbench.frameworks import Compilation, MutableState, find_arrays
-from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
+from tests.fake_framework import FakeFramework
 
 
 @pytest.fixture

@@ -21,10 +21,11 @@ from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.testing import FakeArray, FakeCompilation, FakeFramework, FakeProbe
+from ipyjaxbench.testing import FakeArray
 from ipyjaxbench.timing import measure_roofline
 from ipyjaxbench.timing.roofline import Roofline
 from tests.bench import MS, Bench, recorder
+from tests.fake_framework import FakeCompilation, FakeFramework, FakeProbe
 from tests.shell import Shell
 
 RATES = {"float32": 100e9}

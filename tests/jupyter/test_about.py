@@ -15,7 +15,7 @@ from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import conditions
 from ipyjaxbench.jupyter.commands import COMMANDS
 from ipyjaxbench.reports.result import MIME
-from ipyjaxbench.testing import FakeFramework
+from tests.fake_framework import FakeFramework
 from tests.shell import Shell
 
 about_module = sys.modules["ipyjaxbench.device.about"]

@@ -8,7 +8,7 @@ from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.testing import FakeClock, FakeDevice
 from tests.shell import Shell
 
-KEY = "ipyjaxbench.testing"
+KEY = "tests.fake_framework"
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing.changes import Changes
 from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.fake_framework import FakeFramework
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.frameworks import find_arrays, find_reach
-from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing.isolation import Snapshot, all_alive
+from tests.fake_framework import FakeFramework
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.frameworks import Compilation
-from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
 from ipyjaxbench.timing.runner import Calls, First
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.fake_framework import FakeFramework
 
 
 class Bench:

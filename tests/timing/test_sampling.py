@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.frameworks import Compilation
-from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing import sampling
 from ipyjaxbench.timing.runner import Calls, Sample
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.fake_framework import FakeFramework
 
 SECOND = 10**9
 

@@ -7,8 +7,9 @@ import pytest
 
 from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
 from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
+from tests.fake_framework import FakeFramework
 
 
 class OtherArray(FakeArray):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.frameworks import Compilation
-from ipyjaxbench.testing import FakeClock, FakeDevice, FakeFramework
+from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing import sampling
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
@@ -13,6 +13,7 @@ from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.throughput import QueuedCalls, plan_queued_calls
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import START, Bench, told
+from tests.fake_framework import FakeFramework
 
 ALL_FREE = 1e9
 
