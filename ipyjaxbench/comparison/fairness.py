@@ -11,7 +11,7 @@ from ipyjaxbench import units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, numbers_of
 from ipyjaxbench.device import ArrayInspector, DeviceInventory
-from ipyjaxbench.frameworks import Compilation, Framework, Placement, Scope, find_arrays, loaded
+from ipyjaxbench.frameworks import Framework, Placement, Scope, find_arrays, find_compiler, loaded
 from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import asked, is_of, package_of
 
@@ -189,7 +189,7 @@ def _compiled(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> 
     for framework in frameworks:
         by_arm = {
             label: any(
-                framework.capability(Compilation).compiles(f)
+                find_compiler(f, [framework]) is not None
                 and package_of(f) != framework.module  # not one of its own
                 for f in arm.scope.compiled
             )

@@ -14,6 +14,7 @@ from ipyjaxbench.frameworks.compilation import (
     NothingCompiled,
     Program,
     Work,
+    find_compiler,
 )
 from ipyjaxbench.frameworks.eager_functions import eager_functions
 from ipyjaxbench.frameworks.framework import Capability, Framework, Wait

@@ -1,13 +1,14 @@
 """What a framework compiles: programs, how long that takes, and what they compute."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ipyjaxbench.frameworks.framework import Capability
+from ipyjaxbench.frameworks.framework import Capability, Framework
 from ipyjaxbench.record_types import NonNegativeFloat
+from ipyjaxbench.usercode import asked
 
 UNNAMED = "?"
 
@@ -172,3 +173,9 @@ class Compilation(Capability):
             The work; None where it is not known.
         """
         return None
+
+
+def find_compiler(value: object, frameworks: Iterable[Framework]) -> Compilation | None:
+    """Return what the framework that compiles a value knows of it; None where none compiles it."""
+    compilers = (framework.capability(Compilation) for framework in frameworks)
+    return next((each for each in compilers if asked(each.compiles, value)), None)

@@ -5,13 +5,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ipyjaxbench.frameworks.accesses import accessed
-from ipyjaxbench.frameworks.compilation import Compilation
+from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.traversal import Found, find_arrays, find_reach
 from ipyjaxbench.usercode import (
     Snippet,
-    asked,
     is_users_function,
     line_of,
     looked_up,
@@ -44,11 +43,7 @@ class Scope:
         self.called = dict(_called([*snippet.statements, *snippet.in_magics], self.read_values))
         reach = find_reach([*self.read_values.values(), *self.called.values()], frameworks)
         self.functions, self.captured = reach
-        self.compiled = [
-            f
-            for f in self.functions
-            if any(asked(fw.capability(Compilation).compiles, f) for fw in frameworks)
-        ]
+        self.compiled = [f for f in self.functions if find_compiler(f, frameworks)]
         read = accessed(snippet.statements, self.read_values, frameworks)
         self.inputs = placements(read, frameworks)
 
@@ -64,7 +59,7 @@ class Scope:
             for f in frameworks
             if f.name in owners
             or f.module in roots
-            or any(asked(f.capability(Compilation).compiles, c) for c in self.compiled)
+            or any(find_compiler(c, [f]) for c in self.compiled)
         ]
         named = [f for f in mine if f.module != "builtins"]
         return named or [f for f in frameworks if f.module == "builtins"]

@@ -10,6 +10,7 @@ from ipyjaxbench.frameworks import (
     Framework,
     Reach,
     find_arrays,
+    find_compiler,
     find_reach,
     keras_backend,
     loaded,
@@ -24,7 +25,6 @@ from ipyjaxbench.usercode import (
     Call,
     Namespace,
     Source,
-    asked,
     attributes,
     is_of,
     name_of,
@@ -180,10 +180,8 @@ def _rank(framework: Framework, call: Call, used: Reach) -> int:
     if framework.name in _NO_PROGRAMS:
         return 0
     given = (*call.args, *call.kwargs.values())
-    if (
-        asked(framework.capability(Compilation).compiles, call.function)
-        or package_of(call.function) == framework.module
-    ):
+    is_compiled = find_compiler(call.function, [framework]) is not None
+    if is_compiled or package_of(call.function) == framework.module:
         return 1
     if find_arrays((given, call.function), [framework]):
         return 2

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from ipyjaxbench.frameworks import Compilation, Framework, Scope, find_arrays
+from ipyjaxbench.frameworks import Framework, Scope, find_arrays, find_compiler
 from ipyjaxbench.timing.first_call import Counterpart
 from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.usercode import Snippet, asked, is_exactly, looked_up, only_value
+from ipyjaxbench.usercode import Snippet, is_exactly, looked_up, only_value
 
 _MAX_REMEMBERED = 500  # figures remembered; the oldest go first
 _NO_STEADY_STATE = ("ONCE", "RECOMPILES")
@@ -51,13 +51,9 @@ def with_break_even(
     function = _function(call.func, scope.read_values) if isinstance(call, ast.Call) else None
     if not isinstance(call, ast.Call) or function is None:
         return measured
-    originals = [
-        f.capability(Compilation).original(function)
-        for f in frameworks
-        if asked(f.capability(Compilation).compiles, function)
-    ]
-    compiled = bool(originals)
-    function = next((o for o in originals if o is not None), None) if compiled else function
+    compiler = find_compiler(function, frameworks)
+    compiled = compiler is not None
+    function = function if compiler is None else compiler.original(function)
     known = _remembered(function, _signature(call, scope.read_values, frameworks))
     if known is None:
         return measured

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
-from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope
+from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope, find_compiler
 from ipyjaxbench.timing.first_call import FirstCall
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.usercode import Namespace, Snippet, asked, one_line
+from ipyjaxbench.usercode import Namespace, Snippet, one_line
 
 
 def make_cold_call(
@@ -78,13 +78,13 @@ def _compiled_by(
     named = {
         name: value
         for name, value in scope.read_values.items()
-        if name not in snippet.binds and asked(framework.capability(Compilation).compiles, value)
+        if name not in snippet.binds and find_compiler(value, [framework])
     }
     held = {id(value) for value in named.values()}
     others = [
         function
         for function in scope.compiled
-        if id(function) not in held and asked(framework.capability(Compilation).compiles, function)
+        if id(function) not in held and find_compiler(function, [framework])
     ]
     return named, others
 

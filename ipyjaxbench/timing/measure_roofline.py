@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import NamedTuple
 
 from ipyjaxbench.device import BUSY, Ceiling, any_of, measure_ceilings
-from ipyjaxbench.frameworks import Compilation, Framework, find_arrays, find_reach
+from ipyjaxbench.frameworks import Framework, find_arrays, find_compiler, find_reach
 from ipyjaxbench.graphs import GraphTracer, Load, rolled_back, roots_of
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.roofline import Roofline
@@ -135,7 +135,7 @@ def _load(
 
 def _runs_python(call: Call, framework: Framework) -> bool:
     """Whether Python code of the user's runs in a call; what was compiled before is its own."""
-    if framework.capability(Compilation).compiles(call.function):
+    if find_compiler(call.function, [framework]):
         return False
     given = (*call.args, *call.kwargs.values())
     reached = find_reach((call.function, *given), [framework]).functions

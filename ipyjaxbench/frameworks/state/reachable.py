@@ -14,7 +14,7 @@ from types import (
 )
 from typing import Any, NamedTuple
 
-from ipyjaxbench.frameworks.compilation import Compilation
+from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state import mappings
 from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, names_of
@@ -149,11 +149,9 @@ class Reachable:
         elif issubclass(kind, type):
             yield from self._of_class(value)
             return
-        elif any(
-            asked(framework.capability(Compilation).compiles, value)
-            for framework in self._frameworks
-        ):
-            self._look(name, self._originals(value))
+        elif compiler := find_compiler(value, self._frameworks):
+            original = compiler.original(value)
+            self._look(name, () if original is None else (original,))
             return
         elif issubclass(kind, FunctionType):
             yield from self._of_function(name, value)
@@ -176,16 +174,6 @@ class Reachable:
         if issubclass(kind, bytearray | array):
             return Buffer(value, self._room, host_memory)
         return Draws.of_python(value) if issubclass(kind, random.Random) else None
-
-    def _originals(self, value: object) -> Iterator[object]:
-        for framework in self._frameworks:
-            found = (
-                framework.capability(Compilation).original(value)
-                if asked(framework.capability(Compilation).compiles, value)
-                else None
-            )
-            if found is not None:
-                yield found
 
     def _of_class(self, value: Any) -> Iterator[State]:
         if is_users_class(value):

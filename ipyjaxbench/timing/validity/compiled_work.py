@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Compilation, Framework, Scope, Work
+from ipyjaxbench.frameworks import Compilation, Framework, Scope, Work, find_compiler
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
@@ -15,7 +15,6 @@ from ipyjaxbench.usercode import (
     Snippet,
     Source,
     arguments,
-    asked,
     attributes,
     is_plain,
     looked_up,
@@ -134,9 +133,7 @@ def _can_be_called(value: object, frameworks: Sequence[Framework]) -> bool:
     if issubclass(type(value), type):
         return False
     known = issubclass(type(value), (staticmethod, classmethod)) or callable(value)
-    return known or any(
-        asked(framework.capability(Compilation).compiles, value) for framework in frameworks
-    )
+    return known or find_compiler(value, frameworks) is not None
 
 
 class CompiledCall(NamedTuple):
@@ -154,15 +151,13 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Co
     found, snippet = 0, scope.snippet
     for node in _always_run(snippet):
         function = looked_up(node.func, scope.read_values)
-        owner = next(
-            (f for f in frameworks if asked(f.capability(Compilation).compiles, function)), None
-        )
-        if owner is None or found >= _MAX_PROGRAMS:
+        compiler = find_compiler(function, frameworks)
+        if compiler is None or found >= _MAX_PROGRAMS:
             continue
         found += 1
         try:
             args, kwargs = _arguments(node, snippet, scope)
-            work = owner.capability(Compilation).work(function, args, kwargs)
+            work = compiler.work(function, args, kwargs)
         # Whatever a framework raises for a function or a value that is none of its own.
         except Exception:  # noqa: BLE001
             continue
