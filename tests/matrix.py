@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-COLAB = ROOT / "tests" / "jupyter" / "colab.txt"
+COLAB = ROOT / "tests" / "colab.txt"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 NEEDED = ("hypothesis", "ipykernel", "nbclient", "nbformat", "papermill", "pexpect", "pytest")
 #: The newest versions that do not need packages for a GPU, as PyTorch does on this Python.
@@ -77,7 +77,9 @@ ENVIRONMENTS = (
     Environment(
         "newest", "3.13", NEWEST, OF_FRAMEWORKS, ("jax", "flax", "tensorflow_cpu", "numpy")
     ),
-    Environment("Colab", "3.13", ("ipython==7.34.0",), colab=True),
+    Environment(
+        "Colab", "3.13", ("ipython==7.34.0",), ("tests/jupyter", "tests/test_colab.py"), colab=True
+    ),
     Environment("Colab", HERE, ("ipython==7.34.0",), colab=True),
     Environment("IPython 8", HERE, ("ipython<9",)),
     Environment("IPython 9", "3.13", ("ipython>=9",)),
@@ -165,11 +167,12 @@ def run(environment: Environment, home: Path | None, arguments: list[str]) -> bo
         )
     if done.returncode:
         print(done.stdout, done.stderr, sep="\n", flush=True)
-    last = done.stdout.strip().splitlines()[-1:] or [""]
-    counts = ", ".join(re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last[0])) or "no test"
+    lines = done.stdout.strip().splitlines() or [""]
+    counts = ", ".join(re.findall(r"\d+ (?:passed|failed|skipped|errors?)", lines[-1])) or "no test"
     seconds = time.monotonic() - start
     told = versions(python, path, environment.named)
-    print(f"{counts}: {title} ({told}), {seconds:.0f} s", flush=True)
+    skips = [line for line in lines if line.startswith("SKIPPED")]
+    print(f"{counts}: {title} ({told}), {seconds:.0f} s", *skips, sep="\n", flush=True)
     return done.returncode == 0
 
 

@@ -12,7 +12,7 @@ import pytest
 
 HERE = Path(__file__).parent
 THERE = dict(re.findall(r"^([\w.-]+)==(\S+)", (HERE / "colab.txt").read_text(), re.MULTILINE))
-PROJECT = tomllib.loads((HERE.parent.parent / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"]
 KEPT = {"ipython", "traitlets", "ipykernel", "jupyter-core", "jupyter-client", "numpy", "jax",
         "jaxlib", "torch", "tensorflow"}  # fmt: skip
 
