@@ -18,6 +18,8 @@ from ipyjaxbench.graphs.components import (
     Node,
     Value,
     by_line,
+    by_name,
+    count_line,
     line_of,
 )
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix, Pitfall, UntraceableError
@@ -26,3 +28,4 @@ from ipyjaxbench.graphs.inspect_code import explain, inspect_call, inspect_code
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import rolled_back, roots_of
+from ipyjaxbench.graphs.text import lines_with, without_middle

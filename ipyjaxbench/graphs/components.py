@@ -2,6 +2,7 @@
 
 import linecache
 from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -59,21 +60,32 @@ def by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
     Returns:
         A Count for each line whose text is known; a record holds no path.
     """
-    found: dict[tuple[str, int], list[tuple[str, float]]] = {}
+    places: dict[tuple[str, int], list[tuple[str, float]]] = {}
     for file, line, name, flops in steps:
         if line:
-            found.setdefault((file, line), []).append((name, flops))
+            places.setdefault((file, line), []).append((name, flops))
     return tuple(
-        Count(
-            name=line_of(file, line),
-            times=len(known),
-            flops=sum(flops for _, flops in known),
-            line=line,
-            parts=tuple(dict.fromkeys(name for name, _ in known)),
-        )
-        for (file, line), known in sorted(found.items())
-        if line_of(file, line)
+        count_line(line_of(*place), computed, place[1])
+        for place, computed in sorted(places.items())
+        if line_of(*place)
     )
+
+
+def count_line(text: str, steps: Sequence[tuple[str, float]], line: int = 0) -> Count:
+    """Return how much the operations of a line compute, given by name and FLOP."""
+    parts = tuple(dict.fromkeys(name for name, _ in steps))
+    return Count(text, len(steps), sum(flops for _, flops in steps), line, parts)
+
+
+def by_name(steps: Iterable[tuple[str, float]]) -> tuple[Count, ...]:
+    """Return how often each operation is computed, the costliest first, from name and FLOP."""
+    times: Counter[str] = Counter()
+    total: defaultdict[str, float] = defaultdict(float)
+    for name, flops in steps:
+        times[name] += 1
+        total[name] += flops
+    ranked = sorted(times, key=lambda name: (-total[name], -times[name], name))
+    return tuple(Count(name, times[name], total[name]) for name in ranked)
 
 
 def line_of(file: str, number: int) -> str:
@@ -203,12 +215,12 @@ class Live(ABC):
         """Return the whole text of a stage."""
 
     @abstractmethod
-    def nodes(self) -> Sequence[Node]:
-        """Inputs, operations and outputs; those of branches and loops are left out."""
+    def nodes(self) -> Iterable[Node]:
+        """Return inputs, operations and outputs; those of branches and loops are left out."""
 
-    @abstractmethod
     def compiled(self) -> Compiled | None:
         """Return what the framework's compiler makes of it; None where it does not tell."""
+        return None
 
     @abstractmethod
     def load(self, nbytes: int) -> Load | None:
@@ -221,6 +233,6 @@ class Live(ABC):
             The load; None where it is not known, as with loops of unknown turns.
         """
 
-    @abstractmethod
     def checks(self) -> tuple[Note, ...]:
-        """Return what it holds that may not be expected."""
+        """Return what it holds that may not be expected; nothing where nothing is looked for."""
+        return ()

@@ -75,10 +75,10 @@ class Graph(Result):
     uncounted: tuple[str, ...]
     stats: tuple[Count, ...]
     lines: tuple[Count, ...]
-    static_argnames: tuple[str, ...]
-    fixed: tuple[str, ...]
-    tries: PositiveInt
     seconds: NonNegativeFloat
+    static_argnames: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    tries: PositiveInt = 1
     printed: str = ""
     estimates: tuple[Estimate, ...] = ()
     notes: tuple[Note, ...] = ()

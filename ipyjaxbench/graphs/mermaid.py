@@ -1,6 +1,6 @@
 """A graph as a drawing in Mermaid's language, which JupyterLab draws (https://mermaid.js.org)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ipyjaxbench.graphs.components import Node
 
@@ -8,7 +8,7 @@ MIME = "text/vnd.mermaid"
 _MOST = 80  # what a person can still follow
 
 
-def drawing(nodes: Sequence[Node]) -> str:
+def drawing(nodes: Iterable[Node]) -> str:
     """Return the text of a flow chart.
 
     Args:
@@ -24,7 +24,7 @@ def drawing(nodes: Sequence[Node]) -> str:
           b["tanh"]
           a --> b
     """
-    return "\n".join(["flowchart TD", *_lines(nodes)])
+    return "\n".join(["flowchart TD", *_lines([*nodes])])
 
 
 def _lines(nodes: Sequence[Node]) -> Iterator[str]:

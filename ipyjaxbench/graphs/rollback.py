@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
 
 from ipyjaxbench.frameworks import Checkpoint, Framework, MutableState, loaded
 from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
@@ -38,8 +38,7 @@ def rolled_back(
 
 def roots_of(call: Call) -> dict[str, object]:
     """Return what a call is made of, by name."""
-    given = dict(zip(call.labels, call.args, strict=True))
-    return {"self": call.function, **given, **call.kwargs}
+    return {"self": call.function, **dict(call.arguments)}
 
 
 def roots_in(error: BaseException) -> dict[str, object]:
@@ -70,17 +69,13 @@ class RolledBack(Live):
     """
 
     def __init__(self, live: Live, call: Call, framework: Framework) -> None:
-        self._live, self._call, self._framework = live, call, framework
-
-    @property
-    def program(self) -> Any:  # type: ignore[override]
-        """The framework's own object."""
-        return self._live.program
+        self._live, self.program = live, live.program
+        self._rolled_back = partial(rolled_back, roots_of(call), framework)
 
     def text(self, stage: str) -> str:
         """Return the whole text of a stage."""
         __tracebackhide__ = True
-        with rolled_back(roots_of(self._call), self._framework):
+        with self._rolled_back():
             return self._live.text(stage)
 
     def nodes(self) -> tuple[Node, ...]:
@@ -89,7 +84,7 @@ class RolledBack(Live):
 
     def compiled(self) -> Compiled | None:
         """Return what the framework's compiler makes of it."""
-        with rolled_back(roots_of(self._call), self._framework):
+        with self._rolled_back():
             return self._live.compiled()
 
     def load(self, nbytes: int) -> Load | None:
@@ -98,5 +93,5 @@ class RolledBack(Live):
 
     def checks(self) -> tuple[Note, ...]:
         """Return what it holds that may not be expected."""
-        with rolled_back(roots_of(self._call), self._framework):
+        with self._rolled_back():
             return self._live.checks()

@@ -35,6 +35,11 @@ class Call:
     labels: tuple[str, ...] = ()
     made_of: ast.expr | None = None
 
+    @property
+    def arguments(self) -> list[tuple[str, Any]]:
+        """The name of each argument, with its value."""
+        return [*zip(self.labels, self.args, strict=True), *self.kwargs.items()]
+
     @classmethod
     def of(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "Call":
         """A call from Python.

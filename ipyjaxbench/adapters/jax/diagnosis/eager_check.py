@@ -15,9 +15,8 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import tracing
-from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
-from ipyjaxbench.usercode import ACTS, OF_ARRAYS, Call, objects
+from ipyjaxbench.usercode import ACTS, OF_ARRAYS, Call, OutOfTimeError, objects
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 _MOST_NUMBERS = 2**20  # numbers among the arguments
@@ -121,7 +120,7 @@ def _made(
     args, kwargs = trees.mapped(change, (call.args, dict(call.kwargs)))
     copied = replace(call, args=args, kwargs=kwargs)
     try:
-        with JaxUndoLog(copied), _alone(jit=static is not None), within(_MOST_SECONDS):
+        with JaxUndoLog(copied), _alone(jit=static is not None), tracing.limit_time(_MOST_SECONDS):
             found = (
                 call.function(*args, **kwargs) if static is None else tracing.run(copied, static)
             )

@@ -30,9 +30,10 @@ class JaxUndoLog(UndoLog):
 
     def __init__(self, call: Call) -> None:
         self._room = Room()
-        given = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
         # The trees that arguments are, and their arrays, are copies when the code runs.
-        fixed = [(n, leaf) for n, v in given for leaf in trees.leaves(v) if not is_leaf(leaf)]
+        fixed = [
+            (n, leaf) for n, v in call.arguments for leaf in trees.leaves(v) if not is_leaf(leaf)
+        ]
         super().__init__([("self", call.function), *fixed], settings.states())
 
     def is_tracer(self, value: Any) -> bool:

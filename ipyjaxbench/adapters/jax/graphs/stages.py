@@ -42,10 +42,6 @@ class LiveProgram(Live):
             return hlo.readable(str(self._compiled.as_text()))
         return hlo.readable(tracing.lowered(self._traced, stage, None))
 
-    def nodes(self) -> tuple[Node, ...]:
-        """Inputs, equations and outputs; those of jitted functions are among them."""
-        return tuple(self._nodes())
-
     def compiled(self) -> Compiled | None:
         """What XLA makes of it on the default device."""
         told = self._compiled.cost_analysis() or {}
@@ -76,7 +72,8 @@ class LiveProgram(Live):
         wrapper, args, kwargs = self._traced.call
         return jax.jit(wrapper).lower(*args, **kwargs).compile()
 
-    def _nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[Node]:
+        """Yield inputs, equations and outputs; those of jitted functions are among them."""
         names: dict[Any, str] = {}
         jaxpr = self.program.jaxpr
         for variable, name in zip(jaxpr.invars, self._traced.names, strict=True):

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -72,7 +72,7 @@ class Choices:
 
     def has_large(self, static: frozenset[str]) -> bool:
         """Whether a number that is static could be that of very many turns."""
-        values = (value for name, value in _given(self._call).items() if name in static)
+        values = (value for name, value in self._call.arguments if name in static)
         return any(objects.is_of(value, int, float) and value > _LARGE for value in values)
 
     def root_failure(self) -> tuple[tuple[str, ...], Exception]:
@@ -87,7 +87,7 @@ class Choices:
             larger = (each for each in self._failures if each > static)
             further = [each for each in larger if _where(self._failures[each]) != here]
             if not further:
-                names = tuple(n for n in _given(self._call) if n in static)
+                names = tuple(n for n, _ in self._call.arguments if n in static)
                 return names, self._failures[static]
             static = min(further, key=len)
 
@@ -105,7 +105,7 @@ class Choices:
 
     def _candidates(self) -> list[str]:
         """Arguments that may be static: those that JAX names first, then the likely ones."""
-        given = {n: v for n, v in _given(self._call).items() if _can_be_static(v)}
+        given = {n: v for n, v in self._call.arguments if _can_be_static(v)}
         kinds = {n: next((i for i, k in enumerate(_CHOICES) if objects.is_a(v, k)), None)
                  for n, v in given.items()}  # fmt: skip
         likely = sorted((n for n in given if kinds[n] is not None), key=lambda n: kinds[n] or 0)
@@ -115,7 +115,7 @@ class Choices:
         return list(dict.fromkeys([*named, *likely]))
 
     def _named(self, error: Exception) -> list[str]:
-        given = _given(self._call)
+        given = dict(self._call.arguments)
         names = [name.partition("[")[0].partition(".")[0] for name in blamed(error, self._call)]
         return [name for name in names if name in given and _can_be_static(given[name])]
 
@@ -131,7 +131,7 @@ def blamed(error: Exception, call: Call) -> list[str]:
 
 def named_in(error: Exception, call: Call) -> list[str]:
     """The arguments of a call that JAX's words name, whichever function it speaks of."""
-    return [name for name in words_of_function(error) if _base(name) in _given(call)]
+    return [name for name in words_of_function(error) if _base(name) in dict(call.arguments)]
 
 
 def words_of_function(error: Exception) -> list[str]:
@@ -154,10 +154,6 @@ def _where(error: Exception) -> tuple[str, object]:
     found = origin.places(error)
     place = (found[0].file, found[0].line) if found else text_of(error).partition("\n")[0]
     return type(error).__name__, place
-
-
-def _given(call: Call) -> Mapping[str, Any]:
-    return {**dict(zip(call.labels, call.args, strict=True)), **call.kwargs}
 
 
 def _base(name: str) -> str:

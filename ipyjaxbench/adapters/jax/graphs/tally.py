@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.graphs.flops import called, opened, operations_of, real_operations
 from ipyjaxbench.adapters.jax.graphs.program import Place, is_of_library, place_of, programs_in
-from ipyjaxbench.graphs import Count, by_line
+from ipyjaxbench.graphs import Count, by_line, by_name
 
 _UNCOUNTED = {
     "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",
@@ -76,16 +76,14 @@ class Tally:
         self.products: defaultdict[str, float] = defaultdict(float)
         self._finds_use = finds_use
         self._count = 0
-        self._times: Counter[str] = Counter()
-        self._flops: defaultdict[str, float] = defaultdict(float)
+        self._every: list[tuple[str, float]] = []
         self._leaves: list[tuple[Any, str, float]] = []
         self._places: dict[int, Place] = {}
         self.flops = self._program(opened(jaxpr), 1.0, None, _Use())
 
     def primitives(self) -> tuple[Count, ...]:
         """How often each primitive is computed, the costliest first."""
-        ranked = sorted(self._times, key=lambda n: (-self._flops[n], -self._times[n], n))
-        return tuple(Count(n, self._times[n], self._flops[n]) for n in ranked)
+        return by_name(self._every)
 
     def lines(self) -> tuple[Count, ...]:
         """How much each line of code computes, file by file and in order."""
@@ -104,9 +102,9 @@ class Tally:
         if name in _UNCOUNTED:
             self.uncounted[f"{name} is not counted"] = None
         self.operations += 1
-        self._times[name] += 1
         if not inner:
             return self._leaf(equation, turns, caller, use)
+        self._every.append((name, 0.0))
         if caller is None and is_of_library(equation):
             caller = equation
         if name == "scan":
@@ -137,7 +135,7 @@ class Tally:
         name, operations = equation.primitive.name, operations_of(equation)
         flops = turns * operations * real_operations(equation)
         self.of_complex += flops - turns * operations
-        self._flops[name] += flops
+        self._every.append((name, flops))
         self._leaves.append((equation if caller is None else caller, name, flops))
         if use.is_certain:
             self.certain += turns * operations

@@ -12,7 +12,6 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compilation import SHOWN
 from ipyjaxbench.adapters.jax.diagnosis import diagnose, return_types
 from ipyjaxbench.adapters.jax.diagnosis.explain import explain
-from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
 from ipyjaxbench.adapters.jax.graphs import listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
 from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
@@ -30,7 +29,9 @@ from ipyjaxbench.graphs import (
     GraphTracer,
     Load,
     UntraceableError,
+    lines_with,
     notes,
+    without_middle,
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
@@ -38,7 +39,7 @@ from ipyjaxbench.timing import validity_notes
 from ipyjaxbench.usercode import Call, Shape, objects
 
 _SHORT = 100  # equations up to which JAX's own text is shown
-_LINES = 120  # of a later stage
+_LINES = 120  # up to which it is shown, if it is short
 _CLOCK = Clock.elapsed()
 
 
@@ -92,7 +93,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         framework="jax",
         frameworks={"jax": jax.__version__},
         form=stage,
-        program=_only(_text(live, traced, options, counted.operations), options.find),
+        program=lines_with(_text(live, traced, options, counted.operations), options.find),
         inputs=program.values_of(traced.closed.in_avals, traced.names, traced.values),
         outputs=program.values_of(traced.closed.out_avals),
         constants=program.constants_of(traced.closed),
@@ -130,10 +131,7 @@ def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, oper
         text = hlo.readable(tracing.lowered(traced, stage, options.platform))
     else:
         text = live.text(stage)
-    lines = text.splitlines()
-    if options.depth is not None and len(lines) > _LINES:
-        lines[_LINES // 2 : -_LINES // 2] = [f"... {len(lines) - _LINES:,} more lines ..."]
-    return "\n".join(lines)
+    return text if options.depth is None else without_middle(text)
 
 
 def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
@@ -146,7 +144,7 @@ def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
 
 
 def _refuse_cycles(call: Call) -> None:
-    for name, value in values(call).items():
+    for name, value in call.arguments:
         try:
             is_cycle = holds_itself(value)
         except RecursionError:
@@ -159,7 +157,7 @@ def _refuse_cycles(call: Call) -> None:
 
 def _refuse_deleted(call: Call) -> None:
     """Tracing asks for shapes, which deleted arrays still have: the call itself would fail."""
-    for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
+    for name, value in call.arguments:
         leaves = (leaf for leaf in trees.leaves(value) if objects.is_a(leaf, jax.Array))
         if any(not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted() for leaf in leaves):
             raise SnippetError(
@@ -205,7 +203,7 @@ def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
         yield notes.mixed_tree(traced.within)
     fixed = {*traced.static, *traced.untraceable}
     # A number that is no number differs from itself.
-    numbers = {n: v for n, v in values(call).items() if n in fixed and objects.is_of(v, float)}
+    numbers = {n: v for n, v in call.arguments if n in fixed and objects.is_of(v, float)}
     unequal = [n for n, v in numbers.items() if v != v]
     if unequal:
         yield notes.static_nan(unequal)
@@ -223,13 +221,6 @@ def _side_effects(found: SideEffects) -> Iterator[Note]:
         yield notes.changed_while_traced(found.not_restored, put_back=False)
     if found.drawn:
         yield notes.drawn_once(found.drawn)
-
-
-def _only(text: str, wanted: str | None) -> str:
-    if wanted is None:
-        return text
-    lines = [line.strip() for line in text.splitlines() if wanted in line]
-    return "\n".join(lines) or f"no line has {wanted!r}"
 
 
 class JaxTracer(GraphTracer):

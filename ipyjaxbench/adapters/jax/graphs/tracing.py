@@ -13,15 +13,15 @@ import jax
 from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_filtered, is_of_jax
 from ipyjaxbench.adapters.jax.diagnosis.provenance import asked_for
-from ipyjaxbench.adapters.jax.graphs import deadline, program
+from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, with_self
-from ipyjaxbench.adapters.jax.graphs.deadline import OutOfTimeError, within
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_declared
 from ipyjaxbench.adapters.jax.jit import is_jitted
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.frameworks import keras
-from ipyjaxbench.usercode import Call, objects, text_of
+from ipyjaxbench.usercode import Call, OutOfTimeError, is_users_file, objects, text_of, within
 
 _MOST_SECONDS = 4.0  # after which no other choice of static arguments is tried
 #: Turns of a loop up to which a choice that JAX names may take longer.
@@ -132,7 +132,7 @@ def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
     What the user's code prints is dropped, and what it changes is put back.
     """
     try:
-        with silent(), contextlib.redirect_stdout(io.StringIO()), within(_MOST_SECONDS):
+        with silent(), contextlib.redirect_stdout(io.StringIO()), limit_time(_MOST_SECONDS):
             _traced(with_self(call), frozenset(fixed))
     except OutOfTimeError:
         return TimeoutError("tracing took too long")
@@ -191,7 +191,12 @@ def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractCon
     """
     if not choices.has_large(static):
         return contextlib.nullcontext()
-    return within(choices.left, _MOST_TURNS if choices.is_named else 0)
+    return limit_time(choices.left, _MOST_TURNS if choices.is_named else 0)
+
+
+def limit_time(seconds: float, turns: int = 0) -> contextlib.AbstractContextManager[None]:
+    """Limit the time of the user's code, in files and in fixes; see `usercode.within`."""
+    return within(seconds, lambda file: file.startswith(MADE) or is_users_file(file), turns)
 
 
 def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
@@ -201,7 +206,8 @@ def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
     In the user's own functions a number is an input, as it is for `jax.jit`.
     """
     traced = replace(traced, tries=choices.tries)
-    numbers = [name for name in _whole_numbers(call) if name not in traced.static]
+    whole = [name for name, value in call.arguments if objects.is_of(value, int)]
+    numbers = [name for name in whole if name not in traced.static]
     if not numbers or not is_of_jax(call.function):
         return traced
     fixed = frozenset((*traced.static, *numbers))
@@ -213,12 +219,6 @@ def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
     same = _primitives(other) == _primitives(traced)
     told = replace(other, static=traced.static, untraceable=(*numbers, *traced.untraceable))
     return replace(traced if same else told, tries=traced.tries + 1)
-
-
-def _whole_numbers(call: Call) -> Iterator[str]:
-    for name, value in [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]:
-        if objects.is_of(value, int):
-            yield name
 
 
 def _primitives(traced: Traced) -> set[str]:
@@ -241,8 +241,7 @@ def _exclude_ours() -> None:
     """Have JAX take no line of ours for the user's; the first trace loads what that needs."""
     from jax.extend import source_info_util
 
-    for file in (__file__, deadline.__file__):
-        source_info_util.register_exclusion(file)
+    source_info_util.register_exclusion(__file__)
 
 
 def _traced(call: Call, static: frozenset[str]) -> Traced:

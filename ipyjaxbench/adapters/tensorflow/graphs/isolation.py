@@ -34,8 +34,9 @@ class TensorFlowUndoLog(UndoLog):
         of_numpy = Draws(np.random.get_state, np.random.set_state)
         super().__init__([], [(None, Draws(random.getstate, random.setstate)), (None, of_numpy)])
         called: list[Named] = [("self", call.function)]
-        given = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
-        self._follow([*(self._shared(called) if is_copy else called), *given, (None, _of_keras())])
+        self._follow(
+            [*(self._shared(called) if is_copy else called), *call.arguments, (None, _of_keras())]
+        )
 
     def is_tracer(self, value: Any) -> bool:
         """Whether a value is a symbolic tensor, or made of some."""

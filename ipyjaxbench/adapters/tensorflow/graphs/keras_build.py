@@ -2,7 +2,7 @@
 
 import copy
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +45,7 @@ def ready(call: Call) -> tuple[Call, bool]:
         _refuse(module, [("the model's optimizer", getattr(owner, "optimizer", None))])
     _refuse(
         module,
-        [*_given(call), (f"the object of {name}", owner), *references.used_by(call.function)],
+        [*call.arguments, (f"the object of {name}", owner), *references.used_by(call.function)],
     )
     return call, False
 
@@ -68,11 +68,6 @@ def _copied(layer: Any, name: str) -> Any:
     finally:
         random.setstate(state)
     return copied if name == "__call__" else getattr(copied, name)
-
-
-def _given(call: Call) -> Iterator[tuple[str, Any]]:
-    yield from zip(call.labels, call.args, strict=True)
-    yield from call.kwargs.items()
 
 
 def _refuse(module: Any, named: Iterable[tuple[str, Any]]) -> None:

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
-from ipyjaxbench.graphs import Count, Value, by_line, line_of
+from ipyjaxbench.graphs import Count, Value, by_line, by_name, count_line, line_of
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
@@ -38,15 +37,14 @@ class Counted:
     def __init__(self, graph: Any) -> None:
         self.operations = 0
         self.uncounted: dict[str, None] = {}
-        self._times: Counter[str] = Counter()
-        self._flops: defaultdict[str, float] = defaultdict(float)
+        self._every: list[tuple[str, float]] = []
         self._steps: list[tuple[str, int, str, float]] = []
         self.flops = self._graph(graph, 1.0)
 
+    @property
     def kinds(self) -> tuple[Count, ...]:
         """How often each operation is computed, the costliest first."""
-        ranked = sorted(self._times, key=lambda n: (-self._flops[n], -self._times[n], n))
-        return tuple(Count(n, self._times[n], self._flops[n]) for n in ranked)
+        return by_name(self._every)
 
     def lines(self, call: str) -> tuple[Count, ...]:
         """How much each line of code computes, file by file and in order.
@@ -58,13 +56,7 @@ class Counted:
         rest = [(name, flops) for file, line, name, flops in self._steps if not line_of(file, line)]
         if not rest:
             return by_line(self._steps)
-        whole = Count(
-            name=call.strip().splitlines()[-1],
-            times=len(rest),
-            flops=math.fsum(flops for _, flops in rest),
-            parts=tuple(dict.fromkeys(name for name, _ in rest)),
-        )
-        return (*by_line(self._steps), whole)
+        return *by_line(self._steps), count_line(call.strip().splitlines()[-1], rest)
 
     def _graph(self, graph: Any, turns: float) -> float:
         return math.fsum(self._operation(op, turns) for op in operations_of(graph))
@@ -72,8 +64,8 @@ class Counted:
     def _operation(self, op: Any, turns: float) -> float:
         inner = dict(functions_in(op))
         self.operations += 1
-        self._times[op.type] += 1
         if inner:
+            self._every.append((op.type, 0.0))
             return self._inner(op, [graph for graph in inner.values() if graph is not None], turns)
         if calls(op):
             self.uncounted[_CLOSED.format(op.type)] = None
@@ -81,7 +73,7 @@ class Counted:
         if flops is None:
             self.uncounted[f"{op.type}{_of_unknown(op)} is not counted"] = None
         flops = turns * (flops or 0.0)
-        self._flops[op.type] += flops
+        self._every.append((op.type, flops))
         self._steps.append((*references.place_of(op), op.type, flops))
         return flops
 

@@ -7,7 +7,6 @@ from ipyjaxbench.adapters.tensorflow.graphs import lowering, program
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced
 from ipyjaxbench.adapters.tensorflow.graphs.workload import load_of
 from ipyjaxbench.graphs import Live, Load, Node
-from ipyjaxbench.reports import Note
 
 
 class LiveGraph(Live):
@@ -32,23 +31,12 @@ class LiveGraph(Live):
             self._texts[stage] = lowering.text(self._traced, stage)
         return self._texts[stage]
 
-    def nodes(self) -> tuple[Node, ...]:
-        """Inputs, operations and outputs."""
-        return tuple(self._nodes())
-
-    def compiled(self) -> None:
-        """Nothing: TensorFlow gives the text that XLA makes, and not what it plans or counts."""
-        return
-
     def load(self, nbytes: int) -> Load | None:
         """From the graph and the functions in it."""
         return load_of(self.program, nbytes)
 
-    def checks(self) -> tuple[Note, ...]:
-        """None are made."""
-        return ()
-
-    def _nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[Node]:
+        """Yield inputs, operations and outputs."""
         graph = self.program.graph
         names: dict[str, str] = {}
         given = [op for op in graph.get_operations() if op.type == "Placeholder"]

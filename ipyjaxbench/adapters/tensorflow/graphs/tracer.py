@@ -26,14 +26,15 @@ from ipyjaxbench.graphs import (
     GraphTracer,
     UntraceableError,
     Value,
+    lines_with,
     notes,
+    without_middle,
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import Call, Shape, is_of
 
 _CLOCK = Clock.elapsed()
-_LINES = 120  # of a later stage
 
 
 def graph(call: Call, options: GraphOptions) -> Graph | None:
@@ -79,18 +80,16 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         framework="tensorflow",
         frameworks={"tensorflow": tf.__version__},
         form=stage,
-        program=_only(_text(live, stage, options), options.find),
+        program=lines_with(_text(live, stage, options), options.find),
         inputs=tuple(value for each in traced.inputs for value in _values(each)),
         outputs=tuple(program.value_of("", tensor) for tensor in concrete.outputs),
         constants=program.constants_of(concrete, variables, names),
         operations=counted.operations,
         flops=counted.flops,
         uncounted=tuple(counted.uncounted),
-        stats=counted.kinds(),
+        stats=counted.kinds,
         lines=counted.lines(call.text),
-        static_argnames=(),
         fixed=traced.fixed,
-        tries=1,
         seconds=seconds,
         printed=traced.printed,
         notes=tuple(_notes(traced, is_copy=is_copy)),
@@ -112,10 +111,8 @@ def _notes(traced: tracing.Traced, *, is_copy: bool) -> Iterator[Note]:
 def _text(live: LiveGraph, stage: str, options: GraphOptions) -> str:
     if stage == "tf":
         return program.text_of(live.program.graph, options.depth)
-    lines = live.text(stage).splitlines()
-    if options.depth is not None and len(lines) > _LINES:
-        lines[_LINES // 2 : -_LINES // 2] = [f"... {len(lines) - _LINES:,} more lines ..."]
-    return "\n".join(lines)
+    text = live.text(stage)
+    return text if options.depth is None else without_middle(text)
 
 
 def _is_tensor(leaf: Any) -> bool:
@@ -135,13 +132,6 @@ def _without_data(value: object) -> object:
     if type(value) is Shape:
         return tf.TensorSpec(value.shape, value.dtype)
     return value
-
-
-def _only(text: str, wanted: str | None) -> str:
-    if wanted is None:
-        return text
-    lines = [line.strip() for line in text.splitlines() if wanted in line]
-    return "\n".join(lines) or f"no line has {wanted!r}"
 
 
 class TensorFlowTracer(GraphTracer):

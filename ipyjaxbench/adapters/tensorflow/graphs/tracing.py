@@ -105,8 +105,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     __tracebackhide__ = True
     function, autograph = references.plain(call.function)
     tree = trees.shielded((call.args, dict(call.kwargs)))
-    parts = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
-    inputs = tuple(each for name, value in parts for each in _inputs(name, value))
+    inputs = tuple(each for name, value in call.arguments for each in _inputs(name, value))
     leaves = nest.flatten(tree)
     where = [
         i for i, leaf in enumerate(leaves) if is_data(leaf) and not references.is_variable(leaf)
@@ -137,7 +136,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     return Traced(
         concrete=concrete,
         inputs=inputs,
-        fixed=tuple(name for name, value in parts if _is_no_data(value)),
+        fixed=tuple(name for name, value in call.arguments if _is_no_data(value)),
         twin=lambda: (tf.function(wrapper, autograph=autograph, jit_compile=True), specs),
         warm=tuple(dict.fromkeys(warm)),
         printed=written.getvalue(),

@@ -107,8 +107,7 @@ class TorchUndoLog(UndoLog):
 
     def __init__(self, call: Call) -> None:
         self.tensors: list[torch.Tensor] = []
-        given = [*zip(call.labels, call.args, strict=True), *call.kwargs.items()]
-        super().__init__([("self", call.function), *given])
+        super().__init__([("self", call.function), *call.arguments])
 
     @property
     def notes(self) -> list[Note]:

@@ -3,7 +3,6 @@
 import math
 import operator
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.torch.graphs.node_values import result_of
-from ipyjaxbench.graphs import Count, Node, Value
+from ipyjaxbench.graphs import Node, Value
 from ipyjaxbench.usercode import PACKAGE
 
 if TYPE_CHECKING:
@@ -88,11 +87,6 @@ class Program:
         for node in self.operations:
             yield *_place_of(node), operation(node), self.flops.of[node]
 
-    @property
-    def counts(self) -> Iterator[tuple[str, float]]:
-        """Name and FLOP of each operation."""
-        return ((operation(n), self.flops.of[n]) for n in self.operations)
-
     def text(self, *, whole: bool) -> str:
         """One line for each operation.
 
@@ -145,14 +139,6 @@ class Program:
         if isinstance(value, torch.fx.Node):
             return self.names.get(value, str(value))
         return repr(value)
-
-
-def ranked(counts: Sequence[tuple[str, float]]) -> tuple[Count, ...]:
-    """How often each operation is computed, the costliest first."""
-    times = Counter(name for name, _ in counts)
-    flops = {name: sum(n for other, n in counts if other == name) for name in times}
-    order = sorted(times, key=lambda name: (-flops[name], -times[name], name))
-    return tuple(Count(name, times[name], flops[name]) for name in order)
 
 
 def told(name: str, tensor: Any) -> Value:

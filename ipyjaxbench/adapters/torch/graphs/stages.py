@@ -10,7 +10,6 @@ from ipyjaxbench.adapters.torch.graphs.isolation import as_before
 from ipyjaxbench.adapters.torch.graphs.workload import load_of
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs import Live, Load, Node
-from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import Call
 
 VERSION = str(torch.__version__)
@@ -70,13 +69,6 @@ class LiveProgram(Live):
         """Inputs, operations and outputs, graph by graph."""
         return self._traced[self._stage].nodes()
 
-    def compiled(self) -> None:
-        """PyTorch's compiler does not tell how much memory or work a program takes."""
-
     def load(self, nbytes: int) -> Load | None:
         """From the operations that were traced."""
         return load_of(self._traced[self._stage], nbytes)
-
-    def checks(self) -> tuple[Note, ...]:
-        """Nothing is looked for."""
-        return ()

@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.torch.diagnosis.explain import explain
 from ipyjaxbench.adapters.torch.graphs import arguments, stages
 from ipyjaxbench.adapters.torch.graphs.captured import Found
 from ipyjaxbench.adapters.torch.graphs.isolation import as_before, is_torchs
-from ipyjaxbench.adapters.torch.graphs.program import operation, ranked
+from ipyjaxbench.adapters.torch.graphs.program import operation
 from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
 from ipyjaxbench.graphs import (
     Diagnosis,
@@ -19,6 +19,8 @@ from ipyjaxbench.graphs import (
     GraphTracer,
     UntraceableError,
     by_line,
+    by_name,
+    lines_with,
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import Call, Shape, is_of
@@ -68,26 +70,20 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         raise UntraceableError(diagnosis, error) from error
     if not (steps or found.inputs or found.outputs):
         return None
-    text = found.text(whole=options.depth is None)
-    if options.find is not None:
-        lines = [line for line in text.splitlines() if options.find in line]
-        text = "\n".join(lines) or f"no line has {options.find!r}"
     return Graph(
         code=call.text,
         framework="torch",
         frameworks={"torch": stages.VERSION},
         form=stage,
-        program=text,
+        program=lines_with(found.text(whole=options.depth is None), options.find),
         inputs=found.inputs,
         outputs=found.outputs,
         constants=found.constants,
         operations=len(steps),
         flops=sum(flops for *_, flops in steps),
         uncounted=(_COUNTED, *_missed(found)),
-        stats=ranked([(name, flops) for *_, name, flops in steps]),
+        stats=by_name((name, flops) for *_, name, flops in steps),
         lines=by_line(steps),
-        static_argnames=(),
-        fixed=(),
         tries=found.tries,
         seconds=seconds,
         printed=written.getvalue(),
