@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ipyjaxbench.device import ArrayInspector
 from ipyjaxbench.frameworks import MutableState, Placement, Restore, Synchronous
-from ipyjaxbench.host import of_kind
+from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import asked
 
 
@@ -47,7 +47,7 @@ class PythonState(MutableState):
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The state of `random`, and of `random.Random` objects among the values."""
-        own = of_kind(values, random.Random)
+        own = filter_by_type(values, random.Random)
         shared, states = random.getstate(), [generator.getstate() for generator in own]
 
         def restore() -> None:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from ipyjaxbench import units
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
-from ipyjaxbench.host import conditions
+from ipyjaxbench.host import describe_machine
 from ipyjaxbench.record_types import Lines
 from ipyjaxbench.reports import Result
 
@@ -77,7 +77,7 @@ def about() -> About:
 def _tools() -> Iterator[tuple[str, str]]:
     versions = {name: version for name in _TOOLS if (version := _version(name))}
     yield "ipyjaxbench", versions.pop("ipyjaxbench", "not installed: a copy of its code")
-    here = conditions.environment()
+    here = describe_machine()
     yield "python", f"{here['python']} ({here['implementation']})"
     yield "front end", _front_end()
     yield from versions.items()
@@ -115,7 +115,7 @@ def _adapted(framework: Framework, versions: list[str]) -> Iterator[tuple[str, s
 
 
 def _machine() -> Iterator[tuple[str, str]]:
-    here = conditions.environment()
+    here = describe_machine()
     yield "platform", str(here["platform"])
     quota = f", {here['cpu_quota']:g} by quota" if here["cpu_quota"] is not None else ""
     usable = f"{here['usable_cpus']} of {here['cpus']} CPUs usable{quota}"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.host import data_dir, environment
+from ipyjaxbench.host import data_folder, describe_machine, make_data_folder
 
 _MOST = 100_000  # bytes of a file; a larger one is none of ours
 _FAILED = "the ceilings could not be kept for other sessions"
@@ -32,7 +32,7 @@ def read(key: Key) -> tuple[Ceiling | None, str]:
     """Return the ceiling that was kept, and what is wrong with its file, in words."""
     import msgspec
 
-    path = data_dir.place("ceilings") / _name(key)
+    path = data_folder("ceilings") / _name(key)
     try:
         if path in _not_written or not path.is_file():
             return _not_written.get(path), ""
@@ -51,9 +51,9 @@ def read(key: Key) -> tuple[Ceiling | None, str]:
 
 def write(key: Key, ceiling: Ceiling) -> str:
     """Keep a ceiling; why it could not be kept, in words."""
-    path = data_dir.place("ceilings") / _name(key)
+    path = data_folder("ceilings") / _name(key)
     _not_written[path] = ceiling
-    if data_dir.folder("ceilings") is None:
+    if make_data_folder("ceilings") is None:
         return f"{_FAILED}: Jupyter's data directory cannot be written"
     text = json.dumps(Ceilings((ceiling,), ceiling.taken, ceiling.seconds).to_dict())
     scratch = ""
@@ -75,7 +75,7 @@ def write(key: Key, ceiling: Ceiling) -> str:
 
 def any_of(framework: str) -> bool:
     """Whether ceilings of a framework were kept, of whichever device."""
-    folder = data_dir.place("ceilings")
+    folder = data_folder("ceilings")
     if any(p.parent == folder and p.name.startswith(f"{framework}-") for p in _not_written):
         return True
     try:
@@ -86,7 +86,7 @@ def any_of(framework: str) -> bool:
 
 def _name(key: Key) -> str:
     """It tells the framework, and the rest as a number that names no machine."""
-    facts = environment()
+    facts = describe_machine()
     machine: Sequence[object] = [facts[name] for name in ("cpu", "usable_cpus", "cpu_quota")]
     number = hashlib.sha256(json.dumps([*machine, *key]).encode()).hexdigest()[:16]
     return f"{key.framework}-{number}.json"

@@ -4,7 +4,6 @@ import gc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from ipyjaxbench.device import ceilings_store, microbenchmarks
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
@@ -13,7 +12,7 @@ from ipyjaxbench.device.inventory import Device
 from ipyjaxbench.device.microbenchmarks import Probe, Run
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
-from ipyjaxbench.host import Clock, Meter, procfs
+from ipyjaxbench.host import Clock, Meter, largest_cache
 
 _SECONDS = 2.1  # for each device; a first look at everything is taken in any case
 _STEADY = 0.05
@@ -106,7 +105,7 @@ def _devices(framework: Framework) -> tuple[Device, ...]:
 
 def _measured(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Ceiling:
     meter, begun = Meter(clock), clock.wall()
-    cache = procfs.largest_cache(Path("/")) or 0
+    cache = largest_cache() or 0
     wanted = max(_ON_HOST, _CACHES * cache) if probe.on_host else _ELSEWHERE
     nbytes = min(wanted, framework.free_memory() // _SMALL_SHARE)
     looks = _Looks(probe, clock, nbytes)

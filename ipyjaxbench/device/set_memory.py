@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting, MemorySettings
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.host import nvml
+from ipyjaxbench.host import query_gpus
 
 _NO_GPU = "it has an effect on GPUs alone, and NVIDIA's driver shows none here"
 
@@ -31,4 +31,4 @@ def set_memory(*, prealloc: bool = True, fraction: float | None = None) -> Memor
             settings += variables.set(prealloc=prealloc, fraction=fraction)
     asked = [] if prealloc else ["--no-prealloc"]
     asked += [] if fraction is None else [f"--mem-fraction {fraction:g}"]
-    return MemorySettings(" ".join(asked), tuple(settings), "" if nvml.gpus() else _NO_GPU)
+    return MemorySettings(" ".join(asked), tuple(settings), "" if query_gpus() else _NO_GPU)

@@ -6,9 +6,17 @@ driver tell, `git` the revision of the code. Looking changes nothing and imports
 rooms may import from here but `reports`; this room knows none of them.
 """
 
-from ipyjaxbench.host import conditions, data_dir, nvml, procfs
 from ipyjaxbench.host.causes import causes
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.conditions import Conditions, Meter, environment
+from ipyjaxbench.host.conditions import Conditions, Meter, describe_machine
+from ipyjaxbench.host.data_dir import data_folder, make_data_folder, open_private
 from ipyjaxbench.host.git import revision
-from ipyjaxbench.host.system import TAKEN, host_memory, in_words, of_kind, usable_cpus
+from ipyjaxbench.host.nvml import Gpu, query_gpu_driver, query_gpus
+from ipyjaxbench.host.procfs import child_processes, largest_cache
+from ipyjaxbench.host.system import (
+    PROFILER_IN_USE,
+    filter_by_type,
+    host_memory,
+    summarize_error,
+    usable_cpus,
+)

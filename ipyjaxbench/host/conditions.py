@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from ipyjaxbench.host import nvml, procfs
+from ipyjaxbench.host import procfs
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.nvml import Gpu
-from ipyjaxbench.host.procfs import CpuTimes
+from ipyjaxbench.host.nvml import Gpu, load_gpu_driver, query_gpus
+from ipyjaxbench.host.procfs import ROOT, CpuTimes
+from ipyjaxbench.host.system import usable_cpus
 
-_ROOT = Path("/")
 _N = TypeVar("_N", int, float)
 
 
@@ -106,26 +106,26 @@ class Meter:
         True
     """
 
-    def __init__(self, clock: Clock, *, gpus: bool = False, root: Path = _ROOT) -> None:
+    def __init__(self, clock: Clock, *, gpus: bool = False, root: Path = ROOT) -> None:
         self._clock = clock
         self._gpus = gpus
         self._root = root
         if gpus:
-            nvml.prepare()
+            load_gpu_driver()
         self._before = _counters(root)
         self._start = clock.wall()
 
     def read(self) -> Conditions:
         """What happened since the meter was made; to be asked right after the last sample."""
         wall = (self._clock.wall() - self._start) * 1e-9
-        gpus = nvml.gpus() if self._gpus else ()  # first of all: their clocks fall when idle
+        gpus = query_gpus() if self._gpus else ()  # first of all: their clocks fall when idle
         before, now = self._before, _counters(self._root)
         cpus = os.cpu_count() or 1
         return Conditions(
             wall=wall,
             cpu=max(now.cpu - before.cpu, 0.0),
             cpus=cpus,
-            usable=min(_usable(), cpus),
+            usable=min(usable_cpus(), cpus),
             busy=_rise(before.busy, now.busy),
             waited=_waited(before.waits, now.waits),
             pressure=_rise(before.pressure, now.pressure),
@@ -140,7 +140,7 @@ class Meter:
 
 
 @cache
-def environment(root: Path = _ROOT) -> dict[str, str | int | float | None]:
+def describe_machine(root: Path = ROOT) -> dict[str, str | int | float | None]:
     """Return what machine this is, for records and reports of bugs; it does not name the machine.
 
     Args:
@@ -150,7 +150,7 @@ def environment(root: Path = _ROOT) -> dict[str, str | int | float | None]:
         Facts by name; None for what is not told here.
 
     Example:
-        >>> environment()["python"] == platform.python_version()
+        >>> describe_machine()["python"] == platform.python_version()
         True
     """
     return {
@@ -159,7 +159,7 @@ def environment(root: Path = _ROOT) -> dict[str, str | int | float | None]:
         "implementation": platform.python_implementation(),
         "cpu": _cpu(root),
         "cpus": os.cpu_count(),
-        "usable_cpus": _usable(),
+        "usable_cpus": usable_cpus(),
         "cpu_quota": procfs.quota(root),
         "memory": _memory(root),
         "memory_limit": procfs.memory_limit(root),
@@ -210,12 +210,6 @@ def _switches() -> int | None:
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
-
-
-def _usable() -> int:
-    if platform.system() == "Linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _rise(before: _N | None, now: _N | None) -> _N | None:

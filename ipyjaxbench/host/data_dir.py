@@ -7,20 +7,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-#: Modes of the folders and of their files.
-_FOLDER, FILE = 0o700, 0o600
+#: Modes of the folders and of their files: nobody but the owner reads them.
+_FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 
 
-def folder(name: str) -> Path | None:
-    """Return the folder for one sort of file, made where it is missing.
-
-    Args:
-        name: "history" or "ceilings".
-
-    Returns:
-        Its path; None where it cannot be made, such as in a home that is read-only.
-    """
-    path = place(name)
+def make_data_folder(name: str) -> Path | None:
+    """Return the folder of one kind of file, made where it is missing; None where that fails."""
+    path = data_folder(name)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -34,14 +27,19 @@ def folder(name: str) -> Path | None:
 def _close(folder: Path) -> None:
     """Let the owner alone read a folder, the one around it, and files of earlier versions."""
     for each in (folder.parent, folder):
-        os.chmod(each, _FOLDER)
+        os.chmod(each, _FOLDER_MODE)
     for entry in os.scandir(folder):
         if entry.is_file(follow_symlinks=False):
-            os.chmod(entry.path, FILE)
+            os.chmod(entry.path, _FILE_MODE)
 
 
-def place(name: str) -> Path:
-    """Return where the folder for one sort of file is, or would be; nothing is made."""
+def data_folder(name: str) -> Path:
+    """Return where the folder of one kind of file is, or would be; nothing is made."""
     from jupyter_core.paths import jupyter_data_dir
 
     return Path(jupyter_data_dir()) / "ipyjaxbench" / name
+
+
+def open_private(path: str, flags: int) -> int:
+    """Open a file that its owner alone can read: the ``opener`` of Python's `open`."""
+    return os.open(path, flags, _FILE_MODE)

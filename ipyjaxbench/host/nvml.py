@@ -49,18 +49,18 @@ class Gpu:
     memory: int | None = None
 
 
-def prepare() -> None:
-    """Load the driver's library, so that `gpus` is quick afterwards."""
+def load_gpu_driver() -> None:
+    """Load the driver's library, so that `query_gpus` is quick afterwards."""
     _nvml()
 
 
-def driver() -> str:
+def query_gpu_driver() -> str:
     """Return the driver's version, such as "570.86.10"; empty where it cannot be asked."""
-    told = _ask(_nvml(), "nvmlSystemGetDriverVersion") or ""
-    return told.decode(errors="replace") if isinstance(told, bytes) else str(told)
+    version = _ask(_nvml(), "nvmlSystemGetDriverVersion") or ""
+    return version.decode(errors="replace") if isinstance(version, bytes) else str(version)
 
 
-def gpus() -> tuple[Gpu, ...]:
+def query_gpus() -> tuple[Gpu, ...]:
     """Return all GPUs that the driver shows, in its order; empty where it cannot be asked."""
     nvml = _nvml()
     count = _ask(nvml, "nvmlDeviceGetCount") or 0

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+ROOT = Path("/")  # of the file tree
 # At most 18 digits: more is garbage, and would not fit into a float.
 _PRESSURE = re.compile(r"^some .*\btotal=(\d{1,18})$", re.MULTILINE)
 _CPU_TIMES = re.compile(r"^cpu +(\d{1,18}(?: +\d{1,18}){2,15}) *$", re.MULTILINE)
@@ -124,7 +125,7 @@ def cpu_model(root: Path) -> str | None:
     return found[1].strip() if found else None
 
 
-def largest_cache(root: Path) -> int | None:
+def largest_cache(root: Path = ROOT) -> int | None:
     """Return the bytes of the first CPU's largest cache."""
     found = (root / "sys/devices/system/cpu/cpu0/cache").glob("index*/size")
     sizes = [_CACHE.fullmatch(_text(path)) for path in found]
@@ -180,7 +181,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-def children(root: Path) -> frozenset[int]:
-    """Numbers of the processes that this one started and has not waited for; none if not told."""
+def child_processes(root: Path = ROOT) -> frozenset[int]:
+    """Return the numbers of processes that this one started and has not waited for."""
     lists = (root / "proc/self/task").glob("*/children")
     return frozenset(int(number) for path in lists for number in _text(path).split())

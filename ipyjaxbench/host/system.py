@@ -1,15 +1,15 @@
-"""What several adapters do in the same way."""
+"""Small facts and wordings that several adapters need."""
 
 import os
 from collections.abc import Sequence
 from typing import Any
 
 #: Why there is no profile when the user's own is running.
-TAKEN = "a profiler is on already, and is left alone"
+PROFILER_IN_USE = "a profiler is on already, and is left alone"
 
 
 def usable_cpus() -> int:
-    """CPUs that this process may use."""
+    """Return the number of CPUs that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
@@ -21,15 +21,15 @@ def host_memory() -> int:
     return int(psutil.virtual_memory().available)
 
 
-def in_words(error: Exception) -> str:
+def summarize_error(error: Exception) -> str:
     """Return what went wrong inside of a framework, in one short line."""
     first, *_ = f"{type(error).__name__}: {error}".splitlines()
     return first[:100]
 
 
-def of_kind(values: Sequence[object], *kinds: type) -> list[Any]:
-    """Return those among a user's values that are of these kinds, by their real type.
+def filter_by_type(values: Sequence[object], *types: type) -> list[Any]:
+    """Return those among a user's values that are of these types, by their real type.
 
     `isinstance` also asks for ``__class__``, where a proxy may run code or raise.
     """
-    return [value for value in values if issubclass(type(value), kinds)]
+    return [value for value in values if issubclass(type(value), types)]

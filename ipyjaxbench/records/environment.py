@@ -5,7 +5,7 @@ import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ipyjaxbench.host import conditions
+from ipyjaxbench.host import describe_machine
 from ipyjaxbench.timing import Measurement
 
 _MOST_NAMES = 8
@@ -38,7 +38,7 @@ class Environment:
     @classmethod
     def here(cls, m: Measurement, revision: str = "") -> "Environment":
         """Around a measurement that was made on this machine, by this Python."""
-        facts = conditions.environment()
+        facts = describe_machine()
         gpus = m.conditions.gpus if m.conditions else ()
         return cls(
             python=platform.python_version(),

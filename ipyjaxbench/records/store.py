@@ -14,7 +14,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ipyjaxbench.host import Clock, data_dir
+from ipyjaxbench.host import Clock, make_data_folder, open_private
 from ipyjaxbench.records.entry import HistoryEntry
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ class Journal:
                 if self._owner == os.getpid() and os.fstat(self._file.fileno()).st_nlink:
                     return self._file
             self.close()
-        place = data_dir.folder("history")
+        place = make_data_folder("history")
         if place is None:
             raise OSError(0, "Jupyter's data directory cannot be written to")
         _keep_small(place)
         now = datetime.now().strftime("%Y-%m-%d")
         path = place / f"{now}-{os.getpid()}-{os.urandom(4).hex()}{_SUFFIX}"
-        file = FileIO(path, "ab", opener=_opened)
+        file = FileIO(path, "ab", opener=open_private)
         self._file, self._owner, self._torn = file, os.getpid(), False
         return self._file
 
@@ -98,7 +98,7 @@ def unsaid() -> str:
 
     A file beside them says so, too, and that it was said.
     """
-    place = data_dir.folder("history")
+    place = make_data_folder("history")
     if place is None:
         return ""
     words = (
@@ -106,22 +106,18 @@ def unsaid() -> str:
         " %fwhistory and --against: %config IpyJaxBench.history = False keeps none."
     )
     try:
-        with open(place / _SAID, "x", encoding="utf-8", opener=_opened) as file:
+        with open(place / _SAID, "x", encoding="utf-8", opener=open_private) as file:
             file.write(f"{words}\nIPYJAXBENCH_HISTORY=0 in the environment does so, too.\n")
     except OSError:  # it was said, or nothing is kept
         return ""
     return f"{words} (This is said once.)"
 
 
-def _opened(path: str, flags: int) -> int:
-    return os.open(path, flags, data_dir.FILE)
-
-
 def read() -> StoreContents:
     """Return all that is in the store; a line that cannot be read is left out, and counted."""
     entries: list[HistoryEntry] = []
     unread: dict[str, int] = {}
-    for path, _ in _files(data_dir.folder("history")):
+    for path, _ in _files(make_data_folder("history")):
         found, bad = _read(path)
         entries += found
         if bad:
@@ -141,7 +137,7 @@ def prune(age: float) -> tuple[int, int]:
     """
     files = lines = 0
     limit = Clock.calendar().now() * 1e-9 - age
-    for path, status in _files(data_dir.folder("history")):
+    for path, status in _files(make_data_folder("history")):
         if status.st_mtime < limit:
             found, _ = _read(path)
             if _removed(path):

@@ -13,7 +13,7 @@ from ipyjaxbench import Transfers
 from ipyjaxbench.device.inventory import FrameworkDevices
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.watch_transfers import transfer_code
-from ipyjaxbench.host import nvml
+from ipyjaxbench.host import query_gpus
 from ipyjaxbench.usercode.snippet import Source
 
 N = 4096  # 64 MiB of float32: a copy takes milliseconds
@@ -77,7 +77,7 @@ def test_jax_says_what_it_took_of_a_gpu_at_its_start(gpu: Any) -> None:
 def test_what_was_set_before_jax_started_is_what_it_takes(gpu: Any) -> None:
     words, limit, _ = in_a_process(JAX_HOME.format(sets=True))
     assert words == ["JAX takes memory as it needs it, and keeps what it took"]
-    (whole,) = {each.memory for each in nvml.gpus()}
+    (whole,) = {each.memory for each in query_gpus()}
     assert whole is not None
     assert 0.45 < limit / whole < 0.55
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.host.conditions import Conditions, Meter, environment
+from ipyjaxbench.host.conditions import Conditions, Meter, describe_machine
 from ipyjaxbench.testing import FakeClock
 from tests.trees import Tree
 
@@ -43,9 +43,9 @@ def test_other_systems_tell_what_psutil_knows(
 def test_memory_of_other_systems_is_what_psutil_knows(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = environment()["memory"]
+    here = describe_machine()["memory"]
     pretend_to_be(monkeypatch, "Darwin")
-    assert environment(tree.root)["memory"] == here
+    assert describe_machine(tree.root)["memory"] == here
 
 
 # This process, on this machine
@@ -120,8 +120,9 @@ def test_programs_that_keep_all_cpus_busy_are_seen() -> None:
 
 def test_loading_and_asking_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from ipyjaxbench.host.conditions import Meter, environment;"
-        "from ipyjaxbench.host.clock import Clock; Meter(Clock.elapsed()).read(); environment();"
+        "import sys; from ipyjaxbench.host.conditions import Meter, describe_machine;"
+        "from ipyjaxbench.host.clock import Clock; Meter(Clock.elapsed()).read();"
+        "describe_machine();"
         "print([m for m in ('numpy', 'psutil', 'msgspec', 'pynvml') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -184,7 +185,7 @@ def test_others_are_never_less_than_nothing() -> None:
 
 
 def test_the_environment_is_plain_facts_and_does_not_name_the_machine() -> None:
-    told = environment()
+    told = describe_machine()
     assert list(told) == [
         *("platform", "python", "implementation"),
         *("cpu", "cpus", "usable_cpus", "cpu_quota", "memory", "memory_limit"),
@@ -196,12 +197,12 @@ def test_the_environment_is_plain_facts_and_does_not_name_the_machine() -> None:
 
 
 def test_the_environment_is_looked_up_once(tree: Tree) -> None:
-    assert environment(tree.root) is environment(tree.root)
+    assert describe_machine(tree.root) is describe_machine(tree.root)
 
 
 def test_the_environment_reads_the_cpus_name(tree: Tree) -> None:
     tree.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nflags\t: a b\n")
     tree.write("proc/meminfo", "MemTotal:       24684092 kB\nMemFree:        1 kB\n")
-    told = environment(tree.root)
+    told = describe_machine(tree.root)
     assert told["cpu"] == "Some CPU @ 3 GHz"
     assert told["memory"] == 24_684_092 * 1024

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ipyjaxbench.host import data_dir as kept_files
+from ipyjaxbench.host.data_dir import make_data_folder
 
 
 @pytest.fixture(autouse=True)
@@ -15,20 +15,20 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_folder_is_made_below_jupyters_data_directory(data_dir: Path) -> None:
-    assert kept_files.folder("history") == data_dir / "ipyjaxbench" / "history"
+    assert make_data_folder("history") == data_dir / "ipyjaxbench" / "history"
     assert (data_dir / "ipyjaxbench" / "history").is_dir()
 
 
 def test_a_folder_that_cannot_be_made_is_none(data_dir: Path) -> None:
     data_dir.write_text("a file stands where the directory would")
-    assert kept_files.folder("history") is None
+    assert make_data_folder("history") is None
 
 
 def test_a_folder_that_exists_is_taken_as_it_is(data_dir: Path) -> None:
-    first = kept_files.folder("ceilings")
+    first = make_data_folder("ceilings")
     assert first is not None
     (first / "kept").touch()
-    assert os.listdir(kept_files.folder("ceilings") or "") == ["kept"]
+    assert os.listdir(make_data_folder("ceilings") or "") == ["kept"]
 
 
 def modes(folder: Path) -> set[int]:
@@ -36,7 +36,7 @@ def modes(folder: Path) -> set[int]:
 
 
 def test_their_owner_alone_may_read_what_is_kept(data_dir: Path) -> None:
-    folder = kept_files.folder("history")
+    folder = make_data_folder("history")
     assert folder is not None
     assert modes(folder) | modes(folder.parent) == {0o700}
 
@@ -45,7 +45,7 @@ def test_what_earlier_versions_left_open_is_closed(data_dir: Path) -> None:
     old = data_dir / "ipyjaxbench" / "ceilings"
     old.mkdir(parents=True, mode=0o755)
     (old / "a.json").touch(mode=0o644)
-    folder = kept_files.folder("ceilings")
+    folder = make_data_folder("ceilings")
     assert folder is not None
     assert (folder / "a.json").stat().st_mode & 0o777 == 0o600
     assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700

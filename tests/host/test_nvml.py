@@ -10,7 +10,7 @@ import pytest
 from ipyjaxbench.host import nvml
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Meter
-from ipyjaxbench.host.nvml import Gpu, gpus
+from ipyjaxbench.host.nvml import Gpu, query_gpus
 
 ME = os.getpid()
 POWER, HEAT, IDLE = 0x4, 0x20, 0x1
@@ -88,7 +88,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *devices: dict[str, Any]) -> FakeNv
 
 def test_all_that_a_gpu_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, full())
-    assert gpus() == (Gpu("NVIDIA H100", 1208, 1980, ("power cap",), ours=True, others=0),)
+    assert query_gpus() == (Gpu("NVIDIA H100", 1208, 1980, ("power cap",), ours=True, others=0),)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_reasons_are_words(
     monkeypatch: pytest.MonkeyPatch, mask: int, words: tuple[str, ...]
 ) -> None:
     install(monkeypatch, full(reasons=mask))
-    assert gpus()[0].reasons == words
+    assert query_gpus()[0].reasons == words
 
 
 def test_reasons_have_another_name_in_older_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,22 +118,22 @@ def test_reasons_have_another_name_in_older_bindings(monkeypatch: pytest.MonkeyP
     old = module.nvmlDeviceGetCurrentClocksEventReasons
     monkeypatch.delattr(FakeNvml, "nvmlDeviceGetCurrentClocksEventReasons")
     module.nvmlDeviceGetCurrentClocksThrottleReasons = old  # type: ignore[attr-defined]
-    assert gpus()[0].reasons == ("power cap",)
+    assert query_gpus()[0].reasons == ("power cap",)
 
 
 def test_names_are_bytes_in_older_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, full(name=b"Tesla T4"))
-    assert gpus()[0].name == "Tesla T4"
+    assert query_gpus()[0].name == "Tesla T4"
 
 
 def test_other_processes_are_counted_on_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, full(pids=[]), full(pids=[1, ME, 2]), full(pids=[1]))
-    assert [(gpu.ours, gpu.others) for gpu in gpus()] == [(False, 0), (True, 2), (False, 1)]
+    assert [(gpu.ours, gpu.others) for gpu in query_gpus()] == [(False, 0), (True, 2), (False, 1)]
 
 
 def test_numbers_of_the_host_tell_nothing_in_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, full(pids=[ME + 1]))
-    assert (gpus()[0].ours, gpus()[0].others) == (None, None)
+    assert (query_gpus()[0].ours, query_gpus()[0].others) == (None, None)
 
 
 @pytest.mark.parametrize("missing", ["name", "clock", "max", "reasons", "pids"])
@@ -143,7 +143,7 @@ def test_what_a_gpu_does_not_support_is_not_told(
     facts = full()
     del facts[missing]
     install(monkeypatch, facts)
-    (gpu,) = gpus()
+    (gpu,) = query_gpus()
     told = {
         "name": gpu.name == "NVIDIA H100",
         "clock": gpu.clock is not None,
@@ -161,20 +161,20 @@ def test_a_driver_that_is_not_loaded_tells_nothing(monkeypatch: pytest.MonkeyPat
         raise NVMLError(9)
 
     monkeypatch.setattr(module, "nvmlInit", refuse)
-    nvml.prepare()
-    assert gpus() == ()
+    nvml.load_gpu_driver()
+    assert query_gpus() == ()
 
 
 def test_without_the_binding_nothing_is_told() -> None:
-    nvml.prepare()
-    assert gpus() == ()
+    nvml.load_gpu_driver()
+    assert query_gpus() == ()
 
 
 def test_the_driver_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
     module = install(monkeypatch, full())
-    nvml.prepare()
-    gpus()
-    gpus()
+    nvml.load_gpu_driver()
+    query_gpus()
+    query_gpus()
     assert module.started == 1
 
 
@@ -194,10 +194,10 @@ def test_the_driver_and_the_memory_of_a_gpu_are_told(monkeypatch: pytest.MonkeyP
     fake.nvmlSystemGetDriverVersion = lambda: b"570.86.10"  # type: ignore[attr-defined]
     fake.nvmlDeviceGetMemoryInfo = lambda _: SimpleNamespace(total=2**30)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pynvml", fake)
-    assert nvml.driver() == "570.86.10"
-    assert [gpu.memory for gpu in gpus()] == [2**30]
+    assert nvml.query_gpu_driver() == "570.86.10"
+    assert [gpu.memory for gpu in query_gpus()] == [2**30]
 
 
 def test_without_a_driver_its_version_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    assert nvml.driver() == ""
+    assert nvml.query_gpu_driver() == ""

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from ipyjaxbench.host.conditions import Conditions, environment
+from ipyjaxbench.host.conditions import Conditions, describe_machine
 from tests.trees import V1_GROUPS, V1_STAT, V2_STAT, Tree
 
 TOLD_IN_FILES = ("busy", "waited", "pressure", "throttles", "throttled", "steal")
@@ -136,7 +136,7 @@ def test_the_environment_tells_the_quota(
     tree.write("proc/self/cgroup", "0::/job\n")
     tree.group("", {})
     tree.group("job", files)
-    assert environment(tree.root)["cpu_quota"] == quota
+    assert describe_machine(tree.root)["cpu_quota"] == quota
 
 
 def test_the_tightest_of_several_quotas_counts(tree: Tree) -> None:
@@ -144,7 +144,7 @@ def test_the_tightest_of_several_quotas_counts(tree: Tree) -> None:
     tree.group("", {})
     tree.group("pod", {"cpu.max": "200000 100000\n"})
     tree.group("pod/container", {"cpu.max": "400000 100000\n"})
-    assert environment(tree.root)["cpu_quota"] == 2.0
+    assert describe_machine(tree.root)["cpu_quota"] == 2.0
 
 
 # What cannot be read is not told, and nothing fails
@@ -176,7 +176,7 @@ def test_garbage_in_files_tells_nothing(tree: Tree, text: str) -> None:
     tree.write("proc/meminfo", text)
     tree.group("", {"cpu.stat": text, "cpu.max": text})
     assert not_told(tree.meter().read())
-    told = environment(tree.root)
+    told = describe_machine(tree.root)
     assert told["memory"] is told["cpu_quota"] is None
 
 

@@ -12,7 +12,7 @@ import ipyjaxbench
 from ipyjaxbench import About, about
 from ipyjaxbench.device.inventory import Device, FrameworkDevices
 from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.host import conditions
+from ipyjaxbench.host import describe_machine
 from ipyjaxbench.jupyter.commands import COMMANDS
 from ipyjaxbench.reports.result import MIME
 from tests.fake_framework import FakeFramework
@@ -92,9 +92,9 @@ def test_a_framework_that_is_broken_is_told_with_the_reason(
 
 
 def test_limits_of_the_machine_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = {**conditions.environment(), "cpus": 8, "usable_cpus": 4, "cpu_quota": 1.5,
+    here = {**describe_machine(), "cpus": 8, "usable_cpus": 4, "cpu_quota": 1.5,
             "memory": 2**34, "memory_limit": 2**32, "cpu": "A CPU"}  # fmt: skip
-    monkeypatch.setattr(conditions, "environment", lambda: here)
+    monkeypatch.setattr(sys.modules[about.__module__], "describe_machine", lambda: here)
     found = facts()
     assert found["cpu"] == "A CPU, 4 of 8 CPUs usable, 1.5 by quota"
     assert found["memory"] == "16.0 GiB, 4.00 GiB by the control group"

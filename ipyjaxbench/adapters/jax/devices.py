@@ -21,7 +21,7 @@ from ipyjaxbench.device import (
     Probe,
     too_late,
 )
-from ipyjaxbench.host import in_words, nvml, usable_cpus
+from ipyjaxbench.host import Gpu, query_gpu_driver, query_gpus, summarize_error, usable_cpus
 
 _GPUS = ("gpu", "cuda", "rocm")
 
@@ -36,7 +36,7 @@ class JaxDevices(DeviceInventory):
         if not has_started():
             return super().devices()
         devices = local_devices()
-        gpus = nvml.gpus() if has_gpus() else ()
+        gpus = query_gpus() if has_gpus() else ()
         found = [_device(each, gpus) for each in devices]
         default, why = _default()
         return FrameworkDevices(
@@ -107,14 +107,14 @@ def has_gpus() -> bool:
     return any(platform in _GPUS for platform in xla_bridge.backends())
 
 
-def _device(device: Any, gpus: Sequence[nvml.Gpu]) -> tuple[Device, str]:
+def _device(device: Any, gpus: Sequence[Gpu]) -> tuple[Device, str]:
     """One device, and why it tells nothing where it should."""
     name = name_of(device)
     try:
         told = device.memory_stats() or {}
     # A device that is lost, or that others plugged in, has many ways to say so.
     except Exception as error:  # noqa: BLE001
-        return Device(name), f"{name} does not answer: {in_words(error)}"
+        return Device(name), f"{name} does not answer: {summarize_error(error)}"
     return Device(
         name=name,
         kind=_kind(device),
@@ -133,7 +133,7 @@ def _kind(device: Any) -> str:
     return f"{kind}, compute capability {capability}" if capability else kind
 
 
-def _users(device: Any, gpus: Sequence[nvml.Gpu]) -> int | None:
+def _users(device: Any, gpus: Sequence[Gpu]) -> int | None:
     """Other processes on a GPU; not told where CUDA may number GPUs otherwise than the driver."""
     number: int | None = getattr(device, "local_hardware_id", None)
     renumbered = os.environ.get("CUDA_VISIBLE_DEVICES") is not None
@@ -177,7 +177,7 @@ def _chosen_by(chosen: Any) -> str:
 
 def _words() -> Iterator[str]:
     """What was taken of a GPU's memory at the start, and how to have it otherwise."""
-    driver = nvml.driver()
+    driver = query_gpu_driver()
     if driver:
         yield f"NVIDIA's driver is {driver}"
     if os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE") in ("false", "False", "0"):

@@ -10,7 +10,7 @@ import jax
 import jax.profiler
 
 from ipyjaxbench.adapters.shared import xplane
-from ipyjaxbench.host import TAKEN, in_words
+from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
 from ipyjaxbench.timing import Profile, Profiler
 
 
@@ -49,7 +49,7 @@ def _of_devices_only() -> Any:
 
 def _why(error: Exception) -> str:
     taken = "already been started" in str(error) or "nother profiling session" in str(error)
-    return TAKEN if taken else in_words(error)
+    return PROFILER_IN_USE if taken else summarize_error(error)
 
 
 def _stopped() -> str:
@@ -82,7 +82,7 @@ def _read(folder: Path) -> Profile:
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
             return _told(folder)
     except Exception as error:  # noqa: BLE001  a format that moved
-        return Profile(reason=in_words(error))
+        return Profile(reason=summarize_error(error))
 
 
 def _told(folder: Path) -> Profile:

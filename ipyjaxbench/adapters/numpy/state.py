@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ipyjaxbench.frameworks import Draws, MutableState, Restore, Room, State, names_of
-from ipyjaxbench.host import host_memory, of_kind
+from ipyjaxbench.host import filter_by_type, host_memory
 
 _PAGE = 4096  # bytes
 
@@ -166,10 +166,10 @@ class NumPyState(MutableState):
         if "numpy.random" not in sys.modules:  # it is loaded on demand: leave it so
             return None
         shared = np.random.get_state(legacy=False)
-        own = of_kind(values, np.random.Generator, np.random.BitGenerator)
+        own = filter_by_type(values, np.random.Generator, np.random.BitGenerator)
         bits = [g.bit_generator if isinstance(g, np.random.Generator) else g for g in own]
         states = [bit.state for bit in bits]
-        legacy = of_kind(values, np.random.RandomState)
+        legacy = filter_by_type(values, np.random.RandomState)
         legacy_states = [generator.get_state(legacy=False) for generator in legacy]
 
         def restore() -> None:

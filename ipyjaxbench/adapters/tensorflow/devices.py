@@ -13,7 +13,7 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow import gpu_memory
 from ipyjaxbench.adapters.tensorflow.microbenchmarks import TensorFlowProbe
 from ipyjaxbench.device import Device, DeviceInventory, FrameworkDevices, MemorySetting, Probe
-from ipyjaxbench.host import in_words, nvml, usable_cpus
+from ipyjaxbench.host import query_gpus, summarize_error, usable_cpus
 
 _GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"
 _SET = "tf.config.experimental.set_memory_growth(gpu, True)"
@@ -110,7 +110,7 @@ def _device(logical: Any, physical: Sequence[Any]) -> tuple[Device, str]:
     # A device that is lost, or that was plugged in by others, has many ways to say so.
     except Exception as error:  # noqa: BLE001
         is_lost = logical.device_type == "GPU"  # others need not know of memory
-        return Device(name), f"{name} does not answer: {in_words(error)}" if is_lost else ""
+        return Device(name), f"{name} does not answer: {summarize_error(error)}" if is_lost else ""
     kinds = {_kind(each) for each in details}
     return Device(
         name=name,
@@ -171,7 +171,7 @@ def _growth(physical: Sequence[Any]) -> Iterator[str]:
 
 def _before() -> Iterator[str]:
     """What it will take of each GPU's memory; its own list of GPUs would load their driver."""
-    gpus = nvml.gpus() if tf.test.is_built_with_cuda() else ()
+    gpus = query_gpus() if tf.test.is_built_with_cuda() else ()
     chosen = getattr(tf_context._context, "_memory_growth_map", None) or {}
     if not gpus or _is_forced() or any(chosen.values()):
         return

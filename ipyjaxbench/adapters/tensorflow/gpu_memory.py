@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from ipyjaxbench import units
 from ipyjaxbench.device import MemorySetting, too_late
-from ipyjaxbench.host import nvml
+from ipyjaxbench.host import query_gpus
 
 _NAME = "tensorflow"
 
@@ -48,7 +48,7 @@ def _limited(gpu: Any, fraction: float) -> MemorySetting:
     """A limit in bytes, for which TensorFlow does not tell the whole, and NVIDIA's driver does."""
     if tf.config.get_logical_device_configuration(gpu):
         return MemorySetting(_NAME, f"{_short(gpu)} was cut into devices before, and stays so")
-    sizes = {each.memory for each in nvml.gpus()}
+    sizes = {each.memory for each in query_gpus()}
     whole = sizes.pop() if len(sizes) == 1 else None
     if whole is None:  # the driver may number GPUs otherwise
         return MemorySetting(

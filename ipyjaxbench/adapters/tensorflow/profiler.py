@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.shared import xplane
 from ipyjaxbench.adapters.shared.stderr import without_lines
-from ipyjaxbench.host import TAKEN, in_words
+from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
 from ipyjaxbench.timing import Profile, Profiler
 
 _EAGER = "EagerLocalExecute: "
@@ -37,9 +37,9 @@ class TensorFlowProfiler(Profiler):
                 with without_lines(_LOGGED):
                     tf.profiler.experimental.start(folder)
             except tf.errors.AlreadyExistsError:
-                return Profile(reason=TAKEN)
+                return Profile(reason=PROFILER_IN_USE)
             except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
-                return Profile(reason=in_words(error))
+                return Profile(reason=summarize_error(error))
             failed = ""
             try:
                 run()
@@ -54,7 +54,7 @@ def _stopped() -> str:
         with without_lines(_LOGGED):
             tf.profiler.experimental.stop()
     except Exception as error:  # noqa: BLE001
-        return in_words(error)
+        return summarize_error(error)
     return ""
 
 
@@ -67,7 +67,7 @@ def _read(folder: Path, space: Callable[[], Any]) -> Profile:
             lines += [line for plane in profile.planes for line in _lines(plane)]
         return Profile(xplane.operations(lines, _naming(lines)))
     except Exception as error:  # noqa: BLE001  a format that moved
-        return Profile(reason=in_words(error))
+        return Profile(reason=summarize_error(error))
 
 
 def _lines(plane: Any) -> Iterator[xplane.Line]:

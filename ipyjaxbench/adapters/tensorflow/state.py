@@ -10,7 +10,7 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
 from ipyjaxbench.frameworks import MutableState, Restore, Room, State
-from ipyjaxbench.host import host_memory, of_kind
+from ipyjaxbench.host import filter_by_type, host_memory
 from ipyjaxbench.usercode import objects
 
 
@@ -88,7 +88,7 @@ class TensorFlowState(MutableState):
         drawn = vars(context).get("_rng")  # set by tf.random.set_seed
         state = drawn.getstate() if drawn is not None else None
         shared = stateful_random_ops.global_generator
-        own = of_kind(values, tf.random.Generator)
+        own = filter_by_type(values, tf.random.Generator)
         generators = own if shared is None else [shared, *own]
         states = [tf.identity(generator.state) for generator in generators]
         if drawn is not None and later:

@@ -19,7 +19,7 @@ from ipyjaxbench.device import (
     MemorySetting,
     Probe,
 )
-from ipyjaxbench.host import in_words, nvml
+from ipyjaxbench.host import Gpu, query_gpus, summarize_error
 
 _SETTING = "PYTORCH_CUDA_ALLOC_CONF"
 _MUCH = 0.1  # of what is reserved
@@ -35,7 +35,7 @@ class TorchDevices(DeviceInventory):
         devices: list[Device] = [Device("cpu")]
         words: list[str] = []
         if torch.cuda.is_initialized():
-            gpus = nvml.gpus()
+            gpus = query_gpus()
             for index in range(torch.cuda.device_count()):
                 device, told = _cuda(index, gpus)
                 devices.append(device)
@@ -43,7 +43,7 @@ class TorchDevices(DeviceInventory):
             words += _versions()
             if torch.version.cuda and all(device.users is None for device in devices):
                 words.append("who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say")
-        elif torch.version.cuda is not None and (gpus := nvml.gpus()):
+        elif torch.version.cuda is not None and (gpus := query_gpus()):
             words.append(
                 f"{units.count(len(gpus), 'GPU')}, not used yet by PyTorch (--start to look)"
             )
@@ -151,7 +151,7 @@ def drain() -> None:
         synchronize(device)
 
 
-def _cuda(index: int, gpus: Sequence[nvml.Gpu]) -> tuple[Device, list[str]]:
+def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[str]]:
     """One GPU, and words on its memory; a GPU that does not answer is told as such."""
     name = f"cuda:{index}"
     try:
@@ -159,7 +159,7 @@ def _cuda(index: int, gpus: Sequence[nvml.Gpu]) -> tuple[Device, list[str]]:
         stats = torch.cuda.memory_stats(index)
     # A device that is lost, or that an assertion failed on, has many ways to say so.
     except Exception as error:  # noqa: BLE001
-        return Device(name), [f"{name} does not answer: {in_words(error)}"]
+        return Device(name), [f"{name} does not answer: {summarize_error(error)}"]
     device = Device(
         name=name,
         kind=f"{known.name}, compute capability {known.major}.{known.minor}",
@@ -171,7 +171,7 @@ def _cuda(index: int, gpus: Sequence[nvml.Gpu]) -> tuple[Device, list[str]]:
     return device, list(_allocator(name, stats))
 
 
-def _users(index: int, gpus: Sequence[nvml.Gpu]) -> int | None:
+def _users(index: int, gpus: Sequence[Gpu]) -> int | None:
     """Other processes on a GPU, which NVML may number otherwise than CUDA does."""
     try:
         number = int(torch.cuda._get_nvml_device_index(index))

@@ -9,7 +9,7 @@ import torch
 
 from ipyjaxbench.adapters.shared.stderr import without_lines
 from ipyjaxbench.adapters.torch import devices
-from ipyjaxbench.host import TAKEN, in_words
+from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
 from ipyjaxbench.timing import Interval, Profile, Profiler
 
 #: What the profiler's library logs, as "USDT:2026-11-21 06:38:36 29:29 Handler.cpp:52] start".
@@ -34,14 +34,14 @@ class TorchProfiler(Profiler):
             return Profile(reason=f"PyTorch's profiler does not see {', '.join(sorted(unseen))}")
         try:
             if _is_profiling():
-                return Profile(reason=TAKEN)
+                return Profile(reason=PROFILER_IN_USE)
             session = torch.autograd.profiler.profile(
                 use_kineto=True, use_device=min(kinds, default=None)
             )
             with without_lines(_LOGGED):
                 session.__enter__()
         except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
-            return Profile(reason=in_words(error))
+            return Profile(reason=summarize_error(error))
         failed = ""
         try:
             run()
@@ -65,7 +65,7 @@ def _ended(session: Any) -> str:
         with without_lines(_LOGGED):
             session.__exit__(None, None, None)
     except Exception as error:  # noqa: BLE001
-        return in_words(error)
+        return summarize_error(error)
     return ""
 
 

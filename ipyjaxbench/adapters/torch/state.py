@@ -8,7 +8,7 @@ import torch
 from ipyjaxbench.adapters.torch import devices
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory
 from ipyjaxbench.frameworks import Draws, MutableState, Restore, Room, State, names_of
-from ipyjaxbench.host import host_memory, of_kind
+from ipyjaxbench.host import filter_by_type, host_memory
 from ipyjaxbench.usercode import objects
 
 #: Of their classes' modules: what they hold goes with processes and threads.
@@ -163,7 +163,7 @@ class TorchState(MutableState):
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """The CPU's generator, those of devices in use, and generators among the values."""
-        own = of_kind(values, torch.Generator)
+        own = filter_by_type(values, torch.Generator)
         generators = [torch.default_generator, *own, *_device_generators()]
         states = [generator.get_state() for generator in generators]
 

@@ -4,15 +4,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import thread as pools
-from pathlib import Path
 from types import CodeType, FrameType
 
-from ipyjaxbench.host import Clock, procfs
+from ipyjaxbench.host import Clock, child_processes
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.usercode import is_users_file
 
-_ROOT = Path("/")
 _WAKING_SECONDS = 0.002  # seconds that a thread of a pool may take to begin with what it was given
 #: A pool's thread that was given something to do; one that waits for that is elsewhere.
 _ITEM: CodeType = pools._WorkItem.run.__code__
@@ -28,7 +26,7 @@ class Background:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._busy = _at_work()
-        self._children = procfs.children(_ROOT)
+        self._children = child_processes()
         self._threads: frozenset[int] = frozenset()
         self._started: frozenset[int] = frozenset()
 
@@ -37,14 +35,14 @@ class Background:
         if threading.active_count() > 1:
             self._clock.sleep(_WAKING_SECONDS)
         self._threads = _at_work() - self._busy
-        self._started = procfs.children(_ROOT) - self._children
+        self._started = child_processes() - self._children
 
     def notes(self, calls: int) -> Iterator[Note]:
         """Note what was left running, after so many calls."""
         # Both, for the session may have threads of its own that now and then have something to do.
         if self._threads and (calls == 1 or _at_work() - self._busy):
             yield notes.left_running("thread", "keep the thread, and wait for it: t.join()")
-        more = procfs.children(_ROOT) - self._children - self._started
+        more = child_processes() - self._children - self._started
         if self._started and (more or calls == 1):
             yield notes.left_running("process", "keep the process, and wait for it: p.wait()")
 

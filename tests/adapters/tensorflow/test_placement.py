@@ -11,7 +11,7 @@ import tensorflow as tf
 from ipyjaxbench.adapters.tensorflow import TensorFlow, gpu_memory
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.host import nvml
+from ipyjaxbench.host import Gpu as NvidiaGpu
 
 TWO = """
 import json
@@ -253,7 +253,7 @@ def test_what_was_chosen_for_its_memory_is_told(gpu: pytest.MonkeyPatch) -> None
 
 
 def test_before_it_starts_the_choice_is_still_there(gpu: pytest.MonkeyPatch) -> None:
-    gpu.setattr(nvml, "gpus", lambda: (nvml.Gpu("H100"),))
+    gpu.setattr("ipyjaxbench.adapters.tensorflow.devices.query_gpus", lambda: (NvidiaGpu("H100"),))
     gpu.setattr(tf.test, "is_built_with_cuda", lambda: True)
     (words,) = home(started=False).words
     assert words.startswith("TensorFlow will take most of the memory of 1 GPU at its first use.")
@@ -287,10 +287,11 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
         tf.config, "set_logical_device_configuration",
         lambda _, cuts: limits.extend(cut.memory_limit for cut in cuts),
     )  # fmt: skip
-    gpu.setattr(nvml, "gpus", lambda: (nvml.Gpu("H100", memory=80 * 2**30),))
+    drivers = "ipyjaxbench.adapters.tensorflow.gpu_memory.query_gpus"
+    gpu.setattr(drivers, lambda: (NvidiaGpu("H100", memory=80 * 2**30),))
     assert told(prealloc=False).words == "takes memory of GPU:0 as it needs it"
     assert told(fraction=0.5).words == "may take 40.0 GiB of GPU:0"
-    gpu.setattr(nvml, "gpus", lambda: ())
+    gpu.setattr(drivers, lambda: ())
     assert told(fraction=0.5).words.startswith("it is not told how much memory GPU:0 has.")
     assert told(started=True, prealloc=False).words.startswith("too late")
     assert (growth, limits) == ([True], [40 * 2**10])

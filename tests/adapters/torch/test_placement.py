@@ -19,7 +19,7 @@ from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.placement import ArrayPlacement
 from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.host import nvml
+from ipyjaxbench.host import Gpu
 
 
 def told(tensor: object) -> ArrayPlacement:
@@ -241,7 +241,9 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(torch.cuda, "memory_stats", lambda _: STATS)
     monkeypatch.setattr(torch.cuda, "_get_nvml_device_index", lambda index: index)
     monkeypatch.setattr(torch.version, "cuda", "12.8")
-    monkeypatch.setattr(nvml, "gpus", lambda: (nvml.Gpu("H100", others=2),))
+    monkeypatch.setattr(
+        "ipyjaxbench.adapters.torch.devices.query_gpus", lambda: (Gpu("H100", others=2),)
+    )
     return monkeypatch
 
 
@@ -279,7 +281,7 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
 
 
 def test_without_nvml_users_of_a_gpu_are_not_told_and_that_is_said(gpu: pytest.MonkeyPatch) -> None:
-    gpu.setattr(nvml, "gpus", lambda: ())
+    gpu.setattr("ipyjaxbench.adapters.torch.devices.query_gpus", lambda: ())
     assert home().devices[1].users is None
     assert "who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say" in home().words
 
