@@ -13,7 +13,7 @@ from ipyjaxbench.graphs import Graph, GraphOptions, inspect_call
 from ipyjaxbench.host import Clock
 from ipyjaxbench.records import History, HistoryOptions, Location, look
 from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
-from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, asked, name_of
+from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, ask, name_of
 from ipyjaxbench.validation import age, checked, newest
 
 
@@ -143,7 +143,7 @@ def compare(
     options = CompareOptions(
         baseline=baseline, budget=budget, keep_going=keep_going, restore=restore
     )
-    if not asked(lambda value: isinstance(value, Mapping), functions):
+    if not ask(lambda value: isinstance(value, Mapping), functions):
         raise OptionError(
             f"compare takes functions by label, not a {name_of(type(functions))}: write"
             ' compare({"a": f, "b": g}, x)'
@@ -240,8 +240,8 @@ def history(
     """
     checked("last", str(1 if last is None else last), newest)
     oldest = None if since is None else float(str(checked("since", since, age)))
-    asked = HistoryOptions(text=text, last=last, since=oldest, framework=framework, here=here)
-    return look(asked, Location(directory=os.getcwd()))
+    options = HistoryOptions(text=text, last=last, since=oldest, framework=framework, here=here)
+    return look(options, Location(directory=os.getcwd()))
 
 
 def ceilings(*, start: bool = False, fresh: bool = False) -> Ceilings:

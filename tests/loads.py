@@ -31,7 +31,7 @@ def load(framework: str, code: str, **names: Any) -> Load | None:
     return (
         named(framework)
         .capability(GraphTracer)
-        .workload(call.read(Source.plain(code), names, is_data))
+        .workload(call.read_call(Source.plain(code), names, is_data))
     )
 
 

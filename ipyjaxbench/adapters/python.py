@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ipyjaxbench.device import ArrayInspector
 from ipyjaxbench.frameworks import MutableState, Placement, Restore, Synchronous
 from ipyjaxbench.host import filter_by_type
-from ipyjaxbench.usercode import asked
+from ipyjaxbench.usercode import ask
 
 
 class Python(Synchronous):
@@ -39,7 +39,7 @@ class PythonValues(ArrayInspector):
 
     def described(self, value: object) -> str:
         """What gives its values one after the other, and each of them once."""
-        return "looking into it would use it up" if asked(_is_iterator, value) else ""
+        return "looking into it would use it up" if ask(_is_iterator, value) else ""
 
 
 class PythonState(MutableState):

@@ -13,7 +13,7 @@ from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, num
 from ipyjaxbench.device import ArrayInspector, DeviceInventory
 from ipyjaxbench.frameworks import Framework, Placement, Scope, find_arrays, find_compiler, loaded
 from ipyjaxbench.reports import Note
-from ipyjaxbench.usercode import asked, is_of, package_of
+from ipyjaxbench.usercode import ask, is_of, package_of
 
 _COMPARABLE = (numbers.Number, str, bytes)
 _EQUAL = "outputs equal"
@@ -92,7 +92,7 @@ def _and(labels: Sequence[str]) -> str:
 def _numbers(value: Any) -> list[Numbers]:
     """A number, or a list of them, of one arm where others give arrays."""
     listed = value if is_of(value, list, tuple) else [value]
-    plain = bool(listed) and all(asked(_is_number, each) for each in listed)
+    plain = bool(listed) and all(ask(_is_number, each) for each in listed)
     return [numbers_of(value)] if plain else []
 
 
@@ -105,7 +105,7 @@ def _plain_outputs(arms: Mapping[str, ArmFacts]) -> _Findings:
     (base, first), *others = ((label, arm.value) for label, arm in arms.items())
     if all(arm.value is None for arm in arms.values()):
         return
-    if not all(asked(_is_plain, arm.value) for arm in arms.values()):
+    if not all(ask(_is_plain, arm.value) for arm in arms.values()):
         yield notes.not_compared(_and(tuple(arms)), NO_NUMBERS)
         return
     wrong = [label for label, value in others if not _same(value, first)]

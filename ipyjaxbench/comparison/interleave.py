@@ -27,7 +27,7 @@ from ipyjaxbench.timing import (
     open_session,
 )
 from ipyjaxbench.timing import notes as timing_notes
-from ipyjaxbench.usercode import Muted, exceptions
+from ipyjaxbench.usercode import Muted, describe_error
 
 _WARM_SHARE = 0.2  # of an arm's share of the budget
 _ALIKE_RATIO = 2  # times as many calls in a sample
@@ -111,7 +111,7 @@ def compare_snippets(
             notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED_RATIO
         ]
         checked = check_fairness({arm.label: arm.facts(measured[arm.label]) for arm in arms})
-    errors = {label: exceptions.one_line(error) for label, error in failed.items()}
+    errors = {label: describe_error(error) for label, error in failed.items()}
     sides = tuple(
         ArmResult(e.label, measured.get(e.label), errors.get(e.label, "")) for e in entries
     )

@@ -19,7 +19,7 @@ from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing import OnProgress, ignore_progress
-from ipyjaxbench.usercode import Muted, Namespace, Snippet, exceptions, name_of
+from ipyjaxbench.usercode import Muted, Namespace, Snippet, describe_error, name_of
 
 _MAX_POINTS = 200
 _RANGE_SIGN = ".."
@@ -180,7 +180,7 @@ class _Reached:
     def fail(self, at: tuple[str, ...], error: Exception) -> None:
         """Remember that the set-up failed at a point."""
         self.failed = self.failed or error
-        self.unmade[", ".join(at)] = exceptions.one_line(error)
+        self.unmade[", ".join(at)] = describe_error(error)
 
     def skip(self, arms: Iterable[Skipped]) -> None:
         """Leave arms out from now on."""

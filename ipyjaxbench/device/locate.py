@@ -10,7 +10,7 @@ from typing import Any
 
 from ipyjaxbench.device.placement import ArrayPlacement, Placements
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
-from ipyjaxbench.frameworks import Budget, Framework, arrays_in, iterate_arrays, loaded
+from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, iterate_named_arrays, loaded
 from ipyjaxbench.usercode import is_users_file, name_of
 
 _MOST_LEAVES = 2000  # of one value that are told one by one
@@ -173,7 +173,7 @@ def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Arra
 def _leaves(
     name: str, value: object, frameworks: Sequence[Framework], budget: Budget
 ) -> Iterator[ArrayPlacement]:
-    found = arrays_in(name, value, frameworks, budget)
+    found = iterate_named_arrays(name, value, frameworks, budget)
     for path, framework, array in itertools.islice(found, _MOST_LEAVES):
         told = _told(path, framework, array)
         if told.dtype != _OBJECTS:

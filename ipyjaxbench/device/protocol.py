@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from types import BuiltinMethodType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
+from ipyjaxbench import usercode
 from ipyjaxbench.device.inventory import FrameworkDevices
 from ipyjaxbench.device.memory import MemorySetting
 from ipyjaxbench.device.microbenchmarks import Probe
 from ipyjaxbench.device.placement import ArrayPlacement, Weight
 from ipyjaxbench.frameworks import Capability
-from ipyjaxbench.usercode import objects
 
 #: The one end of a copy that is no device of a framework.
 HOST = "host"
@@ -123,7 +123,7 @@ class CrossingWatch(AbstractContextManager["CrossingWatch"], ABC):
 def module_of(function: Any) -> str:
     """The top-level package that defines a function, bound method, ufunc or operator; or ""."""
     own = function.__func__ if type(function) is MethodType else function
-    name = objects.package_of(own) or objects.module_of(type(function)).partition(".")[0]
+    name = usercode.package_of(own) or usercode.module_of(type(function)).partition(".")[0]
     return name.lstrip("_")
 
 
@@ -134,21 +134,21 @@ def is_operator(function: Any) -> bool:
 
 def name_of(function: Any) -> str:
     """Return the name of a function; "" where it has none."""
-    return objects.name_of(function)
+    return usercode.name_of(function)
 
 
 def receiver(function: Any) -> Any:
     """Return what a bound method is bound to; None where it is none."""
-    is_bound = objects.is_of(function, MethodType, BuiltinMethodType, MethodWrapperType)
+    is_bound = usercode.is_of(function, MethodType, BuiltinMethodType, MethodWrapperType)
     owner = function.__self__ if is_bound else None
-    return None if objects.is_of(owner, ModuleType) else owner
+    return None if usercode.is_of(owner, ModuleType) else owner
 
 
 def is_of_numpy(function: Any) -> bool:
     """Whether it is a function of NumPy's, or a method of its arrays."""
     owner = receiver(function)
     of = type(function if owner is None else owner)
-    return module_of(function) == "numpy" or objects.module_of(of) == "numpy"
+    return module_of(function) == "numpy" or usercode.module_of(of) == "numpy"
 
 
 class DeviceInventory(Capability):

@@ -12,19 +12,21 @@ from typing import Any
 from ipyjaxbench.device.live_arrays import LiveArrays
 from ipyjaxbench.device.protocol import Crossing, DeviceInventory, TransferWatch
 from ipyjaxbench.device.transfers import Transfer, Transfers
-from ipyjaxbench.frameworks import Compilation, Framework, eager_functions, find_reach, loaded
+from ipyjaxbench.frameworks import Compilation, Framework, find_eager_functions, find_reach, loaded
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import (
+    FUNCTION_NODES,
     Namespace,
     Site,
     Source,
-    called_in,
-    code_objects,
-    evaluated_at,
-    instrument,
-    one_line,
+    called_name_in,
+    describe_error,
+    expression_at,
+    instrument_cell,
+    instrument_functions,
+    remove_hooks,
     run,
-    without_hook,
+    strip_hook_frames,
 )
 
 #: Calls that name a copy; what copies without one of these is implicit.
@@ -101,9 +103,9 @@ class Watched:
             for each in self._frameworks
             if each.capability(Compilation).reads_code
         ]
-        functions = [*eager_functions(values, self._frameworks, readers)]
+        functions = [*find_eager_functions(values, self._frameworks, readers)]
         self._codes = {id(f): f.__code__ for f in functions if type(f) is FunctionType}
-        self._stack.enter_context(instrument.hooked(functions, self, operators=True))
+        self._stack.enter_context(instrument_functions(functions, self, operators=True))
 
     def pick(self, site: Site, function: Any, /) -> Any:
         """Return what looks at the arguments, and makes the call."""
@@ -155,11 +157,11 @@ class Watched:
             freed=freed,
             memory=memory,
             unseen=(*gaps, *unseen),
-            error=one_line(error) if isinstance(error, Exception) else "",
+            error=describe_error(error) if isinstance(error, Exception) else "",
         )
 
     def _tell(self, framework: str, crossing: Crossing) -> None:
-        line, text, function = evaluated_at(sys._getframe(1))
+        line, text, function = expression_at(sys._getframe(1))
         key = (framework, line, text, function, crossing.source, crossing.target, crossing.dtype,
                crossing.shape, crossing.no_copy_reason)  # fmt: skip
         before = self._found.get(key)
@@ -173,7 +175,7 @@ class Watched:
             dtype=crossing.dtype,
             shape=crossing.shape,
             nbytes=crossing.nbytes,
-            asked=called_in(text) in _ASKED,
+            asked=called_name_in(text) in _ASKED,
             free=crossing.no_copy_reason,
             seconds=crossing.seconds,
             waited=crossing.waited,
@@ -194,7 +196,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
     __tracebackhide__ = True
     raised: BaseException | None = None
     watched = Watched(lambda: names)
-    code = instrument.compiled(source, watched, aside=watched.is_read, operators=True)
+    code = instrument_cell(source, watched, aside=watched.is_read, operators=True)
     with watched:
         if not (watched.is_read and _decorates(source.tree)):  # it may compile all that it names
             watched.hook_into([names[name] for name in code.co_names if name in names])
@@ -204,9 +206,9 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
             raised = error
             start = error.__traceback__
             if start is not None:
-                start.tb_next = without_hook(start.tb_next)
+                start.tb_next = strip_hook_frames(start.tb_next)
         finally:
-            code_objects.give_back([code])
+            remove_hooks([code])
     unseen = (_BODIES, _IN_CODE) if watched.is_read and _defines(source.tree) else (_IN_CODE,)
     return watched.result(source.text.strip(), raised, *unseen), raised
 
@@ -240,7 +242,7 @@ class transfers:  # noqa: N801  used as a function is
 
 
 def _defines(tree: ast.Module) -> bool:
-    return any(isinstance(node, instrument.BODIES) for node in ast.walk(tree))
+    return any(isinstance(node, FUNCTION_NODES) for node in ast.walk(tree))
 
 
 def _decorates(tree: ast.Module) -> bool:

@@ -5,7 +5,6 @@ the adapters in use, `find_arrays` and `find_reach` the arrays and functions ins
 Rooms above may use what is named here; nothing in here knows any framework by more than its name.
 """
 
-from ipyjaxbench.frameworks import keras
 from ipyjaxbench.frameworks.compilation import (
     UNNAMED,
     ColdCall,
@@ -16,23 +15,32 @@ from ipyjaxbench.frameworks.compilation import (
     Work,
     find_compiler,
 )
-from ipyjaxbench.frameworks.eager_functions import eager_functions
+from ipyjaxbench.frameworks.eager_functions import find_eager_functions
 from ipyjaxbench.frameworks.framework import Capability, Framework, Wait
-from ipyjaxbench.frameworks.keras import keras_backend
+from ipyjaxbench.frameworks.keras import (
+    is_keras_built,
+    keras_backend,
+    keras_stateless_scope,
+    refuse_keras_loop,
+)
 from ipyjaxbench.frameworks.keras_parts import keras_parts
-from ipyjaxbench.frameworks.keypaths import arrays_in
+from ipyjaxbench.frameworks.keypaths import iterate_named_arrays
 from ipyjaxbench.frameworks.placement import ArrayInfo, Placement
 from ipyjaxbench.frameworks.registry import loaded
-from ipyjaxbench.frameworks.scope import Scope, placements
-from ipyjaxbench.frameworks.state import interpreter_settings, mappings
+from ipyjaxbench.frameworks.scope import Scope, find_placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
-from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, names_of
-from ipyjaxbench.frameworks.state.interpreter_settings import Setting, environment, set_environment
-from ipyjaxbench.frameworks.state.positions import is_unreadable, positions
+from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, attribute_states
+from ipyjaxbench.frameworks.state.interpreter_settings import (
+    Setting,
+    read_environment,
+    write_environment,
+)
+from ipyjaxbench.frameworks.state.mappings import AttributeNames, CellName, ClassNames, DictNames
+from ipyjaxbench.frameworks.state.positions import is_unreadable, position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import Draws, Given, State
+from ipyjaxbench.frameworks.state.room import CopyBudget
+from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, State
 from ipyjaxbench.frameworks.synchronous import Synchronous
 from ipyjaxbench.frameworks.traversal import (
     Budget,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.keypaths import named_parts
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import attribute, attributes, slots
 
 _KINDS = (dict, list, tuple, deque)
 
@@ -99,7 +99,7 @@ def _attribute(value: object, name: str, frameworks: Sequence[Framework]) -> obj
         return mine
     if isinstance(value, tuple) and name in getattr(type(value), "_fields", ()):
         return value[type(value)._fields.index(name)]  # type: ignore[attr-defined]
-    found = objects.slots(value)
-    if hasattr(type(objects.attribute(type(value), name)), "__set__") and name not in found:
+    found = slots(value)
+    if hasattr(type(attribute(type(value), name)), "__set__") and name not in found:
         raise LookupError  # a property, whose code would run
-    return {**objects.attributes(value), **found}[name]
+    return {**attributes(value), **found}[name]

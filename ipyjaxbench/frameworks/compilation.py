@@ -8,7 +8,7 @@ from typing import Literal
 
 from ipyjaxbench.frameworks.framework import Capability, Framework
 from ipyjaxbench.record_types import NonNegativeFloat
-from ipyjaxbench.usercode import asked
+from ipyjaxbench.usercode import ask
 
 UNNAMED = "?"
 
@@ -178,4 +178,4 @@ class Compilation(Capability):
 def find_compiler(value: object, frameworks: Iterable[Framework]) -> Compilation | None:
     """Return what the framework that compiles a value knows of it; None where none compiles it."""
     compilers = (framework.capability(Compilation) for framework in frameworks)
-    return next((each for each in compilers if asked(each.compiles, value)), None)
+    return next((each for each in compilers if ask(each.compiles, value)), None)

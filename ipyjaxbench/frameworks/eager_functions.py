@@ -5,10 +5,10 @@ from typing import Any
 
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.traversal import find_reach
-from ipyjaxbench.usercode import asked, attribute, is_users_function, unwrapped
+from ipyjaxbench.usercode import ask, attribute, is_users_function, unwrap
 
 
-def eager_functions(
+def find_eager_functions(
     values: Iterable[object],
     frameworks: Sequence[Framework],
     compilers: Sequence[Callable[[object], bool]],
@@ -21,7 +21,7 @@ def eager_functions(
         compilers: say of a value whether a framework reads its code to compile it.
     """
     reach = find_reach(values, frameworks).functions
-    compiled = [f for f in reach if any(asked(compiles, f) for compiles in compilers)]
+    compiled = [f for f in reach if any(ask(compiles, f) for compiles in compilers)]
     inside = find_reach(map(_unwrapped, compiled), frameworks).functions
     left_alone = {id(function) for function in inside}
     for function in reach:
@@ -34,4 +34,4 @@ def _unwrapped(function: Any) -> object:
     inner = attribute(function, "_torchdynamo_orig_callable")
     if inner is not None:
         return inner
-    return unwrapped(function)
+    return unwrap(function)

@@ -10,7 +10,15 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.traversal import find_reach
-from ipyjaxbench.usercode import Call, is_users_function, name_of, named, objects, package_of
+from ipyjaxbench.usercode import (
+    Call,
+    is_of,
+    is_users_function,
+    name_of,
+    named_values,
+    package_of,
+    unwrap,
+)
 
 _DEPTH = 4  # functions that call functions
 _ARRAYS = ("jax", "torch", "tensorflow")
@@ -38,7 +46,7 @@ def backend_of(call: Call, frameworks: Sequence[Framework]) -> str | None:
     return str(config.backend()) if is_used else None
 
 
-def stateless(framework: str) -> AbstractContextManager[object]:
+def keras_stateless_scope(framework: str) -> AbstractContextManager[object]:
     """Where Keras computes with a framework, what layers change of themselves is changed aside.
 
     Its own context for that; the variables of a layer hold no tracers afterwards.
@@ -61,16 +69,16 @@ def refuse(call: Call) -> None:
         SnippetError: it names what is to be typed first.
     """
     keras: Any = sys.modules["keras"]
-    refuse_loop(call)
+    refuse_keras_loop(call)
     for name, value in _used(call):
-        if objects.is_of(value, keras.layers.Layer) and not is_built(value):
+        if is_of(value, keras.layers.Layer) and not is_keras_built(value):
             raise SnippetError(
                 f"{name or value.name} is not built yet, and looking would build it: call it once"
                 " first"
             )
 
 
-def refuse_loop(call: Call) -> None:
+def refuse_keras_loop(call: Call) -> None:
     """Raise for a method of a model that is a loop over batches.
 
     Raises:
@@ -79,14 +87,14 @@ def refuse_loop(call: Call) -> None:
     keras: Any = sys.modules["keras"]
     owner = call.function.__self__ if type(call.function) is MethodType else None
     name = name_of(call.function)
-    if objects.is_of(owner, keras.Model) and name in LOOPS:
+    if is_of(owner, keras.Model) and name in LOOPS:
         raise SnippetError(
             f"{name}() is a loop over batches in Python, and no program: look at the model's call,"
             " as in  model(x), or at one step:  model.train_step((x, y))"
         )
 
 
-def is_built(layer: Any) -> bool:
+def is_keras_built(layer: Any) -> bool:
     """Whether a layer and those in it are; a container may be while its parts are not."""
     flattened = getattr(layer, "_flatten_layers", None)
     return all(each.built for each in (flattened() if flattened is not None else [layer]))
@@ -103,16 +111,16 @@ def _used(call: Call) -> Iterator[tuple[str, Any]]:
 
 def _named_by(values: Iterable[Any], depth: int) -> Iterator[tuple[str, Any]]:
     for value in values if depth else ():
-        function = objects.unwrapped(value) if type(value) is FunctionType else value
+        function = unwrap(value) if type(value) is FunctionType else value
         if is_users_function(function):
-            found = [*named(function)]
+            found = [*named_values(function)]
             yield from found
             yield from _named_by([each for _, each in found], depth - 1)
 
 
 def _is_of_keras(value: Any) -> bool:
     keras: Any = sys.modules["keras"]
-    return package_of(value) == "keras" or objects.is_of(value, keras.layers.Layer)
+    return package_of(value) == "keras" or is_of(value, keras.layers.Layer)
 
 
 def keras_backend(call: Call) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.keras_parts import keras_parts
 from ipyjaxbench.frameworks.traversal import Budget
-from ipyjaxbench.usercode import asked, attribute, attributes, is_exactly, is_of, items_of, slots
+from ipyjaxbench.usercode import ask, attribute, attributes, is_exactly, is_of, items_of, slots
 
 _MOST_LEVELS, _MOST_ITEMS = 40, 500_000
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
@@ -18,7 +18,7 @@ _PLAIN = (dict, list, tuple)
 _ATOMS = (bool, int, float, complex, str, bytes, type, type(None))
 
 
-def arrays_in(
+def iterate_named_arrays(
     name: str, value: object, frameworks: Sequence[Framework], budget: Budget | None = None
 ) -> Iterator[tuple[str, Framework, Any]]:
     """Walk through containers, objects and what frameworks know as containers.
@@ -71,7 +71,7 @@ def _inside(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[str, o
     named = None if is_exactly(node, *_PLAIN) else named_parts(node, frameworks)
     if named is not None:
         yield from ((f".{name}", part) for name, part in named)
-    elif asked(_is_mapping, node):
+    elif ask(_is_mapping, node):
         pairs = dict.items(node) if is_of(node, dict) else islice(node.items(), _MOST_ITEMS)
         yield from ((f"[{key!r}]", part) for key, part in pairs)
     elif is_of(node, list, tuple, deque):

@@ -12,8 +12,8 @@ from ipyjaxbench.frameworks.traversal import Found, find_arrays, find_reach
 from ipyjaxbench.usercode import (
     Snippet,
     is_users_function,
-    line_of,
-    looked_up,
+    look_up,
+    mro_of,
     nodes_of,
     package_of,
 )
@@ -45,7 +45,7 @@ class Scope:
         self.functions, self.captured = reach
         self.compiled = [f for f in self.functions if find_compiler(f, frameworks)]
         read = accessed(snippet.statements, self.read_values, frameworks)
-        self.inputs = placements(read, frameworks)
+        self.inputs = find_placements(read, frameworks)
 
     def in_play(
         self, frameworks: Sequence[Framework], outputs: Sequence[Placement]
@@ -73,7 +73,7 @@ class Scope:
             is_theirs = any(framework.owns(kind) for framework in frameworks)
             if is_theirs or any(value is each for each in self.compiled):
                 continue
-            for root in {package_of(value), *(package_of(each) for each in line_of(kind))}:
+            for root in {package_of(value), *(package_of(each) for each in mro_of(kind))}:
                 if root not in theirs and root not in sys.stdlib_module_names:
                     version = vars(sys.modules.get(root, sys)).get("__version__")
                     if isinstance(version, str):
@@ -87,7 +87,7 @@ def _each(values: Mapping[str, object], frameworks: Sequence[Framework]) -> Iter
         yield from find_arrays(value, frameworks)
 
 
-def placements(
+def find_placements(
     values: Mapping[str, object], frameworks: Sequence[Framework]
 ) -> tuple[Placement, ...]:
     """Where the arrays under each name live: one line per name and framework."""
@@ -115,6 +115,6 @@ def _called(
     """What the code calls by a dotted name, as ``trainer.step(...)``; no attribute code is run."""
     for node in nodes_of(statements):
         if isinstance(node, ast.Call):
-            found = looked_up(node.func, values)
+            found = look_up(node.func, values)
             if found is not None:
                 yield ast.unparse(node.func), found

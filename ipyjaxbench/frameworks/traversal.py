@@ -19,7 +19,19 @@ from types import (
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.usercode import is_users_function, names_in, objects
+from ipyjaxbench.usercode import (
+    ask,
+    attributes,
+    class_dict,
+    is_exactly,
+    is_of,
+    is_users_function,
+    items_of,
+    module_of,
+    names_in,
+    package_of,
+    slots,
+)
 
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
@@ -120,7 +132,7 @@ def iterate_arrays(
 
 
 def _opened(node: object, frameworks: Sequence[Framework]) -> Iterator[object]:
-    if not objects.is_exactly(node, list, tuple):
+    if not is_exactly(node, list, tuple):
         return iter(_looked_into(node, frameworks))
     front: Sequence[object] = node[: _MANY + 1]  # type: ignore[index]
     return iter(()) if _are_plain(front) else iter(node)  # type: ignore[call-overload]
@@ -141,16 +153,14 @@ def _inside(node: object, frameworks: Sequence[Framework]) -> Iterable[object]:
         parts = framework.parts(node)
         if parts is not None:
             return parts
-    if objects.is_of(node, list, tuple, set, frozenset, deque, dict) or objects.asked(
-        _is_view, node
-    ):
-        return _but_plain(objects.items_of(node, _MAX_NODES))
-    if objects.asked(_is_mapping, node):
-        return _but_plain(objects.items_of(node.values(), _MAX_NODES))  # type: ignore[attr-defined]
-    own = [*objects.attributes(node).values(), *objects.slots(node).values()]
-    if objects.is_of(node, MethodType):
+    if is_of(node, list, tuple, set, frozenset, deque, dict) or ask(_is_view, node):
+        return _but_plain(items_of(node, _MAX_NODES))
+    if ask(_is_mapping, node):
+        return _but_plain(items_of(node.values(), _MAX_NODES))  # type: ignore[attr-defined]
+    own = [*attributes(node).values(), *slots(node).values()]
+    if is_of(node, MethodType):
         return (node.__self__,)  # type: ignore[attr-defined]
-    return (node.args, node.keywords, *own) if objects.is_of(node, partial) else own  # type: ignore[attr-defined]
+    return (node.args, node.keywords, *own) if is_of(node, partial) else own  # type: ignore[attr-defined]
 
 
 def _is_mapping(node: object) -> bool:
@@ -208,7 +218,7 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
             seen.add(id(value))
             if callable(value) or issubclass(type(value), ModuleType):
                 functions[id(value)] = value
-            if objects.package_of(value) not in theirs:
+            if package_of(value) not in theirs:
                 named = _used_by(value)
                 used |= named if is_users_function(value) else {}
                 following += [*named.values(), *_held_by(value)]
@@ -238,9 +248,9 @@ def _held_by(value: Any) -> list[object]:
         return [value.__func__, value.__self__]
     if issubclass(kind, partial):
         return [value.func]
-    if objects.is_exactly(value, dict, list, tuple):
+    if is_exactly(value, dict, list, tuple):
         return list(value.values() if kind is dict else value)[:_MAX_REACHED]
-    if issubclass(kind, _NOT_ENTERED) or objects.module_of(kind) == "builtins":
+    if issubclass(kind, _NOT_ENTERED) or module_of(kind) == "builtins":
         return []
-    methods = [f for f in objects.defined(kind).values() if type(f) is FunctionType]
-    return [*objects.attributes(value).values(), *methods]
+    methods = [f for f in class_dict(kind).values() if type(f) is FunctionType]
+    return [*attributes(value).values(), *methods]

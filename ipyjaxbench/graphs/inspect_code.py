@@ -26,11 +26,14 @@ from ipyjaxbench.usercode import (
     Namespace,
     Source,
     attributes,
+    explain_uncalled,
     is_of,
+    is_shape,
     name_of,
     package_of,
+    read_call,
+    read_call_of_shapes,
 )
-from ipyjaxbench.usercode import call as expression
 
 #: Arrays of these are taken by others.
 _NO_PROGRAMS = ("numpy", "python")
@@ -60,7 +63,7 @@ def inspect_code(
     frameworks, _ = loaded()
 
     def is_data(value: object) -> bool:
-        return expression.is_shape(value) or any(True for _ in find_arrays(value, frameworks))
+        return is_shape(value) or any(True for _ in find_arrays(value, frameworks))
 
     with ExitStack() as stack:
 
@@ -68,9 +71,9 @@ def inspect_code(
             stack.enter_context(rolled_back({n: names[n] for n in used if n in names}))
 
         if options.shapes:
-            call = expression.of_shapes(source, names, options.shapes, before)
+            call = read_call_of_shapes(source, names, options.shapes, before)
         else:
-            call = expression.read(source, names, is_data, before)
+            call = read_call(source, names, is_data, before)
         return inspect_call(call, options, framework)
 
 
@@ -146,7 +149,7 @@ def _refuse_built(call: Call) -> None:
         builder for each in loaded()[0] for builder, _ in each.capability(Compilation).builders
     )
     if any(call.function is builder for builder in builders):
-        raise SnippetError(expression.uncalled(call.text))
+        raise SnippetError(explain_uncalled(call.text))
 
 
 def _kept_apart(found: Graph, call: Call, framework: Framework, failed: Sequence[str]) -> Graph:

@@ -14,7 +14,7 @@ from ipyjaxbench.device import (
 )
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.invocation import Invocation
-from ipyjaxbench.usercode import evaluate
+from ipyjaxbench.usercode import evaluate_expressions
 
 
 def fwdevices(
@@ -44,7 +44,7 @@ def _inspect(
     hidden = magic.shell.user_ns_hidden
     visible = {name: value for name, value in magic.names.items() if name not in hidden}
     if magic.code:
-        values = evaluate(magic.names, magic.code, magic.source, like=visible)
+        values = evaluate_expressions(magic.names, magic.code, magic.source, like=visible)
         return locate(values, start=options.start), None
     return survey(visible, start=options.start), None
 

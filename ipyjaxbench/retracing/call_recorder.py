@@ -16,7 +16,7 @@ from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
 from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
-from ipyjaxbench.usercode import OutputRecorder, Site, Written, asked, one_line
+from ipyjaxbench.usercode import OutputRecorder, Site, Written, ask, describe_error
 
 _UNSEEN = Change("first", new="? traced before, when nobody looked")
 
@@ -58,7 +58,7 @@ class Observer:
         if getattr(self._inside, "call", False):
             return function
         for framework, watch in self._watches.items():
-            if asked(watch.takes, function):
+            if ask(watch.takes, function):
                 return partial(self._watched, framework, watch, site, function)
         self.seen += 1
         return function
@@ -205,9 +205,9 @@ class _Row:
         self.seen, self.printed = seen, printed
 
     def fail(self, error: BaseException, diagnosis: Diagnosis | None) -> None:
-        self.seen, self.error = Outcome("RAISED"), one_line(error)
+        self.seen, self.error = Outcome("RAISED"), describe_error(error)
         if diagnosis is not None:
-            self.error = f"{one_line(error)}: {diagnosis.because}"
+            self.error = f"{describe_error(error)}: {diagnosis.because}"
             self.fixes = tuple(fix.code for fix in diagnosis.fixes)
 
     def record(self) -> TracedCall:

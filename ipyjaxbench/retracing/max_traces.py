@@ -10,7 +10,7 @@ from ipyjaxbench.retracing.observe import keep_learning, learns
 from ipyjaxbench.retracing.protocol import Retracing
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceEvent, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces, too_many_traces, traced_calls
-from ipyjaxbench.usercode import asked, name_of
+from ipyjaxbench.usercode import ask, name_of
 
 
 class trace_cached:  # noqa: N801  used as a function is
@@ -78,7 +78,7 @@ def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any
     keep_learning()
     for framework in loaded()[0]:
         watch = framework.capability(Retracing).call_watch()
-        if watch is not None and asked(watch.takes, function):
+        if watch is not None and ask(watch.takes, function):
             return _guarded_calls(function, framework.name, watch.name(function), n)
     return _guarded_body(function, n)
 

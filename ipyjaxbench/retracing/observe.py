@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from types import CodeType
 
-from ipyjaxbench.frameworks import Compilation, Program, eager_functions, loaded
+from ipyjaxbench.frameworks import Compilation, Program, find_eager_functions, loaded
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.retracing.call_recorder import Observer
 from ipyjaxbench.retracing.options import TraceOptions
@@ -15,14 +15,15 @@ from ipyjaxbench.retracing.second_run import Repetition
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import COSTLY, Traces, too_many_traces, traced_calls
 from ipyjaxbench.usercode import (
-    Copies,
+    CopyingHook,
     Namespace,
     OutputRecorder,
     Source,
-    code_objects,
-    instrument,
+    describe_error,
+    instrument_cell,
+    instrument_functions,
     is_users_function,
-    one_line,
+    remove_hooks,
     run,
 )
 
@@ -59,10 +60,10 @@ class Observed:
     def compiled(self, source: Source, names: Namespace) -> CodeType:
         """The code of a cell, whose calls are looked at; those in the user's functions too."""
         if any(watch.compiles_code for watch in self._watches.values()):
-            copies = Copies(self.observer, source, is_users_function)
-            return instrument.compiled(source, copies, aside=True)
-        code = instrument.compiled(source, self.observer)
-        self._stack.callback(code_objects.give_back, [code])
+            copies = CopyingHook(self.observer, source, is_users_function)
+            return instrument_cell(source, copies, aside=True)
+        code = instrument_cell(source, self.observer)
+        self._stack.callback(remove_hooks, [code])
         self._hook_into(names[name] for name in code.co_names if name in names)
         return code
 
@@ -73,8 +74,8 @@ class Observed:
             for each in self._frameworks
             if each.name in self._watches and each.capability(Compilation).reads_code
         ]
-        functions = eager_functions(values, self._frameworks, readers)
-        self._stack.enter_context(instrument.hooked(functions, self.observer))
+        functions = find_eager_functions(values, self._frameworks, readers)
+        self._stack.enter_context(instrument_functions(functions, self.observer))
 
     def traces(self, code: str, error: BaseException | None) -> Traces:
         """Return what was seen so far."""
@@ -88,7 +89,7 @@ class Observed:
             internal=_others(self.observer.outside(), [call.name for call in unseen]),
             show_internal=self._options.internal,
             seen=self.observer.seen,
-            error="" if error is None else one_line(error),
+            error="" if error is None else describe_error(error),
         )
 
 
@@ -136,7 +137,7 @@ def observe_code(
     if raised is None and most is not None and found.compilations > most:
         costly = [call for call in found.calls if call.state in COSTLY]
         raised = too_many_traces(costly[most:], most)
-        found = replace(found, error=one_line(raised))
+        found = replace(found, error=describe_error(raised))
     return found, raised
 
 

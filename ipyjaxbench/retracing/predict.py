@@ -12,7 +12,7 @@ from ipyjaxbench.retracing.protocol import CallWatch, Retracing
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces
-from ipyjaxbench.usercode import Namespace, Source, asked
+from ipyjaxbench.usercode import Namespace, Source, ask
 
 _STATES = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}
 _DEFINITIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -86,7 +86,7 @@ class _Prediction:
                 self.unknown.append(ast.unparse(call.func))
                 continue
             for framework, watch in self._watches:
-                if asked(watch.takes, function):
+                if ask(watch.takes, function):
                     self.calls.append(self._predicted(call, function, framework, watch))
                     self.frameworks[framework.name] = framework.version()
                     break
@@ -130,7 +130,7 @@ class _Prediction:
         return given
 
     def _is_compiled(self, value: object) -> bool:
-        return any(asked(watch.takes, value) for _, watch in self._watches)
+        return any(ask(watch.takes, value) for _, watch in self._watches)
 
 
 @dataclass
@@ -143,7 +143,7 @@ class _Given:
 
 
 def _is_array(value: object) -> bool:
-    return any(asked(each.owns, type(value)) for each in loaded()[0])
+    return any(ask(each.owns, type(value)) for each in loaded()[0])
 
 
 def _calls_in(node: ast.AST) -> Iterator[ast.Call]:

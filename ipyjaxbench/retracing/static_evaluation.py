@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.usercode import Namespace, Source, objects
+from ipyjaxbench.usercode import Namespace, Source, attribute, attributes, is_exactly, is_of
 
 _NUMBERS = (bool, int, float, complex)
 _PLAIN = (*_NUMBERS, str, bytes, type(None), type(...))
@@ -112,7 +112,7 @@ class StaticValues:
         for node in nodes:
             if isinstance(node, ast.Starred):
                 values = self.of(node.value)
-                if not objects.is_exactly(values, list, tuple):
+                if not is_exactly(values, list, tuple):
                     raise UnknownError(node.value)
                 yield from values
             else:
@@ -141,13 +141,13 @@ class StaticValues:
 
     def _plain(self, node: ast.expr, kinds: tuple[type, ...]) -> Any:
         value = self.of(node)
-        if not objects.is_exactly(value, *kinds):
+        if not is_exactly(value, *kinds):
             raise TypeError(f"{ast.unparse(node)} is none that Python alone computes with")
         return value
 
     def _item(self, node: ast.expr, owner: Any, index: ast.expr) -> Any:
         """Of Python's own containers alone: others run code."""
-        if not objects.is_exactly(owner, dict, list, tuple):
+        if not is_exactly(owner, dict, list, tuple):
             raise UnknownError(node)
         if isinstance(index, ast.Slice):
             bounds = (index.lower, index.upper, index.step)
@@ -155,16 +155,16 @@ class StaticValues:
         return owner[self._plain(index, _PLAIN)]
 
     def _attribute(self, node: ast.expr, owner: Any, name: str) -> Any:
-        if objects.is_of(owner, ModuleType):
-            return objects.attributes(owner)[name]
+        if is_of(owner, ModuleType):
+            return attributes(owner)[name]
         if name in _TELLING and self.is_array(owner):
             return getattr(owner, name)
-        found = objects.attribute(owner, name, _UNKNOWN)
+        found = attribute(owner, name, _UNKNOWN)
         if found is _UNKNOWN:
             raise UnknownError(node)
-        if name in objects.attributes(owner):
+        if name in attributes(owner):
             return found
-        is_class = objects.is_of(owner, type)
+        is_class = is_of(owner, type)
         bound = self._bound_to(
             None if is_class else owner, owner if is_class else type(owner), found
         )
@@ -181,8 +181,8 @@ class StaticValues:
                 return MethodType(found.__func__, kind)
             case FunctionType():
                 return found if owner is None else MethodType(found, owner)
-        bind = objects.attribute(type(found), "__get__")
+        bind = attribute(type(found), "__get__")
         if bind is None:
             return found
-        is_harmless = objects.is_exactly(found, *_HARMLESS) or self.binds(found)
+        is_harmless = is_exactly(found, *_HARMLESS) or self.binds(found)
         return bind(found, owner, kind) if is_harmless else _UNKNOWN

@@ -11,7 +11,7 @@ from types import ModuleType
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays, find_compiler
 from ipyjaxbench.timing.first_call import Counterpart
 from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.usercode import Snippet, is_exactly, looked_up, only_value
+from ipyjaxbench.usercode import Snippet, is_exactly, look_up, only_value
 
 _MAX_REMEMBERED = 500  # figures remembered; the oldest go first
 _NO_STEADY_STATE = ("ONCE", "RECOMPILES")
@@ -75,9 +75,9 @@ def with_break_even(
 
 def _function(node: ast.expr, values: Mapping[str, object]) -> object | None:
     """What is called by its own name or as ``module.name``: a method depends on its object too."""
-    owner = looked_up(node.value, values) if isinstance(node, ast.Attribute) else None
+    owner = look_up(node.value, values) if isinstance(node, ast.Attribute) else None
     named = isinstance(node, ast.Name) or issubclass(type(owner), ModuleType)
-    return looked_up(node, values) if named else None
+    return look_up(node, values) if named else None
 
 
 def _remembered(function: object, signature: _Signature | None) -> _Known | None:

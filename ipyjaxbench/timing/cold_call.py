@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope, find_compiler
 from ipyjaxbench.timing.first_call import FirstCall
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.usercode import Namespace, Snippet, one_line
+from ipyjaxbench.usercode import Namespace, Snippet, describe_error
 
 
 def make_cold_call(
@@ -31,7 +31,7 @@ def make_cold_call(
         return _none("interrupted")
     # The other calls are a result, whatever the user's code raises in this one.
     except Exception as error:  # noqa: BLE001
-        return _none(f"the cold call raised {one_line(error)}")
+        return _none(f"the cold call raised {describe_error(error)}")
 
 
 def _none(reason: str) -> FirstCall:

@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.frameworks import Compilation, Framework, MutableState, find_arrays
-from ipyjaxbench.usercode import Namespace, Snippet, asked
+from ipyjaxbench.usercode import Namespace, Snippet, ask
 
 _MISSING = object()
 
@@ -107,7 +107,7 @@ class Donated:
         self.is_possible = False
         for framework in frameworks:
             if not any(
-                asked(framework.capability(Compilation).donates, function) for function in functions
+                ask(framework.capability(Compilation).donates, function) for function in functions
             ):
                 continue
             self.is_possible = True

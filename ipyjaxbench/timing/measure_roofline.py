@@ -29,9 +29,9 @@ from ipyjaxbench.usercode import (
     is_users_file,
     is_users_function,
     only_value,
-    within,
+    read_call,
+    time_limit,
 )
-from ipyjaxbench.usercode import call as expression
 
 _TRACE_SECONDS = 3.0  # for tracing code of the user's: a framework's tracer may have to be loaded
 _MIN_REPORTED_SHARE = 0.01  # a smaller share of a ceiling would only distract
@@ -117,8 +117,8 @@ def _load(
         return any(True for _ in find_arrays(value, frameworks))
 
     try:
-        with Muted(), within(_TRACE_SECONDS, is_users_file):
-            call = expression.read(source, snippet.names, is_data)
+        with Muted(), time_limit(_TRACE_SECONDS, is_users_file):
+            call = read_call(source, snippet.names, is_data)
             if exact and _runs_python(call, framework):
                 return None
             with rolled_back(roots_of(call), framework):

@@ -9,7 +9,7 @@ from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.protocol import Profiler
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
-from ipyjaxbench.usercode import one_line
+from ipyjaxbench.usercode import describe_error
 
 _PROFILED_NS = 20_000_000
 _MAX_CALLS = 50
@@ -60,7 +60,7 @@ def _undisturbed(framework: Framework, calls: Calls, number: int) -> ProfiledPas
         calls.interrupt = interrupt
         return _INTERRUPTED
     except Exception as error:  # noqa: BLE001  whatever the user's code raises
-        return f"a profiled call raised {one_line(error)}"
+        return f"a profiled call raised {describe_error(error)}"
 
 
 def _under(framework: Framework, calls: Calls, number: int) -> ProfiledPass | str | None:

@@ -11,8 +11,8 @@ from ipyjaxbench.frameworks import (
     Placement,
     Program,
     Scope,
+    find_placements,
     loaded,
-    placements,
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
@@ -164,7 +164,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     snapshot = Snapshot(snippet.names, first.bound, frameworks, later=True)
 
     results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
-    outputs = placements({"": call.value, **results}, frameworks)
+    outputs = find_placements({"": call.value, **results}, frameworks)
     in_play = scope.in_play(frameworks, outputs)
     _drain_only(in_play, session, frameworks)
     values = {**scope.captured, **scope.read_values}

@@ -16,7 +16,7 @@ from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.throughput import QueuedCalls, plan_queued_calls
-from ipyjaxbench.usercode import exceptions
+from ipyjaxbench.usercode import describe_error
 
 #: Called after each round, or after each sample where their number is known, with the relative half
 #: width of the interval so far (not a number where it is not asked) and the nanoseconds left.
@@ -209,7 +209,7 @@ class Steady:
 
 def _ended_by(error: Exception, calls_made: int) -> Note:
     """Return the Note on a call after the first one that raised."""
-    shown = exceptions.one_line(error)
+    shown = describe_error(error)
     once = calls_made == 2
     return notes.runs_once(shown) if once else notes.stopped_by_error(calls_made, shown)
 

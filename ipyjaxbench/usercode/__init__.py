@@ -6,43 +6,50 @@ without running code of its class, `origin` says whose file a line is in. All ro
 one; it knows the host and no framework.
 """
 
-from ipyjaxbench.usercode import (
-    call,
-    classes,
-    code_objects,
-    deadline,
-    exceptions,
-    inline_values,
-    instrument,
-    objects,
-)
 from ipyjaxbench.usercode.awaiting import loop_runs, run, run_in_loop, run_in_new_loop
-from ipyjaxbench.usercode.call import Call, Shape, called, labels, uncalled
-from ipyjaxbench.usercode.classes import defined
-from ipyjaxbench.usercode.code_objects import fingerprint
-from ipyjaxbench.usercode.deadline import OutOfTimeError, within
-from ipyjaxbench.usercode.error_words import said, text_of
-from ipyjaxbench.usercode.exceptions import one_line
-from ipyjaxbench.usercode.expressions import evaluate
-from ipyjaxbench.usercode.frames import called_in, evaluated_at, without_hook
-from ipyjaxbench.usercode.instrument import Site
-from ipyjaxbench.usercode.instrument_copies import Copies
-from ipyjaxbench.usercode.introspection import named, names_in, parts_of_callable
+from ipyjaxbench.usercode.call import (
+    Call,
+    Shape,
+    called_name,
+    explain_uncalled,
+    is_shape,
+    label_arguments,
+    read_call,
+    read_call_of_shapes,
+)
+from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of, slots_of
+from ipyjaxbench.usercode.code_objects import captured_values, fingerprint, remove_hooks
+from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
+from ipyjaxbench.usercode.error_messages import describe_error, message_of, shorten_message
+from ipyjaxbench.usercode.expressions import evaluate_expressions
+from ipyjaxbench.usercode.frames import called_name_in, expression_at, strip_hook_frames
+from ipyjaxbench.usercode.inline_values import read_inline_values
+from ipyjaxbench.usercode.instrument import (
+    FUNCTION_NODES,
+    Site,
+    instrument_cell,
+    instrument_functions,
+)
+from ipyjaxbench.usercode.instrument_copies import CopyingHook
+from ipyjaxbench.usercode.introspection import named_values, names_in, parts_of_callable
 from ipyjaxbench.usercode.objects import (
-    asked,
+    ask,
     attribute,
     attributes,
+    dictionary_of,
+    extends,
+    filled_slots,
+    has_attributes,
+    is_a,
     is_exactly,
     is_of,
     is_opaque,
     items_of,
-    line_of,
-    looked_up,
-    module_of,
+    look_up,
     name_of,
     package_of,
     slots,
-    unwrapped,
+    unwrap,
 )
 from ipyjaxbench.usercode.origin import (
     GENERATED,
@@ -54,6 +61,18 @@ from ipyjaxbench.usercode.origin import (
     names_of_module,
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
-from ipyjaxbench.usercode.side_effects import ACTS, OF_ARRAYS, acts
-from ipyjaxbench.usercode.snippet import Loop, Namespace, Snippet, Source, awaits, first_line, own
+from ipyjaxbench.usercode.side_effects import (
+    ARRAY_FUNCTION_NAMES,
+    SIDE_EFFECT_NAMES,
+    has_side_effects,
+)
+from ipyjaxbench.usercode.snippet import (
+    Loop,
+    Namespace,
+    Snippet,
+    Source,
+    awaits,
+    first_line,
+    nodes_in_scope,
+)
 from ipyjaxbench.usercode.syntax import arguments, is_plain, nodes_of, only_value, root_name

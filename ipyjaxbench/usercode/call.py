@@ -49,7 +49,7 @@ class Call:
             ('arg0', 'arg1')
         """
         name = objects.name_of(function) or objects.name_of(type(function))
-        return cls(f"{name}(...)", function, args, kwargs, labels(function, args, kwargs))
+        return cls(f"{name}(...)", function, args, kwargs, label_arguments(function, args, kwargs))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Shape:
     shape: tuple[int, ...]
 
 
-def of_shapes(
+def read_call_of_shapes(
     source: Source,
     names: Namespace,
     shapes: Sequence[tuple[str, tuple[int, ...]]],
@@ -86,16 +86,16 @@ def of_shapes(
     if not callable(function):
         raise SnippetError(f"--shapes goes with a function, and {text!r} is none")
     args = tuple(Shape(dtype, shape) for dtype, shape in shapes)
-    return Call(text, function, args, {}, labels(function, args, {}))
+    return Call(text, function, args, {}, label_arguments(function, args, {}))
 
 
-def labels(
+def label_arguments(
     function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[str, ...]:
     """For each positional argument the name of the parameter that takes it.
 
     Example:
-        >>> labels(lambda x, *rest: 0, (1, 2, 3), {})
+        >>> label_arguments(lambda x, *rest: 0, (1, 2, 3), {})
         ('x', 'rest[0]', 'rest[1]')
     """
     unknown = tuple(f"arg{index}" for index in range(len(args)))
@@ -113,7 +113,7 @@ def labels(
     return tuple(found[: len(args)])
 
 
-def read(
+def read_call(
     source: Source,
     names: Namespace,
     is_data: Callable[[object], bool],
@@ -165,15 +165,15 @@ def read(
 def _refuse_uncalled(node: ast.expr, names: Namespace) -> None:
     """Raise for the name of a function, a class or a model: there is no call to look at."""
     __tracebackhide__ = True
-    value = len if isinstance(node, ast.Lambda) else objects.looked_up(node, names)
+    value = len if isinstance(node, ast.Lambda) else objects.look_up(node, names)
     is_array = any(
         objects.attribute(type(value), name) is not None for name in ("__array__", "__jax_array__")
     )
     if callable(value) and not is_array:
-        raise SnippetError(uncalled(ast.unparse(node)))
+        raise SnippetError(explain_uncalled(ast.unparse(node)))
 
 
-def uncalled(text: str) -> str:
+def explain_uncalled(text: str) -> str:
     """What to say of a function, a class or a model that is not called."""
     call = f"({text})" if text.startswith("lambda") else text
     return f"{text!r} is not called. Call it:  {call}(...)"
@@ -210,7 +210,7 @@ def _of_call(
     for keyword in node.keywords:
         value = value_of(keyword.value)
         kwargs |= value if keyword.arg is None else {keyword.arg: value}
-    found = labels(function, args, kwargs)
+    found = label_arguments(function, args, kwargs)
     return Call(source.text.strip(), function, tuple(args), kwargs, found)
 
 
@@ -275,7 +275,7 @@ def is_shape(value: object) -> bool:
     return known == [True, True, False]
 
 
-def called(node: ast.AST) -> str:
+def called_name(node: ast.AST) -> str:
     """The last name of what a node calls, as ``asarray`` of ``np.asarray(x)``; "" elsewhere."""
     if not isinstance(node, ast.Call):
         return ""

@@ -11,9 +11,9 @@ _MADE = 1 << 9  # flag of a class that a `class` statement made
 
 # Not by attribute: a metaclass may define what stands there.
 #: A class and those that it extends.
-line_of: Callable[[type], tuple[type, ...]] = vars(type)["__mro__"].__get__
+mro_of: Callable[[type], tuple[type, ...]] = vars(type)["__mro__"].__get__
 #: What a class defines itself.
-defined: Callable[[type], Mapping[str, Any]] = vars(type)["__dict__"].__get__
+class_dict: Callable[[type], Mapping[str, Any]] = vars(type)["__dict__"].__get__
 flags_of: Callable[[type], int] = vars(type)["__flags__"].__get__
 #: The name of a class.
 class_name: Callable[[Any], str] = vars(type)["__name__"].__get__
@@ -49,9 +49,9 @@ _SLOTS: PerClass[tuple[tuple[str, int], ...]] = PerClass()
 
 def slots_of(kind: type) -> dict[str, MemberDescriptorType]:
     """What a class and those that it extends name in `__slots__`, its own first."""
-    line, places = line_of(kind), _SLOTS.get(kind)
+    line, places = mro_of(kind), _SLOTS.get(kind)
     if places is None:
-        owners = [(i, own) for i, own in enumerate(map(defined, line)) if "__slots__" in own]
+        owners = [(i, own) for i, own in enumerate(map(class_dict, line)) if "__slots__" in own]
         found: dict[str, int] = {}
         for i, own in owners:
             for name, member in own.items():
@@ -59,7 +59,7 @@ def slots_of(kind: type) -> dict[str, MemberDescriptorType]:
                     found.setdefault(name, i)
         places = tuple(found.items())
         _SLOTS.set(kind, places)
-    return {name: defined(line[place])[name] for name, place in places}
+    return {name: class_dict(line[place])[name] for name, place in places}
 
 
 def is_made(kind: type) -> bool:
@@ -69,5 +69,5 @@ def is_made(kind: type) -> bool:
 
 def module_of(kind: type) -> str:
     """The name of the module in which a class was written, or ""."""
-    found = defined(kind).get("__module__") if is_made(kind) else _module(kind)
+    found = class_dict(kind).get("__module__") if is_made(kind) else _module(kind)
     return found if type(found) is str else ""

@@ -40,7 +40,7 @@ def with_originals(code: CodeType, plain: CodeType) -> CodeType:
         plain: the same without it.
     """
     known: dict[tuple[str, int], list[CodeType]] = {}
-    for each in inside(plain):
+    for each in inner_codes(plain):
         known.setdefault((each.co_name, each.co_firstlineno), []).append(each)
 
     def whole(code: CodeType) -> CodeType:
@@ -48,35 +48,35 @@ def with_originals(code: CodeType, plain: CodeType) -> CodeType:
         for each in code.co_consts:
             if isinstance(each, CodeType):
                 alike = known.get((each.co_name, each.co_firstlineno))
-                each = mark(whole(each), alike.pop(0)) if alike else each  # noqa: PLW2901
+                each = mark_original(whole(each), alike.pop(0)) if alike else each  # noqa: PLW2901
             consts.append(each)
         return code.replace(co_consts=tuple(consts))
 
     return whole(code)
 
 
-def mark(code: CodeType, plain: CodeType) -> CodeType:
+def mark_original(code: CodeType, plain: CodeType) -> CodeType:
     """Code with a hook that knows what it is without."""
     return code.replace(co_consts=(*code.co_consts, _Original(plain)))
 
 
-def inside(code: CodeType) -> Iterator[CodeType]:
+def inner_codes(code: CodeType) -> Iterator[CodeType]:
     """Code of all functions that are defined in some code, in its order."""
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield each
-            yield from inside(each)
+            yield from inner_codes(each)
 
 
-def give_back(codes: Iterable[CodeType]) -> None:
+def remove_hooks(codes: Iterable[CodeType]) -> None:
     """Give functions that were defined by code with a hook the code that they have without."""
-    hooked = [each for code in codes for each in inside(code) if original(each) is not each]
+    hooked = [each for code in codes for each in inner_codes(code) if original(each) is not each]
     for function in gc.get_referrers(*hooked) if hooked else ():
         if type(function) is FunctionType:
             function.__code__ = original(function.__code__)
 
 
-def surroundings(function: FunctionType, data: tuple[type, ...]) -> Iterator[tuple[str, Any]]:
+def captured_values(function: FunctionType, data: tuple[type, ...]) -> Iterator[tuple[str, Any]]:
     """Values that a function finds around itself, and that are part of what is traced of it.
 
     Args:
@@ -89,7 +89,7 @@ def surroundings(function: FunctionType, data: tuple[type, ...]) -> Iterator[tup
             yield name, cell.cell_contents
         except ValueError:  # nothing stands there yet
             continue
-    for name in sorted({name for each in (code, *inside(code)) for name in each.co_names}):
+    for name in sorted({name for each in (code, *inner_codes(code)) for name in each.co_names}):
         value = function.__globals__.get(name, function)
         if issubclass(type(value), data):  # an object may lie about its class
             yield name, value

@@ -17,7 +17,7 @@ class OutOfTimeError(BaseException):
 
 
 @contextlib.contextmanager
-def within(seconds: float, is_users: Callable[[str], bool], turns: int = 0) -> Iterator[None]:
+def time_limit(seconds: float, is_users: Callable[[str], bool], turns: int = 0) -> Iterator[None]:
     """Raise at the first line of the user's code that begins too late.
 
     Where a debugger follows the code, nothing is raised: Python lets only one follow.

@@ -10,7 +10,7 @@ from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.snippet import Source
 
 
-def evaluate(
+def evaluate_expressions(
     names: Mapping[str, object],
     code: str,
     source: Callable[[str], Source] = Source.plain,

@@ -4,11 +4,11 @@ import ast
 import linecache
 from types import FrameType, TracebackType
 
-from ipyjaxbench.usercode.call import called
+from ipyjaxbench.usercode.call import called_name
 from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
 
 
-def evaluated_at(frame: FrameType | None) -> tuple[int, str, str]:
+def expression_at(frame: FrameType | None) -> tuple[int, str, str]:
     """What the innermost frame of the user's code evaluates.
 
     Args:
@@ -33,23 +33,23 @@ def evaluated_at(frame: FrameType | None) -> tuple[int, str, str]:
     return start, b" ".join(line.strip() for line in lines).decode(errors="replace"), name
 
 
-def called_in(text: str) -> str:
+def called_name_in(text: str) -> str:
     """The last name of what an expression calls; "" where it is no call.
 
-    >>> called_in("np.asarray(x)"), called_in("x + 1")
+    >>> called_name_in("np.asarray(x)"), called_name_in("x + 1")
     ('asarray', '')
     """
     try:
-        return called(ast.parse(text, mode="eval").body)
+        return called_name(ast.parse(text, mode="eval").body)
     except SyntaxError:
         return ""
 
 
-def without_hook(trace: TracebackType | None) -> TracebackType | None:
+def strip_hook_frames(trace: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames that stand between a call of the user's and what is called."""
     if trace is None:
         return None
-    rest = without_hook(trace.tb_next)
+    rest = strip_hook_frames(trace.tb_next)
     if trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
         return rest
     trace.tb_next = rest

@@ -15,7 +15,7 @@ from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.usercode.classes import PerClass, defined, flags_of, is_made, line_of, slots_of
+from ipyjaxbench.usercode.classes import PerClass, class_dict, flags_of, is_made, mro_of, slots_of
 
 _Line = Sequence[Mapping[str, Any]]  # what a class defines, and those that it extends
 _MANAGED = 1 << 4  # flag of a class whose objects have inline values
@@ -33,7 +33,7 @@ class _Known(NamedTuple):
 _KNOWN: PerClass[_Known] = PerClass()
 
 
-def read(value: object) -> dict[str, Any] | None:
+def read_inline_values(value: object) -> dict[str, Any] | None:
     """The attributes of an object that has no dictionary yet; no code of it is run.
 
     Returns:
@@ -41,16 +41,16 @@ def read(value: object) -> dict[str, Any] | None:
         for.
 
     Example:
-        >>> read(3) is None
+        >>> read_inline_values(3) is None
         True
     """
     kind = type(value)
     if sys.version_info >= (3, 13) or not flags_of(kind) & _MANAGED:
         return None
-    line = [*map(defined, line_of(kind))]
+    line = [*map(class_dict, mro_of(kind))]
     known = _KNOWN.get(kind)
     if known is None:
-        if not all(map(is_made, line_of(kind)[:-1])):
+        if not all(map(is_made, mro_of(kind)[:-1])):
             return None  # its objects also hold what Python's own do, as a list does
         known = _Known((), has_slots=bool(slots_of(kind)), is_new=True)
     held = [each for each in gc.get_referents(value) if each is not kind]
@@ -67,7 +67,7 @@ def read(value: object) -> dict[str, Any] | None:
     return found
 
 
-def learn(kind: type, names: Iterable[str]) -> None:
+def learn_inline_names(kind: type, names: Iterable[str]) -> None:
     """Have objects of a class looked at for the names that one of them has."""
     known = _KNOWN.get(kind)
     if known is not None:
@@ -117,7 +117,7 @@ def _matched(
 
 
 def _is_descriptor(value: object) -> bool:
-    return any("__get__" in each for each in map(defined, line_of(type(value))))
+    return any("__get__" in each for each in map(class_dict, mro_of(type(value))))
 
 
 def _attribute(value: object, name: str) -> Any:

@@ -37,7 +37,7 @@ _LOOK_AT_FRAMES = {
     "_getframe", "currentframe", "stack", "warn", "query", "evaluate", "eval",
 }  # fmt: skip
 #: What has code of its own.
-BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _HOOK, _SITE, _OPERATOR = "__fw_call", "__fw_site_", "__fw_operator_"
 _OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -64,7 +64,7 @@ class Site:
     file: str = ""
 
 
-def compiled(
+def instrument_cell(
     source: Source, hook: Hook, *, aside: bool = False, operators: bool = False
 ) -> CodeType:
     """The code of a cell with the hook in every call.
@@ -85,7 +85,7 @@ def compiled(
 
 
 @contextmanager
-def hooked(
+def instrument_functions(
     functions: Iterable[object], hook: Hook, *, operators: bool = False
 ) -> Iterator[list[FunctionType]]:
     """Put the hook into the calls of plain functions for as long as the context is open.
@@ -112,7 +112,7 @@ def hooked(
         with_hook = [function.__code__ for function, _ in before]
         for function, code in before:
             function.__code__ = code
-        code_objects.give_back(with_hook)
+        code_objects.remove_hooks(with_hook)
 
 
 def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> CodeType | None:
@@ -138,7 +138,7 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     if found is None or found.co_freevars != old.co_freevars:
         return None
     code = code_objects.with_originals(with_objects(found, instrumented.objects), old)
-    return code_objects.mark(code, old)
+    return code_objects.mark_original(code, old)
 
 
 def flags_of(code: CodeType) -> int:

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from ipyjaxbench.usercode.instrument import (
-    BODIES,
+    FUNCTION_NODES,
     Hook,
     Instrumented,
     Site,
@@ -26,7 +26,7 @@ from ipyjaxbench.usercode.snippet import Source
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 
 
-class Copies:
+class CopyingHook:
     """A hook that calls a copy in place of each function whose calls are to be looked at.
 
     Args:
@@ -90,7 +90,7 @@ class Copies:
 
 def _is_of(node: ast.AST, code: CodeType) -> bool:
     """Whether a node defines the function that has this code."""
-    if not isinstance(node, BODIES):
+    if not isinstance(node, FUNCTION_NODES):
         return False
     if isinstance(node, ast.Lambda):
         return (code.co_name, code.co_firstlineno) == ("<lambda>", node.lineno)

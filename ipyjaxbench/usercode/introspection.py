@@ -10,7 +10,7 @@ from typing import Any
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
-def named(function: FunctionType) -> Iterator[tuple[str, Any]]:
+def named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Each global and closed-over value that a function and those written in it name.
 
     Attributes called the same are none.

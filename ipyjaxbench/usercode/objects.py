@@ -21,21 +21,21 @@ from types import (
 from typing import Any
 
 from ipyjaxbench.usercode import inline_values
+from ipyjaxbench.usercode.classes import class_dict as class_dict
 from ipyjaxbench.usercode.classes import class_name, slots_of
-from ipyjaxbench.usercode.classes import defined as defined
-from ipyjaxbench.usercode.classes import line_of as line_of
 from ipyjaxbench.usercode.classes import module_of as module_of
+from ipyjaxbench.usercode.classes import mro_of as mro_of
 
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 #: By identity: a metaclass may define equality.
 _PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex, str, bytes)))
 
 
-def asked(question: Callable[[Any], object], value: object) -> bool:
+def ask(question: Callable[[Any], object], value: object) -> bool:
     """The answer to a question about a user's object; no, where asking raises.
 
     Example:
-        >>> asked(callable, print), asked(lambda value: value.missing, 3)
+        >>> ask(callable, print), ask(lambda value: value.missing, 3)
         (True, False)
     """
     try:
@@ -88,7 +88,7 @@ def attributes(value: object) -> dict[str, Any]:
         >>> attributes(3)
         {}
     """
-    found = inline_values.read(value)
+    found = inline_values.read_inline_values(value)
     if found is None:
         found = _dictionary(value) or {}
     return found if type(found) is dict else dict(found)
@@ -96,32 +96,32 @@ def attributes(value: object) -> dict[str, Any]:
 
 def has_attributes(value: object) -> bool:
     """Whether an object keeps attributes in a dictionary, or would."""
-    return inline_values.read(value) is not None or dictionary(value) is not None
+    return inline_values.read_inline_values(value) is not None or dictionary_of(value) is not None
 
 
-def dictionary(value: object) -> dict[str, Any] | None:
+def dictionary_of(value: object) -> dict[str, Any] | None:
     """The ``__dict__`` of an object itself, to be written to; None where it has none."""
     found = _dictionary(value)
     return found if type(found) is dict else None
 
 
 def _dictionary(value: object) -> Any:
-    kinds = (kind for kind in line_of(type(value)) if "__dict__" in defined(kind))
-    descriptor: Any = next((defined(kind)["__dict__"] for kind in kinds), None)
+    kinds = (kind for kind in mro_of(type(value)) if "__dict__" in class_dict(kind))
+    descriptor: Any = next((class_dict(kind)["__dict__"] for kind in kinds), None)
     # Any other is of the class's own making.
     is_own = is_exactly(descriptor, GetSetDescriptorType, MemberDescriptorType)
     found = descriptor.__get__(value) if is_own else None
     if type(found) is dict:
-        inline_values.learn(type(value), found)
+        inline_values.learn_inline_names(type(value), found)
     return found
 
 
 def slots(value: object) -> dict[str, Any]:
     """What stands in the slots of an object, as far as they are filled."""
-    return filled(value, slots_of(type(value)))
+    return filled_slots(value, slots_of(type(value)))
 
 
-def filled(value: object, members: Mapping[str, MemberDescriptorType]) -> dict[str, Any]:
+def filled_slots(value: object, members: Mapping[str, MemberDescriptorType]) -> dict[str, Any]:
     """What stands in some slots of an object, as far as they are filled."""
     found: dict[str, Any] = {}
     for name, member in members.items():
@@ -139,25 +139,25 @@ def attribute(value: object, name: str, default: object = None) -> Any:
         >>> attribute("text", "missing", 0)
         0
     """
-    own = inline_values.read(value)
+    own = inline_values.read_inline_values(value)
     if own is not None:
-        places = (own, *map(defined, line_of(type(value))))
+        places = (own, *map(class_dict, mro_of(type(value))))
         return next((place[name] for place in places if name in place), default)
     try:
         return inspect.getattr_static(value, name, default)
     except Exception:  # noqa: BLE001  a metaclass misleads Python
-        held = (defined(kind) for kind in line_of(type(value)))
+        held = (class_dict(kind) for kind in mro_of(type(value)))
         found = (each[name] for each in (attributes(value), *held) if name in each)
         return next(found, default)
 
 
-def looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
+def look_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
     """What a name or a dotted name stands for; None for anything else. No attribute code is run."""
     if isinstance(node, ast.Name):
         return values.get(node.id)
     if not isinstance(node, ast.Attribute):
         return None
-    owner = looked_up(node.value, values)
+    owner = look_up(node.value, values)
     return None if owner is None else attribute(owner, node.attr)
 
 
@@ -174,8 +174,8 @@ def is_opaque(value: Any) -> bool:
         return False
     base = next((kind for kind in _CONTAINERS if is_of(value, kind)), None)
     if base is None:
-        return not asked(_is_known, value)
-    return not asked(lambda it: _is_known(it) and _is_walked(it, base), value)
+        return not ask(_is_known, value)
+    return not ask(lambda it: _is_known(it) and _is_walked(it, base), value)
 
 
 def _is_known(value: Any) -> bool:
@@ -211,7 +211,7 @@ def items_of(value: Any, most: int) -> Iterator[Any]:
     return itertools.islice(value, most)
 
 
-def unwrapped(value: Any) -> Any:
+def unwrap(value: Any) -> Any:
     """What decorators were given that wrapped it, as `functools.wraps` says; itself for others."""
     try:
         return inspect.unwrap(value)
@@ -246,5 +246,5 @@ def package_of(value: object) -> str:
     else:
         name = attribute(value, "__module__")
         if name is None and not is_of(value, type):
-            name = defined(type(value)).get("__module__")
+            name = class_dict(type(value)).get("__module__")
     return name.partition(".")[0] if type(name) is str else ""

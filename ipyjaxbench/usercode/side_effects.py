@@ -3,16 +3,19 @@
 from collections.abc import Collection, Iterable, Iterator
 from types import CodeType
 
-ACTS = frozenset({
+SIDE_EFFECT_NAMES = frozenset({
     "open", "input", "system", "Popen", "check_output", "check_call", "urlopen", "socket", "remove",
     "unlink", "write", "write_text", "write_bytes", "save", "savez", "savefig", "dump", "to_csv",
     "send", "post", "log", "sleep", "breakpoint", "set_trace", "exit", "_exit", "kill",
 })  # fmt: skip
 #: Of these, those that are functions of arrays too.
-OF_ARRAYS = frozenset({"log"})
+ARRAY_FUNCTION_NAMES = frozenset({"log"})
 
 
-def acts(codes: Iterable[CodeType], names: Collection[str] = ACTS - OF_ARRAYS) -> bool:
+_NAMES = SIDE_EFFECT_NAMES - ARRAY_FUNCTION_NAMES
+
+
+def has_side_effects(codes: Iterable[CodeType], names: Collection[str] = _NAMES) -> bool:
     """Whether code, or a function in it, names something that acts."""
     return any(name in names for code in codes for name in _names_in(code))
 

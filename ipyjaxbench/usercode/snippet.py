@@ -272,16 +272,16 @@ def awaits(nodes: Sequence[ast.AST]) -> bool:
     kinds = ast.Await | ast.AsyncFor | ast.AsyncWith
     return any(
         node.is_async if isinstance(node, ast.comprehension) else isinstance(node, kinds)
-        for node in own(nodes)
+        for node in nodes_in_scope(nodes)
     )
 
 
-def own(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+def nodes_in_scope(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """All nodes of the same scope: not those inside of functions and classes."""
     for node in nodes:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            yield from own(list(ast.iter_child_nodes(node)))
+            yield from nodes_in_scope(list(ast.iter_child_nodes(node)))
 
 
 def _names_of(*codes: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -309,10 +309,10 @@ def _names_inside(code: CodeType) -> tuple[list[str], list[str]]:
     """Globals that functions, classes, lambdas and comprehensions inside the code use."""
     reads, binds = [], []
     # A class body reads some names by itself, and its own before the globals.
-    own = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
-    own |= {"__name__", "__module__", "__qualname__"}
+    of_class = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
+    of_class |= {"__name__", "__module__", "__qualname__"}
     for instruction in dis.get_instructions(code):
-        if instruction.opname in _LOADS and instruction.argval not in own:
+        if instruction.opname in _LOADS and instruction.argval not in of_class:
             reads.append(instruction.argval)
         elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
             binds.append(instruction.argval)

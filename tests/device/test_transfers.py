@@ -14,7 +14,7 @@ from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.frameworks.placement import ArrayInfo
 from ipyjaxbench.usercode import instrument
-from ipyjaxbench.usercode.frames import called_in
+from ipyjaxbench.usercode.frames import called_name_in
 from ipyjaxbench.usercode.snippet import Source
 from tests.shell import Shell
 
@@ -104,7 +104,7 @@ def test_operators_give_what_they_give(code: str, value: object) -> None:
             return function
 
     hook, names = Hook(), {}
-    exec(instrument.compiled(Source.plain(f"found = {code}"), hook, operators=True), names)
+    exec(instrument.instrument_cell(Source.plain(f"found = {code}"), hook, operators=True), names)
     assert names["found"] == value
     assert hook.seen > 0
 
@@ -123,8 +123,8 @@ def test_errors_of_the_code_are_kept_and_their_traceback_is_the_users() -> None:
 
 
 def test_calls_that_name_a_copy_are_known_by_name() -> None:
-    assert called_in("x[0].item()") == "item"
-    assert called_in("x if y") == ""
+    assert called_name_in("x[0].item()") == "item"
+    assert called_name_in("x if y") == ""
 
 
 def test_a_block_that_copies_nothing_says_so() -> None:

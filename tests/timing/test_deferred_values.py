@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.timing.validity.deferred_values import deferred
+from ipyjaxbench.timing.validity.deferred_values import find_deferred
 
 
 class _OfALibrary:
@@ -32,7 +32,7 @@ def _named(module: str, name: str) -> object:
 
 
 def advice(value: object, code: str = "f(x)") -> str | None:
-    found = deferred(value)
+    found = find_deferred(value)
     return None if found is None else found.instead_of(code)
 
 
@@ -110,7 +110,7 @@ def test_a_dask_collection_is_told_and_what_only_can_be_one_is_not(
               itertools.count(), iter([1]), object(), None],
 )  # fmt: skip
 def test_other_values_are_not(value: object) -> None:
-    assert deferred(value) is None
+    assert find_deferred(value) is None
 
 
 @pytest.mark.parametrize(

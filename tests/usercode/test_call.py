@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.usercode.call import Call, labels, read
+from ipyjaxbench.usercode.call import Call, label_arguments, read_call
 from ipyjaxbench.usercode.snippet import Source
 
 
@@ -27,7 +27,7 @@ def is_data(value: object) -> bool:
 
 
 def call(code: str, **names: Any) -> Call:
-    return read(Source.plain(code), {"np": np, **names}, is_data)
+    return read_call(Source.plain(code), {"np": np, **names}, is_data)
 
 
 X = np.arange(3.0)
@@ -110,4 +110,4 @@ def test_what_evaluating_raises_is_raised() -> None:
 def test_arguments_are_named_by_the_parameters_that_take_them(
     function: Callable[..., Any], args: tuple, expected: tuple
 ) -> None:
-    assert labels(function, args, {}) == expected
+    assert label_arguments(function, args, {}) == expected

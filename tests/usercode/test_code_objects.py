@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.usercode.code_objects import fingerprint, give_back, original
-from ipyjaxbench.usercode.instrument import Site, compiled, hooked
+from ipyjaxbench.usercode.code_objects import fingerprint, original, remove_hooks
+from ipyjaxbench.usercode.instrument import Site, instrument_cell, instrument_functions
 from ipyjaxbench.usercode.snippet import Source
 
 CELL = "def make(n):\n    def made(x):\n        return abs(x) + n\n    return made\nf = make(1)"
@@ -44,13 +44,13 @@ def test_other_text_has_another_one(old: str, new: str) -> None:
 
 def test_a_cell_with_the_hook_defines_the_same_functions_and_they_lose_it() -> None:
     hook, names = Hook(), dict[str, Any]()
-    code = compiled(Source.plain(CELL), hook)
+    code = instrument_cell(Source.plain(CELL), hook)
     exec(code, names)
     assert names["f"](-1) == 2
     assert "abs(x)" in hook.picked
     for name in ("make", "f"):
         assert fingerprint(names[name].__code__) == fingerprint(plain()[name].__code__)
-    give_back([code])
+    remove_hooks([code])
     hook.picked.clear()
     assert names["make"](3)(-1) == 4
     assert names["f"](-1) == 2
@@ -61,7 +61,7 @@ def test_functions_that_a_hooked_function_made_lose_the_hook(shell: Any) -> None
     shell.run(CELL)
     hook, make = Hook(), shell.names["make"]
     before = make.__code__
-    with hooked([make], hook):
+    with instrument_functions([make], hook):
         assert original(make.__code__) is before
         made = make(5)
         assert made(-1) == 6

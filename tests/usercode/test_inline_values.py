@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks.state.containers import names_of
+from ipyjaxbench.frameworks.state.containers import attribute_states
 from ipyjaxbench.usercode import objects
-from ipyjaxbench.usercode.inline_values import read
+from ipyjaxbench.usercode.inline_values import read_inline_values
 
 pytestmark = pytest.mark.skipif(
     sys.version_info >= (3, 13), reason="from Python 3.13 on a dictionary slows nothing down"
@@ -67,7 +67,7 @@ def has_dictionary(value: object, attributes: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("kind", [Point, Box, Slotted, OwnDefault])
 def test_all_attributes_are_read_in_order(kind: type) -> None:
     value = kind()
-    found = [read(value), read(value), objects.attributes(value)]
+    found = [read_inline_values(value), read_inline_values(value), objects.attributes(value)]
     assert not has_dictionary(value, vars(kind()))
     assert [[*(each or {}).items()] for each in found] == [[*vars(value).items()]] * 3
 
@@ -75,7 +75,7 @@ def test_all_attributes_are_read_in_order(kind: type) -> None:
 def test_an_object_with_a_dictionary_is_asked_for_it() -> None:
     value = Point()
     held = vars(value)
-    assert read(value) is None
+    assert read_inline_values(value) is None
     assert objects.attributes(value) is held
 
 
@@ -115,7 +115,7 @@ def test_which_of_two_names_is_the_objects_own_is_not_guessed() -> None:
 
 @pytest.mark.parametrize("value", [[], SimpleNamespace(a=1), ValueError("x"), print, Point, 3])
 def test_objects_without_inline_values_are_left_to_their_dictionary(value: object) -> None:
-    assert read(value) is None
+    assert read_inline_values(value) is None
 
 
 def test_a_class_that_was_looked_at_is_not_held() -> None:
@@ -134,7 +134,7 @@ def test_a_class_that_was_looked_at_is_not_held() -> None:
 
 def test_attributes_are_put_back_without_a_dictionary() -> None:
     value = Point()
-    (state,) = names_of(value)
+    (state,) = attribute_states(value)
     value.x = 5.0
     assert state.changed()
     state.restore()
@@ -144,7 +144,7 @@ def test_attributes_are_put_back_without_a_dictionary() -> None:
 
 def test_attributes_that_came_are_taken_away() -> None:
     value = Point()
-    (state,), before = names_of(value), [*vars(Point())]
+    (state,), before = attribute_states(value), [*vars(Point())]
     value.move()
     assert state.changed()
     state.restore()

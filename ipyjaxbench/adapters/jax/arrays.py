@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.jax import devices as devices_here
 from ipyjaxbench.adapters.jax.placement import dtype_of, name_of, placed
 from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Region, Shard, Sharding, Weight
 from ipyjaxbench.host import Clock
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 _CONVERSIONS = 5
 _KEPT = 512  # shardings: the arrays of a model have a few
@@ -73,7 +73,7 @@ class JaxArrays(ArrayInspector):
 
     def described(self, value: object) -> str:
         """Meshes, shardings, and shapes without numbers."""
-        return _described(value) if objects.is_of(value, *_DESCRIBED) else ""
+        return _described(value) if is_of(value, *_DESCRIBED) else ""
 
     def to_numpy(self, array: Any) -> Any | None:
         """A copy; dtypes that NumPy lacks become float32. Random keys have no numbers to show."""

@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.placement import name_of
 from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.frameworks import ColdCall, Compilation, CompilationWatch, Framework, Program, Work
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 #: No user has these numbers, and each call gets one of its own.
 _keys = itertools.count(1_618_033)
@@ -83,7 +83,7 @@ class JaxCompilation(Compilation):
 
     def compiles(self, value: object) -> bool:
         """The results of `jax.jit` and programs compiled ahead of time."""
-        return is_jitted(value) or objects.is_of(value, jax.stages.Compiled)
+        return is_jitted(value) or is_of(value, jax.stages.Compiled)
 
     def original(self, function: object) -> object | None:
         """What `jax.jit` was given."""
@@ -91,7 +91,7 @@ class JaxCompilation(Compilation):
 
     def donates(self, function: Any) -> bool:
         """Whether the function was jitted with donated arguments, as far as JAX tells."""
-        if objects.is_of(function, jax.stages.Compiled):
+        if is_of(function, jax.stages.Compiled):
             return any(leaf.donated for leaf in jax.tree.leaves(function.args_info))
         if not self.compiles(function):
             return False

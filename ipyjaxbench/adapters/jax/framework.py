@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.jax import placement as places
 from ipyjaxbench.adapters.jax import synchronization
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import extends, is_of
 
 _HERE = "ipyjaxbench.adapters.jax"
 
@@ -53,11 +53,11 @@ class Jax(Framework):
 
     def owns(self, kind: type) -> bool:
         """Concrete arrays, not tracers."""
-        return objects.extends(kind, jax.Array) and not objects.extends(kind, jax.core.Tracer)
+        return extends(kind, jax.Array) and not extends(kind, jax.core.Tracer)
 
     def parts(self, value: object) -> tuple[()] | None:
         """Of what says where data lie none; pytrees are objects that the walk enters."""
-        return () if objects.is_of(value, jax.sharding.Mesh, jax.sharding.Sharding) else None
+        return () if is_of(value, jax.sharding.Mesh, jax.sharding.Sharding) else None
 
     def named_parts(self, value: object) -> Iterator[tuple[str, object]] | None:
         """Variables of Flax NNX."""

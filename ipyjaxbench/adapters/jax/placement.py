@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipyjaxbench.frameworks import Placement
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 _CONVERSIONS = 5
 _KEPT = 512  # shardings: the arrays of a model have a few
@@ -30,7 +30,7 @@ def placed(array: Any) -> Placement:
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """The value of a variable of Flax NNX, which keeps it in a slot of its own."""
     variable: Any = getattr(sys.modules.get("flax.nnx"), "Variable", None)
-    if variable is None or not objects.is_of(value, variable):
+    if variable is None or not is_of(value, variable):
         return None
     get = getattr(value, "get_raw_value", None)  # before Flax 0.12 it was a property alone
     return iter([("value", get() if get else value.raw_value)])

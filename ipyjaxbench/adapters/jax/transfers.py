@@ -27,7 +27,7 @@ from ipyjaxbench.device import (
     short,
 )
 from ipyjaxbench.host import Clock, host_memory
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_a, is_of
 
 _now = Clock.elapsed().now
 _JAX = str(Path(jax.__file__).parent)
@@ -125,7 +125,7 @@ class JaxCrossings(CrossingWatch):
         __tracebackhide__ = True
         given = _leaves((receiver(function), args, dict(kwargs)))
         mine = [each for each in given if _is_array(each)]
-        theirs = [each for each in given if objects.is_of(each, np.ndarray)]
+        theirs = [each for each in given if is_of(each, np.ndarray)]
         if mine and (is_of_numpy(function) or name_of(function) in _READS):
             return self._to_host(function, mine, make)
         jaxs = _is_of_jax(function) or (mine and is_operator(function))
@@ -229,11 +229,11 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def _is_array(value: Any) -> bool:
-    return objects.is_of(value, jax.Array) and not objects.is_of(value, jax.core.Tracer)
+    return is_of(value, jax.Array) and not is_of(value, jax.core.Tracer)
 
 
 def _is_of_jax(function: Any) -> bool:
-    if objects.is_a(function, jax.stages.Wrapped, jax.stages.Compiled):
+    if is_a(function, jax.stages.Wrapped, jax.stages.Compiled):
         return True
     if type(function) is FunctionType:  # what `jax.vmap` gives has the name of what it was given
         return function.__code__.co_filename.startswith(_JAX)
@@ -248,7 +248,7 @@ def _on_host(array: Any) -> bool:
 
 def _shares(array: Any, host: Any) -> bool:
     """Whether a NumPy array begins where an array of JAX does."""
-    if not objects.is_of(host, np.ndarray) or array.is_deleted() or not _on_host(array):
+    if not is_of(host, np.ndarray) or array.is_deleted() or not _on_host(array):
         return False
     return bool(array.unsafe_buffer_pointer() == host.ctypes.data)
 

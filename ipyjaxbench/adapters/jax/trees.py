@@ -24,12 +24,12 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return list(found), structure
 
 
-def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
+def map_leaves(change: Callable[[Any], Any], tree: Any) -> Any:
     """The same tree with each leaf changed."""
     return _walk(jax.tree.map, change, tree)
 
 
-def with_paths(tree: Any) -> list[tuple[Any, Any]]:
+def leaves_with_paths(tree: Any) -> list[tuple[Any, Any]]:
     """Each leaf, with the path to it before it."""
     return list(_walk(jax.tree_util.tree_leaves_with_path, tree))
 

@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.numpy.framework import HOST, dtype_of
 from ipyjaxbench.adapters.numpy.state import owner
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Weight
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 
 class NumPyArrays(ArrayInspector):
@@ -44,14 +44,14 @@ class NumPyArrays(ArrayInspector):
 
     def described(self, value: Any) -> str:
         """Arrays of Python's objects, and what pandas has."""
-        if objects.is_of(value, np.ndarray):
+        if is_of(value, np.ndarray):
             return "it holds Python's objects, no numbers"
         pandas: Any = sys.modules.get("pandas")
         kinds = () if pandas is None else (pandas.DataFrame, pandas.Series, pandas.Index)
-        if not objects.is_of(value, *kinds):
+        if not is_of(value, *kinds):
             return ""
         size = value.memory_usage()
-        nbytes = int(size.sum() if objects.is_of(value, pandas.DataFrame) else size)
+        nbytes = int(size.sum() if is_of(value, pandas.DataFrame) else size)
         return f"pandas has {units.size(nbytes)} of it on the host"
 
     def to_numpy(self, array: Any) -> Any:

@@ -3,8 +3,8 @@
 import sys
 from typing import Any
 
-from ipyjaxbench.frameworks import Names, State, mappings
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.frameworks import AttributeNames, Names, State
+from ipyjaxbench.usercode import attributes
 
 _KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches
 #: Private: what a manager holds; versions that lack one have it in another place.
@@ -22,12 +22,12 @@ class Frame(Names):
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
-        super().__init__(mappings.Attributes(frame, _KEPT))
+        super().__init__(AttributeNames(frame, _KEPT))
 
     def restore(self) -> None:
         """Set the old ones, and drop columns that were looked up in others (before pandas 3)."""
         super().restore()
-        looked_up = objects.attributes(self._frame).get("_item_cache")
+        looked_up = attributes(self._frame).get("_item_cache")
         if looked_up:
             looked_up.clear()
 
@@ -84,7 +84,7 @@ def states(value: Any) -> list[State] | None:
     kinds = getattr(pandas, "DataFrame", None), getattr(pandas, "Series", None)
     if None in kinds or not issubclass(type(value), kinds):  # type: ignore[arg-type]
         return None
-    manager = objects.attributes(value).get("_mgr")
+    manager = attributes(value).get("_mgr")
     if getattr(manager, "blocks", None) is None:
         return None
     return [Frame(value), Manager(manager)]

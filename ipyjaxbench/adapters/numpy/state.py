@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ipyjaxbench.frameworks import Draws, MutableState, Restore, Room, State, names_of
+from ipyjaxbench.frameworks import (
+    CopyBudget,
+    GeneratorState,
+    MutableState,
+    Restore,
+    State,
+    attribute_states,
+)
 from ipyjaxbench.host import filter_by_type, host_memory
 
 _PAGE = 4096  # bytes
@@ -23,7 +30,7 @@ class Numbers(State):
         room: for a copy.
     """
 
-    def __init__(self, array: Any, room: Room) -> None:
+    def __init__(self, array: Any, room: CopyBudget) -> None:
         # No view is kept: `resize` moves the memory, and a view would go on with the old one.
         self._array, self._room, self.owner = array, room, array
         self.nbytes = array.nbytes
@@ -99,7 +106,7 @@ class Form(State):
         return Form(self._array)
 
 
-def states(value: Any, room: Room) -> list[State] | None:
+def states(value: Any, room: CopyBudget) -> list[State] | None:
     """What calls can change of an array or a generator of NumPy's.
 
     Args:
@@ -119,9 +126,9 @@ def states(value: Any, room: Room) -> list[State] | None:
         value = value.bit_generator
         kind = type(value)
     if random is not None and issubclass(kind, random.BitGenerator):
-        return [Draws(lambda: value.state, lambda state: setattr(value, "state", state))]
+        return [GeneratorState(lambda: value.state, lambda state: setattr(value, "state", state))]
     if random is not None and issubclass(kind, random.RandomState):
-        return [Draws(lambda: value.get_state(legacy=False), value.set_state)]
+        return [GeneratorState(lambda: value.get_state(legacy=False), value.set_state)]
     return None
 
 
@@ -132,12 +139,12 @@ def owner(array: Any) -> Any:
     return array
 
 
-def _of_array(array: Any, room: Room) -> Iterator[State]:
+def _of_array(array: Any, room: CopyBudget) -> Iterator[State]:
     own = owner(array)
     yield Form(array)
     if (own.flags.writeable or array.flags.writeable) and room.is_new(own):
         yield Numbers(own, room)
-    yield from names_of(array)  # of a class of its own
+    yield from attribute_states(array)  # of a class of its own
 
 
 def _bits(array: Any) -> Any:
@@ -181,7 +188,7 @@ class NumPyState(MutableState):
 
         return restore
 
-    def states(self, value: object, room: Room) -> Sequence[State] | None:
+    def states(self, value: object, room: CopyBudget) -> Sequence[State] | None:
         """The numbers of arrays, and generators; blocks of pandas's, which hold arrays."""
         found = states(value, room)
         if found is not None or "pandas" not in sys.modules:

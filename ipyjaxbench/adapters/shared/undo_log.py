@@ -14,14 +14,30 @@ from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Self
 
-from ipyjaxbench.frameworks import Draws, Entries, Items, Names, State, mappings, names_of
+from ipyjaxbench.frameworks import (
+    CellName,
+    ClassNames,
+    DictNames,
+    Entries,
+    GeneratorState,
+    Items,
+    Names,
+    State,
+    attribute_states,
+)
 from ipyjaxbench.usercode import (
+    attributes,
+    is_exactly,
+    is_of,
     is_users_class,
     is_users_function,
     is_users_module,
+    items_of,
+    mro_of,
+    name_of,
     names_in,
-    objects,
     parts_of_callable,
+    unwrap,
 )
 
 _MOST_ENTERED, _MOST_COPIED = 10_000, 100_000  # items of a container
@@ -129,7 +145,7 @@ class UndoLog(ABC):
             leaves = self.leaves(value)
             if any(map(self.is_tracer, leaves)):
                 return True
-            held = [objects.attributes(each) for each in leaves if not objects.is_of(each, *_FIXED)]
+            held = [attributes(each) for each in leaves if not is_of(each, *_FIXED)]
             return any(self.is_tracer(leaf) for each in held for leaf in self.leaves(each))
         except Exception:  # noqa: BLE001  objects of the user's may refuse to be looked at
             return False
@@ -143,7 +159,7 @@ class UndoLog(ABC):
                     ahead.extend(self._look(name, value))
 
     def _is_new(self, value: Any) -> bool:
-        if id(value) in self._seen or objects.is_exactly(value, *_ATOMS):
+        if id(value) in self._seen or is_exactly(value, *_ATOMS):
             return False
         self._seen[id(value)] = value
         return True
@@ -161,7 +177,7 @@ class UndoLog(ABC):
         parts = parts_of_callable(value)
         if parts is not None:
             owner = value.__self__ if kind is MethodType else None
-            mine = objects.name_of(owner) if objects.is_of(owner, type) else "self"
+            mine = name_of(owner) if is_of(owner, type) else "self"
             return [(mine if each is owner else name, each) for each in parts]
         if issubclass(kind, type):
             return [*self._look_at_class(name, value)]
@@ -171,47 +187,49 @@ class UndoLog(ABC):
 
     def look_into(self, name: str | None, values: Any) -> Iterable[Named]:
         """Hold the items of a container; return those that are entered."""
-        is_dict = objects.is_of(values, dict)
-        items = [*objects.items_of(values, 0)]
-        if len(items) <= _MOST_COPIED and not objects.is_of(values, tuple, frozenset):
+        is_dict = is_of(values, dict)
+        items = [*items_of(values, 0)]
+        if len(items) <= _MOST_COPIED and not is_of(values, tuple, frozenset):
             self.hold(name, Entries(values) if is_dict else Items(values))
         if len(items) > _MOST_ENTERED:
             return ()
         if name is None or not self.with_keys:
             return [(name, each) for each in items]
         keys = [*dict.keys(values)] if is_dict else range(len(items))
-        steps = (f"[{key!r}]" if objects.is_exactly(key, str, int) else "" for key in keys)
+        steps = (f"[{key!r}]" if is_exactly(key, str, int) else "" for key in keys)
         return [(name + step, each) for step, each in zip(steps, items, strict=True)]
 
     def look_at_object(self, name: str | None, value: Any) -> list[Named]:
         """Hold the attributes of an object and of its class; return their values."""
         kind = type(value)
-        held = [pair for each in names_of(value) for pair in self.hold_names(name, ".", each)]
-        return [*held, (None if name is None else objects.name_of(kind), kind)]
+        held = [
+            pair for each in attribute_states(value) for pair in self.hold_names(name, ".", each)
+        ]
+        return [*held, (None if name is None else name_of(kind), kind)]
 
     def _look_at_class(self, name: str | None, kind: type) -> Iterator[Named]:
-        for each in objects.line_of(kind):
+        for each in mro_of(kind):
             if is_users_class(each):
-                place = Names(mappings.ClassNames(each))
-                yield from self.hold_names(name and objects.name_of(each), ".", place)
+                place = Names(ClassNames(each))
+                yield from self.hold_names(name and name_of(each), ".", place)
 
     def _look_at_function(self, function: FunctionType) -> Iterator[Named]:
         name = function.__name__
-        yield name, objects.unwrapped(function)
+        yield name, unwrap(function)
         if not is_users_function(function):
             return
-        for attributes in names_of(function):
-            yield from self.hold_names(name, ".", attributes)
+        for place in attribute_states(function):
+            yield from self.hold_names(name, ".", place)
         used, known = names_in(function.__code__), function.__globals__
-        yield from self.hold_names("", "", Names(mappings.Keys(known, used)))
+        yield from self.hold_names("", "", Names(DictNames(known, used)))
         for each in used:
             module = known.get(each)
             if type(module) is ModuleType and is_users_module(module):
-                place = Names(mappings.Keys(vars(module), used))
+                place = Names(DictNames(vars(module), used))
                 yield from self.hold_names(each, ".", place)
         free = function.__code__.co_freevars
         for cell in zip(free, function.__closure__ or (), strict=True):
-            yield from self.hold_names("", "", Names(mappings.Cell(*cell)))
+            yield from self.hold_names("", "", Names(CellName(*cell)))
         code, values = function.__code__, function.__defaults__ or ()
         positional = code.co_varnames[: code.co_argcount]
         yield from zip(positional[len(positional) - len(values) :], values, strict=True)
@@ -261,7 +279,7 @@ class _Cache(State):
 
 def _field(state: State, *, has_tracer: bool, is_back: bool) -> str:
     """Return which attribute of `SideEffects` tells of a change."""
-    if isinstance(state, Draws):
+    if isinstance(state, GeneratorState):
         return "drawn"
     if has_tracer:
         return "tracers_restored" if is_back else "tracers_leaked"

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
 from ipyjaxbench.frameworks import UNNAMED, ColdCall, Compilation, CompilationWatch, Program
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 
 class TraceWatch(CompilationWatch):
@@ -135,7 +135,7 @@ class TensorFlowCompilation(Compilation):
 
     def compiles(self, value: object) -> bool:
         """The results of `tf.function`."""
-        return objects.is_of(value, tf.types.experimental.PolymorphicFunction)
+        return is_of(value, tf.types.experimental.PolymorphicFunction)
 
     def original(self, function: object) -> object | None:
         """What `tf.function` was given."""

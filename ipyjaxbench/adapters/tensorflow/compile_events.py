@@ -76,9 +76,8 @@ class Events(AbstractContextManager["Events"]):
             if going_on:
                 function = going_on[0].function
                 origin = _origin(functions.file_of(function))
-                name = (
-                    functions.name_of(function) if origin != "tensorflow" else concrete.graph.name
-                )
+                is_theirs = origin == "tensorflow"
+                name = concrete.graph.name if is_theirs else functions.display_name(function)
                 self.events.append(Event(name, origin, len(going_on) - 1, threading.get_ident()))
         except Exception:  # noqa: BLE001  the user's call goes on whatever becomes of ours
             self.is_reliable = False

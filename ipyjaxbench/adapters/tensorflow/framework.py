@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.tensorflow.compilation import tracing_seconds
 from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import extends, is_of
 
 _HERE = "ipyjaxbench.adapters.tensorflow"
 
@@ -51,14 +51,14 @@ class TensorFlow(Framework):
 
     def owns(self, kind: type) -> bool:
         """Tensors and variables, not symbolic ones of a graph being built."""
-        return objects.extends(kind, *self._kinds)
+        return extends(kind, *self._kinds)
 
     def parts(self, value: Any) -> Iterable[object] | None:
         """Variables of modules and of Keras layers and models."""
-        if objects.is_of(value, tf.Module):
+        if is_of(value, tf.Module):
             return list(value.variables)
         keras: Any = sys.modules.get("keras")
-        if keras is not None and objects.is_of(value, keras.layers.Layer):
+        if keras is not None and is_of(value, keras.layers.Layer):
             return [variable.value for variable in value.weights]
         return None
 

@@ -3,30 +3,30 @@
 from types import MethodType
 from typing import Any
 
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import unwrap
 
 
-def plain_of(function: Any) -> Any:
+def plain_function(function: Any) -> Any:
     """What the user wrote."""
-    plain = objects.unwrapped(getattr(function, "python_function", function))
+    plain = unwrap(getattr(function, "python_function", function))
     return plain.__func__ if isinstance(plain, MethodType) else plain
 
 
 def owner_of(function: Any) -> Any | None:
     """The object whose decorated method it is: TensorFlow makes a function for each object."""
-    plain = objects.unwrapped(getattr(function, "python_function", function))
+    plain = unwrap(getattr(function, "python_function", function))
     target = getattr(getattr(plain, "__self__", None), "weakrefself_target__", None)
     return target() if target is not None else None
 
 
 def file_of(function: Any) -> str:
     """Where it was written; empty where that is not known."""
-    return getattr(getattr(plain_of(function), "__code__", None), "co_filename", "")
+    return getattr(getattr(plain_function(function), "__code__", None), "co_filename", "")
 
 
-def name_of(function: Any) -> str:
+def display_name(function: Any) -> str:
     """What the user calls a function; a decorated ``__call__`` by its class."""
-    plain, owner = plain_of(function), owner_of(function)
+    plain, owner = plain_function(function), owner_of(function)
     found = getattr(plain, "__name__", None) or type(plain).__name__
     called = owner is not None and found in ("__call__", "call")
     return type(owner).__name__ if called else str(found)

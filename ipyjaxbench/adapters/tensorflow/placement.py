@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 #: Tensors that are made of several, with what they call them.
 _PARTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
@@ -17,13 +17,13 @@ _PARTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
 
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """Variables of modules by attributes, parts of tensors that are made of several."""
-    if objects.is_of(value, tf.Module):
+    if is_of(value, tf.Module):
         return _in_module(value)
     for kind, names in _PARTS:
-        if objects.is_of(value, kind):
+        if is_of(value, kind):
             return ((name, getattr(value, name)) for name in names)
-    distributed = objects.is_of(value, tf.distribute.DistributedValues)
-    if distributed and not objects.is_of(value, tf.Variable):
+    distributed = is_of(value, tf.distribute.DistributedValues)
+    if distributed and not is_of(value, tf.Variable):
         return ((f"values[{i}]", each) for i, each in enumerate(getattr(value, "values", ())))
     return None
 

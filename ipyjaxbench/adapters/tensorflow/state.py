@@ -9,9 +9,9 @@ import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
-from ipyjaxbench.frameworks import MutableState, Restore, Room, State
+from ipyjaxbench.frameworks import CopyBudget, MutableState, Restore, State
 from ipyjaxbench.host import filter_by_type, host_memory
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import module_of
 
 
 class Variable(State):
@@ -22,7 +22,7 @@ class Variable(State):
         room: for a copy.
     """
 
-    def __init__(self, variable: Any, room: Room) -> None:
+    def __init__(self, variable: Any, room: CopyBudget) -> None:
         self._variable, self._room = variable, room
         value = variable.read_value()
         self.nbytes = abs(variable.shape.num_elements() or 0) * variable.dtype.size
@@ -49,7 +49,7 @@ class Variable(State):
         return Variable(self._variable, self._room)
 
 
-def states(value: Any, room: Room) -> list[State] | None:
+def states(value: Any, room: CopyBudget) -> list[State] | None:
     """What calls can change of a variable.
 
     Args:
@@ -65,7 +65,7 @@ def states(value: Any, room: Room) -> list[State] | None:
         return [Variable(value, room)] if ready else []
     if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
         return None
-    is_theirs = objects.module_of(kind).partition(".")[0] == "tensorflow"
+    is_theirs = module_of(kind).partition(".")[0] == "tensorflow"
     return [] if is_theirs or issubclass(kind, tf.Tensor) else None
 
 
@@ -102,7 +102,7 @@ class TensorFlowState(MutableState):
 
         return restore
 
-    def states(self, value: object, room: Room) -> Sequence[State] | None:
+    def states(self, value: object, room: CopyBudget) -> Sequence[State] | None:
         """Values of variables."""
         return states(value, room) if self.framework.started() else None
 

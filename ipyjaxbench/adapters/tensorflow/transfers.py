@@ -20,7 +20,7 @@ from ipyjaxbench.device import (
     name_of,
 )
 from ipyjaxbench.host import Clock
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_exactly, is_of
 
 _now = Clock.elapsed().now
 _COPIES = {"array", "copy"}
@@ -77,7 +77,7 @@ class TensorFlowCrossings(CrossingWatch):
     def _making(self, old: Callable[..., Any]) -> Callable[..., Any]:
         def make(value: Any, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            if self._inside or not objects.is_of(value, np.ndarray) or not value.ndim:
+            if self._inside or not is_of(value, np.ndarray) or not value.ndim:
                 return old(value, *args, **kwargs)
             made, _, spent = self._timed(lambda: old(value, *args, **kwargs))
             self._told(HOST, _place(made), made, spent, 0)
@@ -100,7 +100,7 @@ class TensorFlowCrossings(CrossingWatch):
         if is_of_numpy(function):
             return self._to_host(function, given, make)
         result = make()
-        made = result[0] if objects.is_exactly(result, list, tuple) and result else result
+        made = result[0] if is_exactly(result, list, tuple) and result else result
         if _is_eager(made) and (module_of(function) == "tensorflow" or is_operator(function)):
             for each in given:
                 if _place(each) != _place(made):

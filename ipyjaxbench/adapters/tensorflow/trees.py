@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_exactly, is_opaque
 
 _KINDS = (Mapping, MappingView, Sequence)
 _ASKED = ("__attrs_attrs__", "__tf_flatten__", "__tf_unflatten__", "_fields")
@@ -23,25 +23,25 @@ class Fixed:
     value: Any
 
 
-def shielded(nest: Any) -> Any:
+def shield_opaque(nest: Any) -> Any:
     """The same nest with each object that refuses to be walked as a `Fixed` one."""
     if type(nest) is dict:
-        return {key: shielded(value) for key, value in nest.items()}
-    if objects.is_exactly(nest, list, tuple):
-        return type(nest)(map(shielded, nest))
+        return {key: shield_opaque(value) for key, value in nest.items()}
+    if is_exactly(nest, list, tuple):
+        return type(nest)(map(shield_opaque, nest))
     return nest if _is_walked(nest) else Fixed(nest)
 
 
 def leaves(nest: Any) -> list[Any]:
     """The leaves; an object that refuses to be walked is one."""
-    found = tf.nest.flatten(shielded(nest))
+    found = tf.nest.flatten(shield_opaque(nest))
     return [each.value if type(each) is Fixed else each for each in found]
 
 
 def _is_walked(value: Any) -> bool:
     """Whether TensorFlow can walk it, be it a container or a leaf."""
     try:
-        if objects.is_opaque(value):
+        if is_opaque(value):
             return False
         # TensorFlow asks the same in C++, where it goes on with the error that an object raises.
         isinstance(value, _KINDS)

@@ -9,7 +9,7 @@ from ipyjaxbench.adapters.torch import devices, sharding
 from ipyjaxbench.adapters.torch import placement as places
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 _HERE = "ipyjaxbench.adapters.torch"
 
@@ -49,9 +49,9 @@ class Torch(Framework):
 
     def parts(self, value: Any) -> Iterable[object] | None:
         """Parameters and buffers of modules, tensors of an optimiser's state."""
-        if objects.is_of(value, torch.nn.Module):
+        if is_of(value, torch.nn.Module):
             return [*value.parameters(), *value.buffers()]
-        if objects.is_of(value, torch.optim.Optimizer):
+        if is_of(value, torch.optim.Optimizer):
             return [value.param_groups, list(value.state.values())]
         return () if sharding.is_mesh(value) else None
 

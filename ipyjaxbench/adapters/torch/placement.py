@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import sharding as meshes
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 #: What a tensor of a kind that does not have it raises when it is asked.
 NOT_TOLD = (RuntimeError, ValueError, NotImplementedError)
@@ -36,9 +36,9 @@ def shape_of(array: Any) -> tuple[int, ...]:
 
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """Tensors of a module by dotted name; an optimiser's parameters, and its state by parameter."""
-    if objects.is_of(value, torch.nn.Module):
+    if is_of(value, torch.nn.Module):
         return _in_module(value)
-    if objects.is_of(value, torch.optim.Optimizer):
+    if is_of(value, torch.optim.Optimizer):
         return _in_optimizer(value)
     return iter(()) if meshes.is_mesh(value) else None
 

@@ -10,19 +10,19 @@ import torch
 
 from ipyjaxbench import units
 from ipyjaxbench.device import Region, Shard, Sharding
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of
 
 
 def is_cut(array: object) -> bool:
     """Whether it is a DTensor; what defines those is not imported for that."""
     module: Any = sys.modules.get("torch.distributed.tensor")
-    return module is not None and objects.is_of(array, module.DTensor)
+    return module is not None and is_of(array, module.DTensor)
 
 
 def is_mesh(value: object) -> bool:
     """Whether it is a mesh of devices, whose own tensor of ranks is none of the user's."""
     module: Any = sys.modules.get("torch.distributed.device_mesh")
-    return module is not None and objects.is_of(value, module.DeviceMesh)
+    return module is not None and is_of(value, module.DeviceMesh)
 
 
 def described(mesh: Any) -> str:

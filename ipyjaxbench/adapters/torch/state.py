@@ -7,9 +7,16 @@ import torch
 
 from ipyjaxbench.adapters.torch import devices
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory
-from ipyjaxbench.frameworks import Draws, MutableState, Restore, Room, State, names_of
+from ipyjaxbench.frameworks import (
+    CopyBudget,
+    GeneratorState,
+    MutableState,
+    Restore,
+    State,
+    attribute_states,
+)
 from ipyjaxbench.host import filter_by_type, host_memory
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import class_dict, module_of, mro_of
 
 #: Of their classes' modules: what they hold goes with processes and threads.
 _NOT_ENTERED = ("torch.utils.data", "torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
@@ -23,7 +30,7 @@ class Storage(State):
         room: for a copy.
     """
 
-    def __init__(self, storage: Any, room: Room) -> None:
+    def __init__(self, storage: Any, room: CopyBudget) -> None:
         self._storage, self._room = storage, room
         self.nbytes = storage.nbytes()
         self._before: Any = None
@@ -103,7 +110,7 @@ class Tensor(State):
         return Tensor(self._tensor)
 
 
-def states(value: Any, room: Room) -> list[State] | None:
+def states(value: Any, room: CopyBudget) -> list[State] | None:
     """What calls can change of a tensor or a generator.
 
     Args:
@@ -118,13 +125,13 @@ def states(value: Any, room: Room) -> list[State] | None:
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
             return [*_of_tensor(value, room)]
     if issubclass(kind, torch.Generator):
-        return [Draws(value.get_state, value.set_state)]
+        return [GeneratorState(value.get_state, value.set_state)]
     is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
-    return [] if is_left or objects.module_of(kind).startswith(_NOT_ENTERED) else None
+    return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
 
 
-def _of_tensor(tensor: Any, room: Room) -> Iterator[State]:
-    yield from names_of(tensor)
+def _of_tensor(tensor: Any, room: CopyBudget) -> Iterator[State]:
+    yield from attribute_states(tensor)
     if is_lazy(tensor) or _is_wrapper(tensor) or tensor.is_meta:
         return
     if tensor.layout is torch.strided:
@@ -140,9 +147,7 @@ def _of_tensor(tensor: Any, room: Room) -> Iterator[State]:
 def _is_wrapper(tensor: Any) -> bool:
     """Whether its memory is that of tensors among its attributes, or of nobody."""
     disabled = torch._C._disabled_torch_dispatch_impl
-    own = (
-        objects.defined(kind).get("__torch_dispatch__") for kind in objects.line_of(type(tensor))
-    )
+    own = (class_dict(kind).get("__torch_dispatch__") for kind in mro_of(type(tensor)))
     dispatch = next((each for each in own if each is not None), disabled)
     return dispatch is not disabled or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
@@ -173,7 +178,7 @@ class TorchState(MutableState):
 
         return restore
 
-    def states(self, value: object, room: Room) -> Sequence[State] | None:
+    def states(self, value: object, room: CopyBudget) -> Sequence[State] | None:
         """Numbers and gradients of tensors, and generators."""
         return states(value, room)
 

@@ -13,7 +13,7 @@ from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.usercode import Call, is_exactly, is_of
 
 
-def on_copies(call: Call) -> Call:
+def call_with_copies(call: Call) -> Call:
     """The same call of copies: of its arguments, and of the object that is called."""
     memo: dict[int, Any] = {}
     for leaf in trees.leaves((call.args, dict(call.kwargs))):
@@ -30,7 +30,7 @@ def on_copies(call: Call) -> Call:
 
 
 @contextmanager
-def put_back(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
+def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
     """Tensors are afterwards as they were, and so are their gradients.
 
     Args:

@@ -10,7 +10,8 @@ import torch
 from ipyjaxbench.adapters.torch import devices, trees
 from ipyjaxbench.device import HOST, SHARES, Crossing, CrossingWatch, Tell, TransferWatch, module_of
 from ipyjaxbench.host import Clock
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_exactly, is_of
+from ipyjaxbench.usercode import module_of as class_module
 
 _now = Clock.elapsed().now
 #: Those of other classes are made for tracing, or send what is done to them on to these.
@@ -110,15 +111,13 @@ class TorchCrossings(CrossingWatch):
         """Functions of PyTorch's that make a tensor of NumPy's arrays."""
         __tracebackhide__ = True
         given = [*args, *kwargs.values()]
-        theirs = [
-            each for each in given if objects.module_of(type(each)) == "numpy" and _size(each)
-        ]
+        theirs = [each for each in given if class_module(type(each)) == "numpy" and _size(each)]
         if not theirs or module_of(function) != "torch":
             return make()
         devices.drain()
         start = _now()
         result = make()
-        made = [each for each in trees.leaves(result) if objects.is_of(each, torch.Tensor)]
+        made = [each for each in trees.leaves(result) if is_of(each, torch.Tensor)]
         for each in made[:1]:
             devices.drain()
             spent = _now() - start
@@ -128,7 +127,7 @@ class TorchCrossings(CrossingWatch):
 
     def _is_no_business(self, tensor: Any) -> bool:
         """Whether a tensor holds no data, or is part of a copy that is told already."""
-        is_plain = objects.is_exactly(tensor, *_PLAIN)
+        is_plain = is_exactly(tensor, *_PLAIN)
         return torch.compiler.is_compiling() or self._inside or not is_plain
 
     def _timed(self, make: Callable[[], Any]) -> tuple[Any, int, int]:

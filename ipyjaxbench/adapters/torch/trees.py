@@ -18,11 +18,11 @@ def structure(tree: Any) -> Any:
     return pytree.tree_structure(tree, is_leaf=is_opaque)
 
 
-def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
+def map_leaves(change: Callable[[Any], Any], tree: Any) -> Any:
     """The same tree with each leaf changed."""
     return pytree.tree_map(change, tree, is_leaf=is_opaque)
 
 
-def with_paths(tree: Any) -> list[tuple[Any, Any]]:
+def leaves_with_paths(tree: Any) -> list[tuple[Any, Any]]:
     """Each leaf, with the path to it before it."""
     return list(pytree.tree_flatten_with_path(tree, is_leaf=is_opaque)[0])

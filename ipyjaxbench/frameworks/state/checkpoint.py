@@ -7,8 +7,8 @@ from typing import Any
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import Draws, Given, State
+from ipyjaxbench.frameworks.state.room import CopyBudget
+from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, State
 
 _MOST = 200_000  # objects that are looked at after it
 _MOST_FOUND = 20_000  # objects that are looked at before the first call
@@ -47,7 +47,7 @@ class Checkpoint:
         without: Framework | None = None,
     ) -> None:
         most = _MOST if copies else _MOST_FOUND
-        room = Room(math.inf if copies else 0, gives_away=gives_away)
+        room = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
         self._frameworks = frameworks
         self.restores = copies
         self._fill(Reachable(roots, frameworks, room, own=names, most=most, without=without))
@@ -60,7 +60,7 @@ class Checkpoint:
         made = cls.__new__(cls)
         made.restores = True
         made._frameworks = frameworks
-        room = Room(_MOST_FOUND_BYTES)
+        room = CopyBudget(_MOST_FOUND_BYTES)
         made._fill(Reachable(roots, frameworks, room, own=names, of_user=True, most=_MOST_FOUND))
         return made
 
@@ -88,7 +88,7 @@ class Checkpoint:
     def restore(self) -> None:
         """Put back all that was changed; the copies are given up."""
         held, self.held = self.held, []
-        given = [each.state for each in held if isinstance(each.state, Given)]
+        given = [each.state for each in held if isinstance(each.state, DonatedArray)]
         self._copies = {id(each.array): each.copy for each in given if each.is_gone()}
         for name, state, _ in held:
             try:
@@ -97,7 +97,7 @@ class Checkpoint:
                 self.failed.append(name)
 
     def _restore(self, name: str, state: State) -> None:
-        if isinstance(state, Draws):
+        if isinstance(state, GeneratorState):
             state.restore()
             return
         if self._copies:

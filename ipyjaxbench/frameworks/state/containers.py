@@ -7,7 +7,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks.state import mappings
 from ipyjaxbench.frameworks.state.undo import State, all_same, are_identical
-from ipyjaxbench.usercode import classes, objects
+from ipyjaxbench.usercode import has_attributes, slots_of
 
 _MISSING: Any = object()  # what stands where there was nothing
 
@@ -147,14 +147,14 @@ class Names(Entries):
         return [*found], [*found.values()]
 
 
-def names_of(value: object) -> Iterator[Names]:
+def attribute_states(value: object) -> Iterator[Names]:
     """Attributes of an object, in its dictionary and in slots.
 
     Args:
         value: the object; no code of it is run.
     """
-    if objects.has_attributes(value):
-        yield Names(mappings.Attributes(value))
-    members = classes.slots_of(type(value))
+    if has_attributes(value):
+        yield Names(mappings.AttributeNames(value))
+    members = slots_of(type(value))
     if members:
-        yield Names(mappings.Slots(value, members))
+        yield Names(mappings.SlotNames(value, members))

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ipyjaxbench.frameworks.state.undo import State, all_same
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_exactly
 
 _UNSET: Any = object()
 #: Of a context of `decimal`; its flags are left to it.
@@ -79,25 +79,25 @@ def settings(value: Any) -> list[State] | None:
     """
     decimal: Any = sys.modules.get("decimal")
     if value is os or value is os.environ:
-        return [Setting(environment, set_environment)]
+        return [Setting(read_environment, write_environment)]
     if value is sys:
         return [Setting(lambda: [sys.getrecursionlimit()], lambda v: sys.setrecursionlimit(*v))]
     if decimal is not None and (value is decimal or value is decimal.getcontext):
         return [_of_decimal(decimal.getcontext())]
-    if decimal is not None and objects.is_exactly(value, decimal.Context):
+    if decimal is not None and is_exactly(value, decimal.Context):
         return [_of_decimal(value)]
-    if objects.is_exactly(value, contextvars.ContextVar):
+    if is_exactly(value, contextvars.ContextVar):
         is_set = value.get(_UNSET) is not _UNSET
         return [Setting(lambda: [value.get(_UNSET)], (lambda v: value.set(*v)) if is_set else None)]
-    return [Behind(value)] if objects.is_exactly(value, MappingProxyType) else None
+    return [Behind(value)] if is_exactly(value, MappingProxyType) else None
 
 
-def environment() -> list[str]:
+def read_environment() -> list[str]:
     """Return the names and values of all variables, one after the other."""
     return [text for item in os.environ.items() for text in item]
 
 
-def set_environment(texts: list[str]) -> None:
+def write_environment(texts: list[str]) -> None:
     """Have the environment hold these variables and no others."""
     old = dict(zip(texts[::2], texts[1::2], strict=True))
     for name in [*os.environ]:

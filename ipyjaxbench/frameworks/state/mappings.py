@@ -5,7 +5,13 @@ from collections.abc import Iterable
 from types import CellType, MemberDescriptorType
 from typing import Any
 
-from ipyjaxbench.usercode import defined, inline_values, objects
+from ipyjaxbench.usercode import (
+    attributes,
+    class_dict,
+    dictionary_of,
+    filled_slots,
+    read_inline_values,
+)
 
 
 class Place(ABC):
@@ -22,7 +28,7 @@ class Place(ABC):
     def __delitem__(self, name: str) -> None: ...
 
 
-class Attributes(Place):
+class AttributeNames(Place):
     """An object's own attributes.
 
     Where the object has no ``__dict__`` yet, none is made, unless an attribute comes or goes.
@@ -37,11 +43,11 @@ class Attributes(Place):
 
     def read(self) -> dict[str, Any]:
         """Return the attributes."""
-        found, only = objects.attributes(self._owner), self._only
+        found, only = attributes(self._owner), self._only
         return found if only is None else {n: v for n, v in found.items() if n in only}
 
     def __setitem__(self, name: str, value: Any) -> None:
-        if name in (inline_values.read(self._owner) or ()):
+        if name in (read_inline_values(self._owner) or ()):
             object.__setattr__(self._owner, name, value)
         else:
             self._dictionary[name] = value
@@ -51,11 +57,11 @@ class Attributes(Place):
 
     @property
     def _dictionary(self) -> dict[str, Any]:
-        found = objects.dictionary(self._owner)
+        found = dictionary_of(self._owner)
         return {} if found is None else found
 
 
-class Slots(Place):
+class SlotNames(Place):
     """The attributes of an object that its classes name in `__slots__`.
 
     Args:
@@ -68,7 +74,7 @@ class Slots(Place):
 
     def read(self) -> dict[str, Any]:
         """Return those that are filled."""
-        return objects.filled(self._owner, self._members)
+        return filled_slots(self._owner, self._members)
 
     def __setitem__(self, name: str, value: Any) -> None:
         self._members[name].__set__(self._owner, value)
@@ -89,7 +95,7 @@ class ClassNames(Place):
 
     def read(self) -> dict[str, Any]:
         """Return data and methods."""
-        held = defined(self._kind).items()
+        held = class_dict(self._kind).items()
         return {n: v for n, v in held if not (n.startswith("__") and n.endswith("__"))}
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -99,7 +105,7 @@ class ClassNames(Place):
         type.__delattr__(self._kind, name)
 
 
-class Cell(Place):
+class CellName(Place):
     """A name that a function closes over.
 
     Args:
@@ -124,7 +130,7 @@ class Cell(Place):
         del self._cell.cell_contents
 
 
-class Keys(Place):
+class DictNames(Place):
     """Names in a dictionary.
 
     Args:

@@ -15,10 +15,10 @@ from types import (
 )
 from typing import Any
 
-from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.room import CopyBudget
 from ipyjaxbench.frameworks.state.undo import State, all_same
 from ipyjaxbench.host import host_memory
-from ipyjaxbench.usercode import is_users_class, objects
+from ipyjaxbench.usercode import is_exactly, is_of, is_users_class, module_of
 
 _GENERATORS = (GeneratorType, CoroutineType, AsyncGeneratorType)
 _FRAMES = ("gi_frame", "cr_frame", "ag_frame")
@@ -85,7 +85,7 @@ class Memory(State):
         room: for the copy.
     """
 
-    def __init__(self, file: Any, room: Room) -> None:
+    def __init__(self, file: Any, room: CopyBudget) -> None:
         self._file, self._room = file, room
         self._kind = _base(file)
         self._before = self._kind.__getstate__(file)
@@ -111,10 +111,10 @@ class Memory(State):
 
 
 def _base(file: object) -> Any:
-    return io.StringIO if objects.is_of(file, io.StringIO) else io.BytesIO
+    return io.StringIO if is_of(file, io.StringIO) else io.BytesIO
 
 
-def positions(value: Any, room: Room) -> list[State] | None:
+def position_states(value: Any, room: CopyBudget) -> list[State] | None:
     """What calls move of an iterator or a file of Python's own; None for anything else.
 
     Args:
@@ -123,41 +123,39 @@ def positions(value: Any, room: Room) -> list[State] | None:
     """
     if is_readable(value):
         return [Position(value)]
-    if objects.is_exactly(value, *_FILES):
+    if is_exactly(value, *_FILES):
         return [FilePosition(value)]
-    return [Memory(value, room)] if objects.is_of(value, io.StringIO, io.BytesIO) else None
+    return [Memory(value, room)] if is_of(value, io.StringIO, io.BytesIO) else None
 
 
 def is_readable(value: object) -> bool:
     """Whether it is an iterator of Python's own, which shows how far it is."""
-    return objects.is_exactly(value, *_GENERATORS) or (
-        objects.module_of(type(value)) in _PYTHONS and objects.is_of(value, Iterator)
+    return is_exactly(value, *_GENERATORS) or (
+        module_of(type(value)) in _PYTHONS and is_of(value, Iterator)
     )
 
 
 def is_unreadable(value: object) -> bool:
     """Whether it is an iterator of a library, which does not show how far it is."""
     kind = type(value)
-    if not objects.is_of(value, Iterator) or is_readable(value) or is_users_class(kind):
+    if not is_of(value, Iterator) or is_readable(value) or is_users_class(kind):
         return False
-    return not objects.is_exactly(value, *_FILES, io.StringIO, io.BytesIO)
+    return not is_exactly(value, *_FILES, io.StringIO, io.BytesIO)
 
 
 def _position(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     """Numbers and objects; at least one differs once the iterator has moved."""
     held = gc.get_referents(value)  # the values of a generator's names, without its frame
-    if objects.is_exactly(value, *_GENERATORS):
+    if is_exactly(value, *_GENERATORS):
         frame = next(getattr(value, name) for name in _FRAMES if hasattr(value, name))
         yield -1 if frame is None else frame.f_lasti
-        yield from (v for v in held if not objects.is_exactly(v, *_OF_FRAMES))
-    elif objects.is_exactly(value, *_IN_LISTS):
+        yield from (v for v in held if not is_exactly(v, *_OF_FRAMES))
+    elif is_exactly(value, *_IN_LISTS):
         yield [*value.__reduce__(), -1][2]  # of a list that may grow meanwhile
-    elif objects.is_exactly(value, itertools.count) and all(
-        objects.is_exactly(v, int) for v in held
-    ):
+    elif is_exactly(value, itertools.count) and all(is_exactly(v, int) for v in held):
         yield repr(value)
-    elif not objects.is_of(value, tuple):
+    elif not is_of(value, tuple):
         yield operator.length_hint(value, -1)
     for each in held if depth else ():
-        if is_readable(each) or objects.is_exactly(each, tuple):
+        if is_readable(each) or is_exactly(each, tuple):
             yield from _position(each, depth - 1)

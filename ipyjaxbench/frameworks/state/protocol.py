@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.frameworks.framework import Capability
-from ipyjaxbench.frameworks.state.room import Room
+from ipyjaxbench.frameworks.state.room import CopyBudget
 from ipyjaxbench.frameworks.state.undo import State
 
 Restore = Callable[[], None]
@@ -25,7 +25,7 @@ class MutableState(Capability):
         """
         return None
 
-    def states(self, value: object, room: Room) -> Sequence[State] | None:  # noqa: ARG002
+    def states(self, value: object, room: CopyBudget) -> Sequence[State] | None:  # noqa: ARG002
         """Remember what calls can change in place of a value of the framework's.
 
         Args:

@@ -17,21 +17,24 @@ from typing import Any, NamedTuple
 from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state import mappings
-from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, names_of
+from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, attribute_states
 from ipyjaxbench.frameworks.state.interpreter_settings import settings
-from ipyjaxbench.frameworks.state.positions import positions
+from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.frameworks.state.undo import Buffer, Draws, State
+from ipyjaxbench.frameworks.state.room import CopyBudget
+from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, State
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import (
-    asked,
+    ask,
     is_users_class,
     is_users_function,
     is_users_module,
+    items_of,
+    module_of,
+    mro_of,
+    name_of,
     names_in,
     names_of_module,
-    objects,
     parts_of_callable,
 )
 
@@ -82,7 +85,7 @@ class Reachable:
         self,
         roots: Mapping[str, object],
         frameworks: Sequence[Framework],
-        room: Room,
+        room: CopyBudget,
         *,
         own: object = None,
         of_user: bool = False,
@@ -131,7 +134,7 @@ class Reachable:
     def _is_left_out(self, kind: type) -> bool:
         """By identity of the class, which is held: a metaclass may define equality."""
         if id(kind) not in self._left_out:
-            found = self._without is not None and asked(self._without.owns, kind)
+            found = self._without is not None and ask(self._without.owns, kind)
             self._left_out[id(kind)] = kind, found
         return self._left_out[id(kind)][1]
 
@@ -145,7 +148,7 @@ class Reachable:
         if state is not None:
             yield state
         elif issubclass(kind, tuple | frozenset):
-            self._look(name, objects.items_of(value, 0))
+            self._look(name, items_of(value, 0))
         elif issubclass(kind, type):
             yield from self._of_class(value)
             return
@@ -157,12 +160,12 @@ class Reachable:
             yield from self._of_function(name, value)
         elif (parts := parts_of_callable(value)) is not None:
             self._look(name, parts)
-        elif (moving := positions(value, self._room)) is not None:
+        elif (moving := position_states(value, self._room)) is not None:
             yield from moving
         else:
             yield from self._of_object(name, value)
             return
-        yield from names_of(value)
+        yield from attribute_states(value)
 
     def _state_of(self, value: Any) -> State | None:
         """Return what a container, a buffer or a generator of Python's own holds."""
@@ -173,17 +176,17 @@ class Reachable:
             return Entries(value)
         if issubclass(kind, bytearray | array):
             return Buffer(value, self._room, host_memory)
-        return Draws.of_python(value) if issubclass(kind, random.Random) else None
+        return GeneratorState.of_python(value) if issubclass(kind, random.Random) else None
 
     def _of_class(self, value: Any) -> Iterator[State]:
         if is_users_class(value):
             yield Names(mappings.ClassNames(value))
-            self._look(objects.name_of(value), objects.line_of(value))
+            self._look(name_of(value), mro_of(value))
 
     def _of_function(self, name: str, function: FunctionType) -> Iterator[State]:
         self._look(name, (function.__defaults__, function.__kwdefaults__))
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        closed = [Names(mappings.Cell(*each)) for each in cells]
+        closed = [Names(mappings.CellName(*each)) for each in cells]
         if not is_users_function(function):
             # Libraries keep caches there; what they were given is a function or an object.
             held = [v for each in closed for v in each.parts]
@@ -192,7 +195,7 @@ class Reachable:
         used, stored = names_in(function.__code__), _globals_set_in(function.__code__)
         names = function.__globals__
         if stored and names is not self._own:
-            yield Names(mappings.Keys(names, stored))
+            yield Names(mappings.DictNames(names, stored))
         for each in used:
             value = names.get(each)
             if type(value) is ModuleType and is_users_module(value):
@@ -215,13 +218,13 @@ class Reachable:
         is_users = is_users_class(kind)
         if self._of_user and not is_users:
             return
-        package = objects.module_of(kind).partition(".")[0]
+        package = module_of(kind).partition(".")[0]
         if is_users:
-            self._look(objects.name_of(kind), (kind,))
+            self._look(name_of(kind), (kind,))
         elif package in _STDLIB or package in _NOT_ENTERED or issubclass(kind, ModuleType):
             self._has_no_states(name, value)
             return
-        yield from names_of(value)
+        yield from attribute_states(value)
 
     def _has_no_states(self, name: str, value: object) -> None:
         if id(value) in self._roots:

@@ -7,7 +7,7 @@ _SMALL = 64 * 2**20  # bytes of copies that need no look at the free memory
 _SHARE = 0.25  # of the free memory, for all copies
 
 
-class Room:
+class CopyBudget:
     """How much may be copied: a quarter of what was free at first, on each device.
 
     Args:

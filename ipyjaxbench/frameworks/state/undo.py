@@ -7,8 +7,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ipyjaxbench.frameworks.state.room import Room
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.frameworks.state.room import CopyBudget
+from ipyjaxbench.usercode import is_exactly
 
 _MISSING: Any = object()  # what stands where there was nothing
 _NUMBERS = (bool, int, float, complex, str, bytes)
@@ -68,7 +68,7 @@ class Buffer(State):
         free: bytes that may be taken.
     """
 
-    def __init__(self, values: Any, room: Room, free: Callable[[], int]) -> None:
+    def __init__(self, values: Any, room: CopyBudget, free: Callable[[], int]) -> None:
         self._values, self._room, self._free = values, room, free
         self._kind: Any = bytearray if issubclass(type(values), bytearray) else array
         self.nbytes = memoryview(values).nbytes
@@ -93,7 +93,7 @@ class Buffer(State):
         return Buffer(self._values, self._room, self._free)
 
 
-class Given(State):
+class DonatedArray(State):
     """An array that never changes, and that a call may give away.
 
     Args:
@@ -113,12 +113,12 @@ class Given(State):
     def restore(self) -> None:
         """There is nothing to write."""
 
-    def again(self) -> "Given":
+    def again(self) -> "DonatedArray":
         """The same."""
         return self
 
 
-class Draws(State):
+class GeneratorState(State):
     """A generator of random numbers.
 
     Args:
@@ -130,7 +130,7 @@ class Draws(State):
         self._read, self._write, self._before = read, write, read()
 
     @classmethod
-    def of_python(cls, source: random.Random) -> "Draws":
+    def of_python(cls, source: random.Random) -> "GeneratorState":
         """Of `random.Random`, by its own methods."""
         return cls(
             lambda: random.Random.getstate(source), lambda s: random.Random.setstate(source, s)
@@ -154,9 +154,9 @@ class Draws(State):
         """Set it back."""
         self._write(self._before)
 
-    def again(self) -> "Draws":
+    def again(self) -> "GeneratorState":
         """Its state now."""
-        return Draws(self._read, self._write)
+        return GeneratorState(self._read, self._write)
 
 
 def all_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
@@ -165,7 +165,7 @@ def all_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
     return are_identical(now, before) or (
         len(now) == len(before)
         and all(
-            a is b or (type(a) is type(b) and objects.is_exactly(a, *_NUMBERS) and a == b)
+            a is b or (type(a) is type(b) and is_exactly(a, *_NUMBERS) and a == b)
             for a, b in zip(now, before, strict=True)
         )
     )

@@ -18,7 +18,15 @@ from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.changes import handed_on
 from ipyjaxbench.timing.validity import notes as validity_notes
-from ipyjaxbench.usercode import Snippet, is_users_function, looked_up, nodes_of, objects
+from ipyjaxbench.usercode import (
+    Snippet,
+    attributes,
+    is_exactly,
+    is_users_function,
+    look_up,
+    module_of,
+    nodes_of,
+)
 
 _SIZED = (list, dict, set, bytearray, deque)
 #: They are the same object in every call without anyone having kept them.
@@ -117,7 +125,7 @@ class Carryover:
         for cache, before, missed in zip(self._caches, self._filled, self._missed, strict=True):
             now = cache.cache_info()
             only_hits = now.misses == before.misses and now.hits - before.hits >= calls - 1 > 0
-            outright = shown is not None and looked_up(shown, self._scope.read_values) is cache
+            outright = shown is not None and look_up(shown, self._scope.read_values) is cache
             # A look-up inside of other work matters where it was most of the first call, and
             # where the user wrote it: libraries look up small things in passing.
             inside = first > _CACHED_RATIO * later and is_users_function(cache.__wrapped__)
@@ -133,7 +141,7 @@ class Carryover:
     def _emptying(self, cache: object) -> str:
         """The code, with the cache emptied in each call; "" where it has no name in the code."""
         named = [n.func for n in nodes_of(self._snippet.statements) if isinstance(n, ast.Call)]
-        found = (n for n in named if looked_up(n, self._scope.read_values) is cache)
+        found = (n for n in named if look_up(n, self._scope.read_values) is cache)
         name = next((ast.unparse(node) for node in found), "")
         if not name:
             names = {**self._scope.read_values, **self._scope.captured, **self._snippet.names}
@@ -192,12 +200,12 @@ def _inside(values: Iterable[object], depth: int) -> Iterator[object]:
     for value in values:
         kind = type(value)
         inside: Iterable[object] = ()
-        if objects.is_exactly(value, list, tuple, deque):
+        if is_exactly(value, list, tuple, deque):
             inside = list(cast(Iterable[object], value))
         elif kind is dict:
             inside = list(cast(dict[object, object], value).values())
         elif not issubclass(kind, _SHARED):
-            inside = list(objects.attributes(value).values())
+            inside = list(attributes(value).values())
         yield from inside
         if depth > 1:
             yield from _inside(inside, depth - 1)
@@ -231,19 +239,17 @@ def _called_last(statements: Sequence[ast.stmt]) -> ast.expr | None:
 def _containers(values: Mapping[str, object]) -> Iterator[tuple[str, Sized]]:
     """Containers of Python's own, and those in attributes of plain objects."""
     for name, value in values.items():
-        if objects.is_exactly(value, *_SIZED):
+        if is_exactly(value, *_SIZED):
             yield name, cast(Sized, value)
         elif not issubclass(type(value), _SHARED):
-            for key, held in list(objects.attributes(value).items())[:_MAX_ITEMS]:
-                if objects.is_exactly(held, *_SIZED):
+            for key, held in list(attributes(value).items())[:_MAX_ITEMS]:
+                if is_exactly(held, *_SIZED):
                     yield f"{name}.{key}", cast(Sized, held)
 
 
 def _may_end(value: object) -> bool:
     kind = type(value)
-    return kind is GeneratorType or (
-        objects.module_of(kind) == "builtins" and issubclass(kind, Iterator)
-    )
+    return kind is GeneratorType or (module_of(kind) == "builtins" and issubclass(kind, Iterator))
 
 
 def _has_ended(value: Any) -> bool:
@@ -251,9 +257,9 @@ def _has_ended(value: Any) -> bool:
     kind = type(value)
     if kind is GeneratorType:
         return inspect.getgeneratorstate(value) == inspect.GEN_CLOSED
-    if objects.is_exactly(value, *_WRAPPING_ITERATORS):
+    if is_exactly(value, *_WRAPPING_ITERATORS):
         inside = value.__reduce__()[1]
         return any(_has_ended(each) for each in inside if _may_end(each))
-    if objects.module_of(kind) == "builtins" and issubclass(kind, Iterator):
+    if module_of(kind) == "builtins" and issubclass(kind, Iterator):
         return operator.length_hint(value, 1) == 0
     return False

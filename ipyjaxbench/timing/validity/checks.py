@@ -19,7 +19,7 @@ from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.timing.validity.carryover import Carryover
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.timing.validity.compiled_work import Builder
-from ipyjaxbench.timing.validity.deferred_values import deferred
+from ipyjaxbench.timing.validity.deferred_values import find_deferred
 from ipyjaxbench.timing.validity.host_copies import (
     check_cached_copies,
     check_copies,
@@ -58,7 +58,7 @@ def check_first_call(
 
 def check_value(value: object, code: str) -> Iterator[Note]:
     """Note that the work of the first call's value is not done; close a coroutine."""
-    if found := deferred(value):
+    if found := find_deferred(value):
         yield validity_notes.lazy(found.kind, found.instead_of(code))
     if type(value) is CoroutineType:
         value.close()  # or Python would warn that it was never awaited
@@ -70,7 +70,7 @@ def check_assigned_value(
     """Note that the work of an assigned value is not done, where that is all of the code."""
     match statements:
         case [ast.Assign([ast.Name(name)], made)] if name in results:
-            if found := deferred(results[name]):
+            if found := find_deferred(results[name]):
                 binds = f"{name} = " if "{}" in found.advice else ""
                 yield validity_notes.lazy(found.kind, binds + found.instead_of(ast.unparse(made)))
 

@@ -17,8 +17,8 @@ from ipyjaxbench.usercode import (
     arguments,
     attributes,
     is_plain,
-    looked_up,
-    own,
+    look_up,
+    nodes_in_scope,
     root_name,
 )
 
@@ -42,11 +42,11 @@ class Builder(NamedTuple):
 
 def find_builder(scope: Scope, frameworks: Sequence[Framework]) -> Builder | None:
     """The outermost `jax.jit`, `torch.compile` or `tf.function` that is called in the code."""
-    for node in own(scope.snippet.statements):
+    for node in nodes_in_scope(scope.snippet.statements):
         if isinstance(node, ast.Call):
             found = _builder_of(node, scope, frameworks)
             if found:
-                partly = looked_up(node.func, scope.read_values) is partial
+                partly = look_up(node.func, scope.read_values) is partial
                 return Builder(found[0], None if partly else node, found[1])
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
@@ -62,7 +62,7 @@ def _builder_of(
     """What ``jit``, ``jit(f)`` or ``partial(jit, ...)`` builds with."""
     if not isinstance(node, ast.Call):
         return _builder(node, scope, frameworks)
-    if looked_up(node.func, scope.read_values) is partial and node.args:
+    if look_up(node.func, scope.read_values) is partial and node.args:
         return _builder(node.args[0], scope, frameworks)
     return _builder(node.func, scope, frameworks)
 
@@ -70,7 +70,7 @@ def _builder_of(
 def _builder(
     node: ast.expr, scope: Scope, frameworks: Sequence[Framework]
 ) -> tuple[str, str] | None:
-    value = looked_up(node, scope.read_values)
+    value = look_up(node, scope.read_values)
     for framework in frameworks:
         for function, wrapper in framework.capability(Compilation).builders:
             if value is function:
@@ -119,11 +119,11 @@ def find_uncalled(scope: Scope, frameworks: Sequence[Framework]) -> Note | None:
         )
         return notes.not_called(ast.unparse(node), call=call, made=True)
     if isinstance(node, ast.Call):
-        partly = looked_up(node.func, scope.read_values) is partial
+        partly = look_up(node.func, scope.read_values) is partial
         if partly or _builder(node.func, scope, frameworks):
             return notes.not_called(ast.unparse(node), made=True)
     if isinstance(node, ast.Name | ast.Attribute):
-        value = looked_up(node, scope.read_values)
+        value = look_up(node, scope.read_values)
         if _can_be_called(value, frameworks):
             return notes.not_called(ast.unparse(node))
     return None
@@ -150,7 +150,7 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Co
     """
     found, snippet = 0, scope.snippet
     for node in _always_run(snippet):
-        function = looked_up(node.func, scope.read_values)
+        function = look_up(node.func, scope.read_values)
         compiler = find_compiler(function, frameworks)
         if compiler is None or found >= _MAX_PROGRAMS:
             continue

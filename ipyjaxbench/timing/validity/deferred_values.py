@@ -8,7 +8,7 @@ from concurrent import futures
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.usercode import asked, objects
+from ipyjaxbench.usercode import ask, attribute, is_of, module_of, mro_of, name_of
 
 
 class Deferred(NamedTuple):
@@ -62,11 +62,11 @@ _ABLE: tuple[tuple[frozenset[str], Deferred], ...] = (
 )
 
 
-def deferred(value: object) -> Deferred | None:
+def find_deferred(value: object) -> Deferred | None:
     """What a value is whose work is done later; None for any other. No attribute of it is read.
 
     Example:
-        >>> deferred(map(str, [1]))
+        >>> find_deferred(map(str, [1]))
         Deferred(kind='map', advice='list({})')
     """
     if found := _one(value):
@@ -74,7 +74,7 @@ def deferred(value: object) -> Deferred | None:
     inner = next(_first_of(value), None)
     if inner is None or (found := _one(inner)) is None:
         return None
-    values = "{}.values()" if objects.is_of(value, dict) else "{}"
+    values = "{}.values()" if is_of(value, dict) else "{}"
     each = found.advice.format("each")
     return Deferred(f"{type(value).__name__} of {found.kind}s", f"[{each} for each in {values}]")
 
@@ -89,22 +89,22 @@ def _first_of(value: object) -> Iterator[object]:
 def _one(value: object) -> Deferred | None:
     # By its type: a stand-in may name another class than its own.
     for kind, found in _KINDS.items():
-        if objects.is_of(value, kind):
+        if is_of(value, kind):
             return found
-    for kind in objects.line_of(type(value)):
-        named = objects.module_of(kind).partition(".")[0], objects.name_of(kind)
+    for kind in mro_of(type(value)):
+        named = module_of(kind).partition(".")[0], name_of(kind)
         if named in _NAMED:
             return _NAMED[named]
     for methods, found in _ABLE:
-        if all(callable(objects.attribute(type(value), name)) for name in methods):
+        if all(callable(attribute(type(value), name)) for name in methods):
             return found
-    return Deferred("Dask collection", "{}.compute()") if asked(_is_dasks, value) else None
+    return Deferred("Dask collection", "{}.compute()") if ask(_is_dasks, value) else None
 
 
 def _is_dasks(value: object) -> bool:
     """Whether Dask holds its work back; xarray has such values, too, and others beside them."""
     base: Any = sys.modules.get("dask.base")
-    known = objects.attribute(type(value), "__dask_graph__") is not None
+    known = attribute(type(value), "__dask_graph__") is not None
     return base is not None and known and bool(base.is_dask_collection(value))
 
 

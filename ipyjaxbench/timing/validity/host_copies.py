@@ -8,7 +8,7 @@ from ipyjaxbench.device import ArrayInspector
 from ipyjaxbench.frameworks import Framework, Placement, Scope
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.usercode import called, nodes_of
+from ipyjaxbench.usercode import called_name, nodes_of
 
 #: What brings data to the host, and what takes it to a device, by the name that is called.
 _TO_HOST = {"numpy", "cpu", "item", "tolist", "device_get"}
@@ -68,7 +68,7 @@ class _Step:
         names = _names(statement, ast.Load, ast.Store)
         read = [p for p in known if _root(p.name) in names]
         self._kept = kept
-        self._called = {called(node) for node in ast.walk(statement)}
+        self._called = {called_name(node) for node in ast.walk(statement)}
         self.device_in = [p for p in read if p.framework != _HOST]
         self.device_out = [p for p in given if p.framework != _HOST]
         # Python's objects stay where they are.
@@ -147,7 +147,7 @@ def converted_arrays(scope: Scope, frameworks: Sequence[Framework]) -> dict[str,
 def _converted_names(statements: Sequence[ast.stmt]) -> set[str]:
     """Names whose values the code makes NumPy arrays or Python numbers of."""
     calls = [n for n in nodes_of(statements) if isinstance(n, ast.Call)]
-    given = [c.args[0] for c in calls if c.args and called(c) in _CONVERTS]
+    given = [c.args[0] for c in calls if c.args and called_name(c) in _CONVERTS]
     owners = [c.func.value for c in calls
               if isinstance(c.func, ast.Attribute) and c.func.attr in _CONVERTS_SELF]  # fmt: skip
     return {node.id for node in (*given, *owners) if isinstance(node, ast.Name)}

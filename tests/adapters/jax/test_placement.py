@@ -22,7 +22,7 @@ from ipyjaxbench.adapters.jax import devices
 from ipyjaxbench.device.inventory import Device
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.reports import html
-from ipyjaxbench.usercode.expressions import evaluate
+from ipyjaxbench.usercode.expressions import evaluate_expressions
 from tests.sanitiser import Page, assert_survives
 
 EIGHT = """
@@ -247,11 +247,11 @@ def test_ten_thousand_arrays_and_a_large_tree_stay_short() -> None:
 
 def test_names_that_do_not_exist_are_told_with_one_that_does() -> None:
     with pytest.raises(OptionError, match=r"there is no name 'parms'; did you mean params\?"):
-        evaluate({"params": 1}, "parms")
+        evaluate_expressions({"params": 1}, "parms")
     found = {"x": [1, 2], "x[0]": 1, "(x[0] + 1)": 2}
     for typed in ("x x[0] (x[0] + 1)", "x, x[0], (x[0] + 1)", "x,x[0] (x[0] + 1)"):
-        assert evaluate({"x": [1, 2]}, typed) == found
-    assert evaluate({"x": 1}, "(x, x)") == {"(x, x)": (1, 1)}
+        assert evaluate_expressions({"x": [1, 2]}, typed) == found
+    assert evaluate_expressions({"x": 1}, "(x, x)") == {"(x, x)": (1, 1)}
 
 
 def test_the_page_survives_where_a_notebook_is_not_trusted(eight: Any) -> None:

@@ -27,7 +27,7 @@ def own_namespace() -> dict[str, Any]:
 def test_the_recursion_limit_is_as_far_away_as_before(tree: object) -> None:
     before = levels_left()
     assert trees.leaves(tree) == [tree]
-    for walk in (trees.flatten, trees.with_paths, lambda each: trees.mapped(id, each)):
+    for walk in (trees.flatten, trees.leaves_with_paths, lambda each: trees.map_leaves(id, each)):
         with pytest.raises((ValueError, RecursionError, SystemError)):
             walk(tree)
     assert levels_left() == before
@@ -35,5 +35,5 @@ def test_the_recursion_limit_is_as_far_away_as_before(tree: object) -> None:
 
 def test_functions_see_the_context_in_which_a_tree_is_walked() -> None:
     token = NAME.set("mine")
-    assert trees.mapped(lambda _: NAME.get(), [1, 2]) == ["mine", "mine"]
+    assert trees.map_leaves(lambda _: NAME.get(), [1, 2]) == ["mine", "mine"]
     NAME.reset(token)

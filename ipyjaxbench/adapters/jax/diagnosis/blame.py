@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.usercode import Call, objects, text_of
+from ipyjaxbench.usercode import Call, is_a, is_of, message_of, unwrap
 
 #: JAX's words where a value comes from no argument, as where `jnp` computes with shapes.
 _NO_ARGUMENT = "became a tracer due to"
@@ -29,11 +29,11 @@ def responsible(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     if refused := _refused(call, failed.error):
         return refused
     found = [*failed.blamed] or _searched(call, failed)
-    if found or _NO_ARGUMENT in text_of(failed.error):
+    if found or _NO_ARGUMENT in message_of(failed.error):
         return found
     named: list[str] = getattr(failed.error, "asked", [])
     # What is assigned to a part of an array is no fault: the array is what stands first.
-    return named[:1] if "item assignment" in text_of(failed.error) else named
+    return named[:1] if "item assignment" in message_of(failed.error) else named
 
 
 def _refused(call: Call, error: Exception) -> list[str]:
@@ -53,14 +53,14 @@ def _is_of_jax(error: Exception) -> bool:
 
 
 def _is_no_number(value: Any) -> bool:
-    if objects.is_of(value, int):
+    if is_of(value, int):
         return not -(2**63) <= value < 2**63
     return not callable(value) and not any(map(is_leaf, trees.leaves(value)))
 
 
 def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     """The argument without which, as a fixed value, the call would not trace."""
-    plain = objects.unwrapped(call.function)
+    plain = unwrap(call.function)
     if plain is not call.function and is_jitted(call.function):
         call = replace(call, function=plain)  # jit would trace all again
         try:
@@ -68,7 +68,7 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
             return [*traced.static, *traced.untraceable]
         except tracing.NoChoiceError:
             pass
-    if any(objects.is_of(leaf, jax.ShapeDtypeStruct) for leaf in trees.leaves(call.args)):
+    if any(is_of(leaf, jax.ShapeDtypeStruct) for leaf in trees.leaves(call.args)):
         return []
     needed = set(failed.static)
     try:
@@ -88,4 +88,4 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
 def _on_host(value: Any) -> Any:
     """While JAX traces, only NumPy computes with values; the code may change them in place."""
     data = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
-    return trees.mapped(lambda leaf: np.array(leaf) if objects.is_a(leaf, *data) else leaf, value)
+    return trees.map_leaves(lambda leaf: np.array(leaf) if is_a(leaf, *data) else leaf, value)

@@ -16,7 +16,19 @@ import jax
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
-from ipyjaxbench.usercode import Call, is_users_class, is_users_file, objects
+from ipyjaxbench.usercode import (
+    Call,
+    ask,
+    attribute,
+    attributes,
+    class_dict,
+    is_of,
+    is_users_class,
+    is_users_file,
+    module_of,
+    mro_of,
+    unwrap,
+)
 
 _MOST_THINGS = 2000  # things that are looked at
 _MOST_ATTRIBUTES = 20  # attributes of what a library makes around the user's functions
@@ -41,7 +53,7 @@ def functions(call: Call) -> Iterator[FunctionType]:
     """The functions that a call leads to, the nearest first."""
     roots = (call.function, *call.args, *call.kwargs.values())
     for thing in walked(roots):
-        if objects.is_of(thing, FunctionType):
+        if is_of(thing, FunctionType):
             yield thing
 
 
@@ -72,10 +84,10 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 def plain(function: Any) -> FunctionType | None:
     """The Python function that something callable is made of."""
-    while objects.is_of(function, functools.partial, MethodType):
-        is_method = objects.is_of(function, MethodType)
+    while is_of(function, functools.partial, MethodType):
+        is_method = is_of(function, MethodType)
         function = function.__func__ if is_method else function.func
-    found = objects.unwrapped(function) if callable(function) else function
+    found = unwrap(function) if callable(function) else function
     return found if type(found) is FunctionType else None
 
 
@@ -86,7 +98,7 @@ def is_filtered(call: Call) -> bool:
         thing = thing.__func__
     while callee.is_partial(type(thing)):
         thing = thing.func
-    return objects.module_of(type(thing)) in callee.WRAPPERS
+    return module_of(type(thing)) in callee.WRAPPERS
 
 
 def is_of_jax(function: Any) -> bool:
@@ -97,21 +109,21 @@ def is_of_jax(function: Any) -> bool:
 
 def steps(thing: Any) -> Iterator[Step]:
     """What a thing leads to at once."""
-    if objects.is_of(thing, functools.partial):
+    if is_of(thing, functools.partial):
         yield Step("inner", (), thing.func)
         given = (*thing.args, *thing.keywords.values())
         yield from (Step("given", (), each) for each in given if _has_attributes(each))
-    elif objects.is_of(thing, MethodType):
+    elif is_of(thing, MethodType):
         yield Step("inner", (), thing.__func__)
         yield Step("owner", (), thing.__self__)
-    elif objects.is_of(thing, FunctionType):
+    elif is_of(thing, FunctionType):
         yield from _of_names(thing)
         yield from _of_cells(thing)
     elif is_jitted(thing):
-        yield Step("inner", (), objects.unwrapped(thing))
-    elif objects.is_of(thing, type):
+        yield Step("inner", (), unwrap(thing))
+    elif is_of(thing, type):
         yield from _of_class(thing)
-    elif not objects.is_of(thing, ModuleType) and not objects.asked(_is_array, thing):
+    elif not is_of(thing, ModuleType) and not ask(_is_array, thing):
         yield from _of_object(thing)
 
 
@@ -120,7 +132,7 @@ def _is_array(value: object) -> bool:
 
 
 def _has_attributes(value: object) -> bool:
-    return objects.attribute(type(value), "__dict__") is not None
+    return attribute(type(value), "__dict__") is not None
 
 
 def _of_names(function: FunctionType) -> Iterator[Step]:
@@ -130,7 +142,7 @@ def _of_names(function: FunctionType) -> Iterator[Step]:
     used = _used(function)
     for name in used:
         value: Any = function.__globals__.get(name)
-        if objects.is_of(value, ModuleType):
+        if is_of(value, ModuleType):
             yield from _of_module((name,), value, [*used])
         elif value is not None:
             yield Step("global", (name,), value)
@@ -147,7 +159,7 @@ def _of_module(path: tuple[str, ...], module: ModuleType, used: list[str]) -> It
         return
     for name in used:
         value: Any = vars(module).get(name)
-        if objects.is_of(value, ModuleType) and len(path) < 3:
+        if is_of(value, ModuleType) and len(path) < 3:
             yield from _of_module((*path, name), value, used)
         elif callable(value):
             yield Step("module", (*path, name), value)
@@ -160,7 +172,7 @@ def _of_cells(function: FunctionType) -> Iterator[Step]:
             value: Any = cell.cell_contents
         except ValueError:  # nothing stands there yet
             continue
-        if objects.is_of(value, ModuleType):
+        if is_of(value, ModuleType):
             yield from _of_module((name,), value, [*_used(function)])
         else:
             yield Step("cell", (name,), value)
@@ -169,21 +181,21 @@ def _of_cells(function: FunctionType) -> Iterator[Step]:
 def _of_object(thing: Any) -> Iterator[Step]:
     """The methods of an object, and the objects that it is made of."""
     yield from _of_class(type(thing))
-    held = objects.attributes(thing)
+    held = attributes(thing)
     if is_users_class(type(thing)) or len(held) <= _MOST_ATTRIBUTES:
-        parts = ((n, v) for n, v in held.items() if not objects.is_of(v, type))
-        parts = ((n, v) for n, v in parts if not objects.asked(_is_array, v))
+        parts = ((n, v) for n, v in held.items() if not is_of(v, type))
+        parts = ((n, v) for n, v in parts if not ask(_is_array, v))
         yield from (Step("held", (n,), v) for n, v in parts if _has_attributes(v))
 
 
 def _of_class(kind: type) -> Iterator[Step]:
     """The user's methods of a class."""
     visited: set[str] = set()
-    for each in objects.line_of(kind):
-        for name, method in objects.defined(each).items():
-            wraps = objects.is_of(method, staticmethod, classmethod)
+    for each in mro_of(kind):
+        for name, method in class_dict(each).items():
+            wraps = is_of(method, staticmethod, classmethod)
             inner = method.__func__ if wraps else method
-            inner = objects.unwrapped(inner) if callable(inner) else inner
+            inner = unwrap(inner) if callable(inner) else inner
             is_mine = type(inner) is FunctionType and is_users_file(inner.__code__.co_filename)
             if is_mine and name not in visited:
                 yield Step("method", (name,), inner)

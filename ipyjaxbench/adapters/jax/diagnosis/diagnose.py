@@ -13,7 +13,7 @@ from ipyjaxbench.adapters.jax.diagnosis.pitfalls import UNHASHABLE, pitfall_of
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.graphs import Diagnosis
-from ipyjaxbench.usercode import Call, objects, one_line, said, text_of
+from ipyjaxbench.usercode import Call, describe_error, is_of, message_of, shorten_message, unwrap
 
 _MOST_FIXES = 3
 _FAILS = "the code itself fails, with jit or without"
@@ -36,7 +36,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     file, line = (places[0].file, places[0].line) if places else ("", 0)
     file, line = getattr(error, "place", (file, line))
     source = linecache.getline(file, line).strip()
-    unhashable = substitutes.unhashable(call) if "on-hashable static" in text_of(error) else None
+    unhashable = substitutes.unhashable(call) if "on-hashable static" in message_of(error) else None
     pitfall = pitfall_of(error, source, linecache.getline(file, line + 1).strip())
     pitfall = UNHASHABLE if unhashable else pitfall
     found = call_graph.find(call, places[0].code) if places else None
@@ -56,7 +56,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     return Diagnosis(
         code=call.text,
         error="TypeError" if is_ours else type(error).__name__,
-        message=said(error),
+        message=shorten_message(error),
         line=line,
         source=source,
         because=pitfall.because if pitfall else _FAILS if is_own else _OTHER,
@@ -66,7 +66,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
         tries=failed.tries,
         inside=_inside(call, places[0].code) if places else "",
         static=() if is_own else tuple(n for n in failed.static if n not in blamed),
-        eager=one_line(failure) if failure is not None else "",
+        eager=describe_error(failure) if failure is not None else "",
         stopped=failed.stopped,
     )
 
@@ -83,8 +83,8 @@ def _cause_of(error: Exception) -> Exception:
 
 def _inside(call: Call, code: CodeType) -> str:
     """The function that holds the line, and its file; empty where it is what was called."""
-    top = objects.unwrapped(call.function)
-    top = top.__code__ if objects.is_of(top, FunctionType, MethodType) else None
+    top = unwrap(call.function)
+    top = top.__code__ if is_of(top, FunctionType, MethodType) else None
     if code is top or code.co_name.startswith("<module"):
         return ""
     names = code.co_qualname.replace("<locals>.", "")

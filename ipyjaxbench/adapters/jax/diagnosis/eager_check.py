@@ -16,7 +16,15 @@ from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
-from ipyjaxbench.usercode import ACTS, OF_ARRAYS, Call, OutOfTimeError, objects
+from ipyjaxbench.usercode import (
+    ARRAY_FUNCTION_NAMES,
+    SIDE_EFFECT_NAMES,
+    Call,
+    OutOfTimeError,
+    ask,
+    is_a,
+    is_of,
+)
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 _MOST_NUMBERS = 2**20  # numbers among the arguments
@@ -87,12 +95,12 @@ class Eager:
 
 def _may_be_made(call: Call) -> bool:
     leaves = trees.leaves((call.args, dict(call.kwargs)))
-    if any(objects.is_a(leaf, jax.ShapeDtypeStruct, jax.core.Tracer) for leaf in leaves):
+    if any(is_a(leaf, jax.ShapeDtypeStruct, jax.core.Tracer) for leaf in leaves):
         return False
-    if sum(np.size(leaf) for leaf in leaves if objects.is_a(leaf, *_ARRAYS)) > _MOST_NUMBERS:
+    if sum(np.size(leaf) for leaf in leaves if is_a(leaf, *_ARRAYS)) > _MOST_NUMBERS:
         return False
     return not any(
-        name in ACTS and not _is_of_arrays(function, name)
+        name in SIDE_EFFECT_NAMES and not _is_of_arrays(function, name)
         for function in call_graph.functions(call)
         if (function.__module__ or "").partition(".")[0] not in ("jax", "numpy")
         for code in call_graph.codes(function.__code__)
@@ -104,7 +112,7 @@ def _is_of_arrays(function: Any, name: str) -> bool:
     """`jnp.log` is no record of anything; `wandb.log` is."""
     libraries = {id(jnp), id(np)}
     known = (id(v) for v in function.__globals__.values())
-    return name in OF_ARRAYS and any(each in libraries for each in known)
+    return name in ARRAY_FUNCTION_NAMES and any(each in libraries for each in known)
 
 
 def _made(
@@ -117,7 +125,7 @@ def _made(
         change: what to make of each leaf.
         static: the call is made under jit, with these fixed; None makes it without.
     """
-    args, kwargs = trees.mapped(change, (call.args, dict(call.kwargs)))
+    args, kwargs = trees.map_leaves(change, (call.args, dict(call.kwargs)))
     copied = replace(call, args=args, kwargs=kwargs)
     try:
         with JaxUndoLog(copied), _alone(jit=static is not None), tracing.limit_time(_MOST_SECONDS):
@@ -148,11 +156,11 @@ def _alone(*, jit: bool) -> Iterator[None]:
 
 
 def _copied(leaf: Any) -> Any:
-    return leaf.copy() if objects.is_of(leaf, np.ndarray) else leaf
+    return leaf.copy() if is_of(leaf, np.ndarray) else leaf
 
 
 def _of_numpy(leaf: Any) -> Any:
-    return np.array(leaf) if objects.is_a(leaf, jax.Array, np.ndarray) else leaf
+    return np.array(leaf) if is_a(leaf, jax.Array, np.ndarray) else leaf
 
 
 def _are_same(expected: Any, actual: Any) -> bool:
@@ -163,7 +171,7 @@ def _are_same(expected: Any, actual: Any) -> bool:
 def _is_same(expected: Any, actual: Any) -> bool:
     numbers = bool | int | float | complex | np.ndarray | np.generic | jax.Array
     if not (isinstance(expected, numbers) and isinstance(actual, numbers)):
-        return objects.asked(lambda each: each == actual, expected)
+        return ask(lambda each: each == actual, expected)
     a, b = jnp.asarray(expected), jnp.asarray(actual)
     if a.shape != b.shape or a.dtype != b.dtype:
         return False

@@ -74,7 +74,7 @@ def _traced_call(places: list[origin.Place]) -> Call | None:
         leaves = trees.leaves((call.args, dict(call.kwargs))) if call else []
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             assert call is not None
-            args, kwargs = trees.mapped(_shape_of, (call.args, dict(call.kwargs)))
+            args, kwargs = trees.map_leaves(_shape_of, (call.args, dict(call.kwargs)))
             return replace(call, args=args, kwargs=kwargs)
     return None
 

@@ -3,7 +3,7 @@
 import re
 
 from ipyjaxbench.graphs import Pitfall
-from ipyjaxbench.usercode import text_of
+from ipyjaxbench.usercode import message_of
 
 _VALUE = ("ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError",
           "TracerArrayConversionError", "TypeError")  # fmt: skip
@@ -150,7 +150,7 @@ def pitfall_of(error: Exception, source: str = "", after: str = "") -> Pitfall |
     for exact in (True, False):
         for each in _PITFALLS:
             mine = {type(error).__name__} if exact else names
-            pairs = ((each.text, text_of(error)), (each.source, source), (each.after, after))
+            pairs = ((each.text, message_of(error)), (each.source, source), (each.after, after))
             fits = all(re.search(pattern, text) for pattern, text in pairs)
             if fits and mine.intersection(each.errors):
                 return each

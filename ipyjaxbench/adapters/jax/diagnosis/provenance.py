@@ -9,7 +9,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.graphs.static_search import blamed, words_of_function
-from ipyjaxbench.usercode import Call, objects, text_of
+from ipyjaxbench.usercode import Call, is_a, message_of
 
 
 def asked_for(error: Exception, call: Call) -> list[str]:
@@ -76,14 +76,14 @@ def _words_of(leaf: Any) -> str:
     """
     for _ in range(8):
         inner = [getattr(leaf, name, None) for name in ("val", "primal")]
-        inner = [each for each in inner if objects.is_a(each, jax.core.Tracer)]
+        inner = [each for each in inner if is_a(each, jax.core.Tracer)]
         if not inner:
             break
         leaf = inner[0]
-    if not objects.is_a(leaf, jax.core.Tracer):
+    if not is_a(leaf, jax.core.Tracer):
         return ""
     try:
         np.asarray(leaf)
     except Exception as error:  # noqa: BLE001  that is what is asked for
-        return text_of(error)
+        return message_of(error)
     return ""

@@ -13,7 +13,15 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.ast_copy import first_line
-from ipyjaxbench.usercode import is_users_file, objects, uncalled
+from ipyjaxbench.usercode import (
+    explain_uncalled,
+    is_a,
+    is_of,
+    is_users_file,
+    module_of,
+    name_of,
+    unwrap,
+)
 
 
 class NoDataError(TypeError):
@@ -40,7 +48,7 @@ def refuse_generator(function: Callable[..., Any]) -> None:
     Raises:
         NoDataError: it is a generator function, or ``async``.
     """
-    plain = objects.unwrapped(function)
+    plain = unwrap(function)
     if inspect.isgeneratorfunction(plain):
         raise NoDataError("the result is a generator", plain)
     if inspect.iscoroutinefunction(plain) or inspect.isasyncgenfunction(plain):
@@ -58,17 +66,17 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
         NoDataError: the result holds something that is no data.
     """
     for result in returned:
-        for path, leaf in trees.with_paths(result):
+        for path, leaf in trees.leaves_with_paths(result):
             if _is_traced(leaf):
                 continue
-            if objects.is_of(leaf, CoroutineType):
+            if is_of(leaf, CoroutineType):
                 leaf.close()  # nobody will await it
             where = f"result{jax.tree_util.keystr(path)}" if path else "the result"
-            kind = objects.name_of(type(leaf))
+            kind = name_of(type(leaf))
             article = "an" if kind[0] in "aeiouAEIOU" else "a"
             # What wraps the user's function may give something else than that does.
-            returns = objects.unwrapped(function) if is_jitted(function) else function
-            package = objects.module_of(type(leaf)).partition(".")[0]
+            returns = unwrap(function) if is_jitted(function) else function
+            package = module_of(type(leaf)).partition(".")[0]
             raise NoDataError(f"{where} is {article} {kind}", returns, package, result)
 
 
@@ -79,7 +87,7 @@ def refuse_shapes(function: Callable[..., Any], returned: list[Any]) -> None:
         NoDataError: the result holds one.
     """
     for result in returned:
-        if any(objects.is_a(leaf, jax.ShapeDtypeStruct) for leaf in trees.leaves(result)):
+        if any(is_a(leaf, jax.ShapeDtypeStruct) for leaf in trees.leaves(result)):
             raise NoDataError("the result is a shape without an array", function, "jax", result)
 
 
@@ -92,20 +100,20 @@ def said_in_a_line(text: str, error: Exception) -> str:
     """
     whole = error.whole if isinstance(error, NoDataError) else None
     leaves = trees.leaves(whole)
-    if callable(whole) and not any(objects.is_a(leaf, jax.core.Tracer) for leaf in leaves):
-        return uncalled(text)
-    if leaves and all(objects.is_a(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
+    if callable(whole) and not any(is_a(leaf, jax.core.Tracer) for leaf in leaves):
+        return explain_uncalled(text)
+    if leaves and all(is_a(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
         return f"{text!r} is the shape of an array, and computes nothing: give it to a function"
     return ""
 
 
 def data_alone(result: Any) -> Any:
     """A result without what is no data, which ways to jit that filter hand through."""
-    return trees.mapped(lambda leaf: leaf if _is_traced(leaf) else None, result)
+    return trees.map_leaves(lambda leaf: leaf if _is_traced(leaf) else None, result)
 
 
 def _is_traced(leaf: object) -> bool:
-    return objects.is_a(leaf, jax.core.Tracer) or is_leaf(leaf)
+    return is_a(leaf, jax.core.Tracer) or is_leaf(leaf)
 
 
 def is_of_another_framework(error: Exception) -> bool:

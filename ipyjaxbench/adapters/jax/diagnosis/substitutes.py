@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.jax.graphs.static_search import is_declared
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.graphs import Fix
-from ipyjaxbench.usercode import Call, objects, text_of
+from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of, unwrap
 
 _LARGE = 1000
 _EACH = "one compilation for each value"
@@ -52,7 +52,7 @@ def given(call: Call, error: Exception) -> Iterator[Fix]:
     Yields:
         A fix for the first argument with which it does.
     """
-    function = objects.name_of(call.function)
+    function = name_of(call.function)
     for other in _others(call, error):
         changed = _with(call, other.name, other.value)
         try:
@@ -74,7 +74,7 @@ def given(call: Call, error: Exception) -> Iterator[Fix]:
 def of_jax(call: Call, static: Sequence[str]) -> Iterator[Fix]:
     """The function of jax.numpy in place of one of NumPy, where that was called itself."""
     function = numpy_to_jax.with_jax_numpy(call.function)
-    changed, name = replace(call, function=function), objects.name_of(function)
+    changed, name = replace(call, function=function), name_of(function)
     if function is call.function or vars(jnp).get(name) is not function:
         return
     if tracing.traces(changed, static):
@@ -84,7 +84,7 @@ def of_jax(call: Call, static: Sequence[str]) -> Iterator[Fix]:
 def one_jit(call: Call) -> Iterator[Fix]:
     """One jit with static arguments, in place of several, where that is what a call needs."""
     layers = [*_layers(call.function)]
-    plain = objects.unwrapped(call.function)
+    plain = unwrap(call.function)
     if not layers or not all(map(is_jitted, layers)):
         return
     try:
@@ -103,10 +103,10 @@ def one_jit(call: Call) -> Iterator[Fix]:
 def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> Iterator[Fix]:
     """An array that could be a Python number, and static."""
     known = values(call)
-    function = objects.name_of(call.function)
+    function = name_of(call.function)
     for name in names:
         value: Any = known.get(name)
-        is_choice = objects.is_a(value, jax.Array) and value.shape == ()
+        is_choice = is_a(value, jax.Array) and value.shape == ()
         if not is_choice or value is None or value.dtype.kind not in "iub":
             continue
         number = value.item()
@@ -139,7 +139,7 @@ def unhashable(call: Call) -> str | None:
 
 
 def _others(call: Call, error: Exception) -> Iterator[_Other]:
-    text = text_of(error)
+    text = message_of(error)
     for name, value in values(call).items():
         if _is_table(value):
             yield _Other(name, value.to_numpy(), f"{name}.to_numpy()", f"{name} as an array")
@@ -147,11 +147,11 @@ def _others(call: Call, error: Exception) -> Iterator[_Other]:
             made = _as_tuple(value)
             words = f"{name} a tuple, as {made!r}: it can be hashed"
             yield _Other(name, made, f"{name}={made!r}", words, static=True)
-        if _NEEDS_FLOATS in text and not objects.is_of(value, bool):
-            if objects.is_of(value, int):
+        if _NEEDS_FLOATS in text and not is_of(value, bool):
+            if is_of(value, int):
                 words = f"a float in place of {value!r}"
                 yield _Other(name, float(value), f"{name}={float(value)!r}", words)
-            elif objects.is_a(value, jax.Array, np.ndarray) and value.dtype.kind in "iu":
+            elif is_a(value, jax.Array, np.ndarray) and value.dtype.kind in "iu":
                 as_float = jnp.asarray(value, float)
                 yield _Other(name, as_float, f"{name}.astype(float)", f"{name} as floats")
 
@@ -185,13 +185,13 @@ def _function(call: Call) -> Any:
 
 def _is_table(value: object) -> bool:
     """Whether a library for tables made it: its columns are no arrays."""
-    root = objects.module_of(type(value)).partition(".")[0]
+    root = module_of(type(value)).partition(".")[0]
     return root in ("pandas", "polars", "pyarrow") and hasattr(type(value), "to_numpy")
 
 
 def _is_plain(values: list[Any]) -> bool:
     plain = (bool, int, float, str, type(None))
-    return all(_is_plain(v) if type(v) is list else objects.is_of(v, *plain) for v in values)
+    return all(_is_plain(v) if type(v) is list else is_of(v, *plain) for v in values)
 
 
 def _as_tuple(values: list[Any]) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ import jax
 
 from ipyjaxbench.adapters.jax.diagnosis.call_graph import Step, steps, walked
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import closure_cells, function_with_code
-from ipyjaxbench.usercode import Call, objects
+from ipyjaxbench.usercode import Call, unwrap
 
 
 def exchanged(call: Call, old: FunctionType, new: FunctionType) -> Call:
@@ -90,7 +90,7 @@ class _Copies:
                 self._copies[key] = MethodType(self.of(thing.__func__), thing.__self__)
             case jax.stages.Wrapped():
                 # Without jit: it keeps what it traced, and for longer than this.
-                self._copies[key] = self.of(objects.unwrapped(thing))
+                self._copies[key] = self.of(unwrap(thing))
             case type():
                 self._copies[key] = self._class(thing)
             case _:

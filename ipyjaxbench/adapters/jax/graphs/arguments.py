@@ -12,7 +12,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.usercode import Call, objects
+from ipyjaxbench.usercode import Call, ask, attribute, is_of, name_of
 
 _CONTAINERS: tuple[Any, ...] = (list, tuple, dict)
 _FEW = 3  # parts that are named one by one
@@ -21,22 +21,22 @@ _HOLE = None  # what stands in a tree where a static leaf was
 
 def is_leaf(value: Any) -> bool:
     """Whether a leaf of an argument is data: an array, a number, or the shape of one."""
-    if objects.asked(_is_data, value):
+    if ask(_is_data, value):
         return True
-    if objects.is_of(value, np.ndarray, np.generic):
+    if is_of(value, np.ndarray, np.generic):
         return value.dtype.kind not in "OSUMm"
-    return objects.attribute(type(value), "__jax_array__") is not None
+    return attribute(type(value), "__jax_array__") is not None
 
 
 def with_self(call: Call) -> Call:
     """A method of a tree of arrays as a function of that tree: its arrays are inputs then."""
     function = call.function
-    if objects.is_of(function, MethodType):
+    if is_of(function, MethodType):
         owner, plain = function.__self__, function.__func__  # type: ignore[attr-defined]
     else:
-        owner, plain = function, objects.attribute(type(function), "__call__")
+        owner, plain = function, attribute(type(function), "__call__")
     # What binds itself stands for a function, as what `equinox.filter_grad` gives.
-    binds = owner is function and objects.attribute(type(function), "__get__") is not None
+    binds = owner is function and attribute(type(function), "__get__") is not None
     if binds or is_jitted(function) or type(plain) is not FunctionType:
         return call
     if not any(is_leaf(leaf) for leaf in trees.leaves(owner)) or owner is None:
@@ -46,16 +46,16 @@ def with_self(call: Call) -> Call:
 
 def holds_itself(value: object, above: frozenset[int] = frozenset()) -> bool:
     """Whether a container leads back to itself; JAX cannot follow that, and is left broken."""
-    if not objects.is_of(value, *_CONTAINERS):
+    if not is_of(value, *_CONTAINERS):
         return False
-    containers = [each for each in _items(value) if objects.is_of(each, *_CONTAINERS)]
+    containers = [each for each in _items(value) if is_of(each, *_CONTAINERS)]
     here = above | {id(value)}
     return any(id(each) in here or holds_itself(each, here) for each in containers)
 
 
 def _items(value: Any) -> Iterable[Any]:
     """What is in a container, by Python's own methods: those of others may do what they like."""
-    kind = next(each for each in _CONTAINERS if objects.is_of(value, each))
+    kind = next(each for each in _CONTAINERS if is_of(value, each))
     found: Iterable[Any] = dict.values(value) if kind is dict else kind.__iter__(value)
     return found
 
@@ -68,9 +68,9 @@ def dress(wrapper: Any, function: Any) -> None:
     """Make a wrapper look like what it wraps: JAX's errors then name the user's arguments."""
     with contextlib.suppress(Exception):  # an object may answer what it likes
         wrapper.__signature__ = inspect.signature(function)
-    name = objects.name_of(function) or objects.name_of(type(function))
+    name = name_of(function) or name_of(type(function))
     wrapper.__name__ = wrapper.__qualname__ = name
-    if objects.is_of(function, FunctionType, MethodType):
+    if is_of(function, FunctionType, MethodType):
         functools.update_wrapper(wrapper, function, updated=())
         wrapper.__name__ = name
 
@@ -104,7 +104,7 @@ class Part:
         """Paths to what is no data in a tree that holds data; their number, if they are many."""
         if self.no_data or not any(self._is_data):
             return ()
-        paths = trees.with_paths(self._value)
+        paths = trees.leaves_with_paths(self._value)
         found = [
             self.name + jax.tree_util.keystr(path)
             for (path, _), is_data in zip(paths, self._is_data, strict=True)
@@ -123,5 +123,5 @@ class Part:
 
     def leaves(self) -> Iterator[tuple[str, Any]]:
         """Each leaf that is data, with the path to it."""
-        for path, leaf in trees.with_paths(self.data):
+        for path, leaf in trees.leaves_with_paths(self.data):
             yield self.name + jax.tree_util.keystr(path), leaf

@@ -6,7 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ipyjaxbench.usercode import objects
+from ipyjaxbench.usercode import is_of, name_of, package_of
 
 
 def with_jax_numpy(function: Any) -> Any:
@@ -32,12 +32,12 @@ class _Copies:
     def of(self, value: Any) -> Any:
         if value is np:
             return jnp
-        if objects.is_of(value, MethodType):
+        if is_of(value, MethodType):
             return MethodType(self.of(value.__func__), value.__self__)
-        if objects.is_of(value, FunctionType) and not _is_of_library(value):
+        if is_of(value, FunctionType) and not _is_of_library(value):
             return self._of_function(value)
-        if callable(value) and objects.package_of(value) == "numpy":
-            return getattr(jnp, objects.name_of(value), value)
+        if callable(value) and package_of(value) == "numpy":
+            return getattr(jnp, name_of(value), value)
         return value
 
     def _of_function(self, function: FunctionType) -> Any:

@@ -10,7 +10,7 @@ import jax
 
 from ipyjaxbench.adapters.jax.graphs.flops import combines
 from ipyjaxbench.graphs import Value
-from ipyjaxbench.usercode import PACKAGE, is_users_file, objects
+from ipyjaxbench.usercode import PACKAGE, ask, is_users_file
 
 #: File and line.
 Place: TypeAlias = tuple[str, int]
@@ -151,7 +151,7 @@ def _closed_in(closed: Any) -> Iterator[Any]:
 
 
 def _value(name: str, aval: Any, value: Any = None) -> Value:
-    found: Any = next((each for each in (aval, value) if objects.asked(_has_shape, each)), None)
+    found: Any = next((each for each in (aval, value) if ask(_has_shape, each)), None)
     if found is None:
         return Value(name, str(aval).removesuffix("()"), None, 0, sized=False)
     shape = tuple(int(n) if isinstance(n, int) else -1 for n in found.shape)

@@ -9,15 +9,21 @@ from typing import Any
 import jax
 import numpy as np
 
-from ipyjaxbench.frameworks import Draws, Setting, State, interpreter_settings
+from ipyjaxbench.frameworks import (
+    GeneratorState,
+    Setting,
+    State,
+    read_environment,
+    write_environment,
+)
 
 
 def states() -> Iterator[tuple[str, State]]:
     """Directories, filters, switches, and what random numbers are drawn from, as they are now."""
     for name, read, write in _SETTINGS:
         yield name, Setting(read, write)
-    yield "random", Draws(random.getstate, random.setstate)
-    yield "np.random", Draws(_drawn_from_numpy, _set_numpy)
+    yield "random", GeneratorState(random.getstate, random.setstate)
+    yield "np.random", GeneratorState(_drawn_from_numpy, _set_numpy)
 
 
 def _directory() -> list[str]:
@@ -57,7 +63,7 @@ def _set_numpy(before: Any) -> None:
 
 #: Name, how it is read, and how it is set.
 _SETTINGS: tuple[tuple[str, Callable[[], list[Any]], Callable[[list[Any]], object]], ...] = (
-    ("os.environ", interpreter_settings.environment, interpreter_settings.set_environment),
+    ("os.environ", read_environment, write_environment),
     ("the working directory", _directory, lambda before: os.chdir(*before)),
     ("warnings.filters", lambda: [*warnings.filters], _set_filters),
     (

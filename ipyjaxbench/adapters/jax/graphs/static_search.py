@@ -10,7 +10,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.host import Clock
-from ipyjaxbench.usercode import Call, objects, text_of
+from ipyjaxbench.usercode import Call, is_a, is_of, message_of, unwrap
 
 _MOST_TRIES = 32
 _LARGE = 1000
@@ -73,7 +73,7 @@ class Choices:
     def has_large(self, static: frozenset[str]) -> bool:
         """Whether a number that is static could be that of very many turns."""
         values = (value for name, value in self._call.arguments if name in static)
-        return any(objects.is_of(value, int, float) and value > _LARGE for value in values)
+        return any(is_of(value, int, float) and value > _LARGE for value in values)
 
     def root_failure(self) -> tuple[tuple[str, ...], Exception]:
         """The fault that is left when arguments that only stand in its way are static.
@@ -106,7 +106,7 @@ class Choices:
     def _candidates(self) -> list[str]:
         """Arguments that may be static: those that JAX names first, then the likely ones."""
         given = {n: v for n, v in self._call.arguments if _can_be_static(v)}
-        kinds = {n: next((i for i, k in enumerate(_CHOICES) if objects.is_a(v, k)), None)
+        kinds = {n: next((i for i, k in enumerate(_CHOICES) if is_a(v, k)), None)
                  for n, v in given.items()}  # fmt: skip
         likely = sorted((n for n in given if kinds[n] is not None), key=lambda n: kinds[n] or 0)
         first = self._failures.get(frozenset())
@@ -125,7 +125,7 @@ def blamed(error: Exception, call: Call) -> list[str]:
 
     Within a scan or another jit these are the arguments of that function: they are left out.
     """
-    traced = _TRACED.search(text_of(error))
+    traced = _TRACED.search(message_of(error))
     return named_in(error, call) if not traced or _is_function(traced, call) else []
 
 
@@ -136,13 +136,13 @@ def named_in(error: Exception, call: Call) -> list[str]:
 
 def words_of_function(error: Exception) -> list[str]:
     """The arguments that JAX's words name, of whichever function."""
-    found = _BLAMED.search(text_of(error))
+    found = _BLAMED.search(message_of(error))
     return _BETWEEN.split(found[1]) if found else []
 
 
 def _is_function(traced: re.Match[str], call: Call) -> bool:
     """Whether JAX speaks of the called function, and not of one in it."""
-    plain = objects.unwrapped(call.function)
+    plain = unwrap(call.function)
     code = getattr(plain, "__code__", None)
     name, file, line = traced.groups()
     if code is not None and file is not None:
@@ -152,7 +152,7 @@ def _is_function(traced: re.Match[str], call: Call) -> bool:
 
 def _where(error: Exception) -> tuple[str, object]:
     found = origin.places(error)
-    place = (found[0].file, found[0].line) if found else text_of(error).partition("\n")[0]
+    place = (found[0].file, found[0].line) if found else message_of(error).partition("\n")[0]
     return type(error).__name__, place
 
 
@@ -166,7 +166,7 @@ def _can_be_static(value: Any) -> bool:
         hash(value)
     except Exception:  # noqa: BLE001  the object may raise anything
         return False
-    return not any(objects.is_a(leaf, jax.Array, np.ndarray) for leaf in trees.leaves(value))
+    return not any(is_a(leaf, jax.Array, np.ndarray) for leaf in trees.leaves(value))
 
 
 def is_declared(call: Call, name: str) -> bool:
@@ -179,7 +179,7 @@ def is_declared(call: Call, name: str) -> bool:
     try:
         call.function.trace(*args, **kwargs)  # type: ignore[attr-defined]
     except ValueError as error:
-        return "on-hashable static arguments" in text_of(error)
+        return "on-hashable static arguments" in message_of(error)
     except Exception:  # noqa: BLE001  it is data then, and JAX refuses what is none
         return False
     return False

@@ -36,7 +36,7 @@ from ipyjaxbench.graphs import (
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import validity_notes
-from ipyjaxbench.usercode import Call, Shape, objects
+from ipyjaxbench.usercode import Call, Shape, is_a, is_of
 
 _SHORT = 100  # equations up to which JAX's own text is shown
 _LINES = 120  # up to which it is shown, if it is short
@@ -158,7 +158,7 @@ def _refuse_cycles(call: Call) -> None:
 def _refuse_deleted(call: Call) -> None:
     """Tracing asks for shapes, which deleted arrays still have: the call itself would fail."""
     for name, value in call.arguments:
-        leaves = (leaf for leaf in trees.leaves(value) if objects.is_a(leaf, jax.Array))
+        leaves = (leaf for leaf in trees.leaves(value) if is_a(leaf, jax.Array))
         if any(not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted() for leaf in leaves):
             raise SnippetError(
                 f"the memory of {name} was given away by an earlier call (donate_argnums): use what"
@@ -177,7 +177,7 @@ def _transformed(call: Call, options: GraphOptions) -> Call:
 
 
 def _without_data(value: Any) -> object:
-    if objects.is_of(value, Shape):
+    if is_of(value, Shape):
         return jax.ShapeDtypeStruct(value.shape, value.dtype)
     return value
 
@@ -187,7 +187,7 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
     by_kind: dict[tuple[str, str], list[str]] = {}
     pairs = zip(traced.names, traced.values, traced.closed.in_avals, strict=True)
     for name, value, aval in pairs:
-        if objects.is_of(value, np.ndarray, np.generic) and value.dtype != aval.dtype:
+        if is_of(value, np.ndarray, np.generic) and value.dtype != aval.dtype:
             by_kind.setdefault((str(value.dtype), str(aval.dtype)), []).append(name)
     yield from (validity_notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
 
@@ -195,15 +195,11 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
 def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
     """What a jitted function would not take as it is, or would be compiled for at each call."""
     # Other libraries' ways to jit, and methods, take trees that `jax.jit` refuses.
-    if (
-        traced.within
-        and objects.is_of(call.function, FunctionType)
-        and call.labels[:1] != ("self",)
-    ):
+    if traced.within and is_of(call.function, FunctionType) and call.labels[:1] != ("self",):
         yield notes.mixed_tree(traced.within)
     fixed = {*traced.static, *traced.untraceable}
     # A number that is no number differs from itself.
-    numbers = {n: v for n, v in call.arguments if n in fixed and objects.is_of(v, float)}
+    numbers = {n: v for n, v in call.arguments if n in fixed and is_of(v, float)}
     unequal = [n for n, v in numbers.items() if v != v]
     if unequal:
         yield notes.static_nan(unequal)

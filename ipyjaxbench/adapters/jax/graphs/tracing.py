@@ -20,8 +20,8 @@ from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_de
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
-from ipyjaxbench.frameworks import keras
-from ipyjaxbench.usercode import Call, OutOfTimeError, is_users_file, objects, text_of, within
+from ipyjaxbench.frameworks import keras_stateless_scope
+from ipyjaxbench.usercode import Call, OutOfTimeError, is_of, is_users_file, message_of, time_limit
 
 _MOST_SECONDS = 4.0  # after which no other choice of static arguments is tried
 #: Turns of a loop up to which a choice that JAX names may take longer.
@@ -83,7 +83,7 @@ class NoChoiceError(Exception):
         *,
         stopped: bool = False,
     ) -> None:
-        super().__init__(text_of(error))
+        super().__init__(message_of(error))
         self.error, self.blamed, self.tries = error, tuple(blamed), tries
         self.static, self.stopped = tuple(static), stopped
 
@@ -196,7 +196,7 @@ def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractCon
 
 def limit_time(seconds: float, turns: int = 0) -> contextlib.AbstractContextManager[None]:
     """Limit the time of the user's code, in files and in fixes; see `usercode.within`."""
-    return within(seconds, lambda file: file.startswith(MADE) or is_users_file(file), turns)
+    return time_limit(seconds, lambda file: file.startswith(MADE) or is_users_file(file), turns)
 
 
 def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
@@ -206,7 +206,7 @@ def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
     In the user's own functions a number is an input, as it is for `jax.jit`.
     """
     traced = replace(traced, tries=choices.tries)
-    whole = [name for name, value in call.arguments if objects.is_of(value, int)]
+    whole = [name for name, value in call.arguments if is_of(value, int)]
     numbers = [name for name in whole if name not in traced.static]
     if not numbers or not is_of_jax(call.function):
         return traced
@@ -259,7 +259,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         whole = [part.whole(arg) for part, arg in zip(parts, args, strict=True)]
         with JaxUndoLog(call) as log:  # the next time begins as this one did
             try:
-                with keras.stateless("jax"):
+                with keras_stateless_scope("jax"):
                     given = {n: named[n].whole(v) for n, v in kwargs.items()}
                     found = call.function(*whole, **given)
             except Exception as error:

@@ -19,7 +19,13 @@ from ipyjaxbench.adapters.jax.retracing.callee import (
 )
 from ipyjaxbench.adapters.shared.retracing import shorten, token
 from ipyjaxbench.retracing import Leaf, Signature
-from ipyjaxbench.usercode import attributes, call, code_objects, fingerprint, is_opaque
+from ipyjaxbench.usercode import (
+    attributes,
+    captured_values,
+    fingerprint,
+    is_opaque,
+    label_arguments,
+)
 
 _MOST_VALUES = 20_000  # of one call
 _NUMBERS = (bool, int, float, complex)
@@ -41,7 +47,7 @@ def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 def of_call(called: Called) -> Signature:
     """The signature of a call; it holds no array."""
     function, args, kwargs, transformation = called
-    names = call.labels(inspect.unwrap(function), args, kwargs)
+    names = label_arguments(inspect.unwrap(function), args, kwargs)
     arguments = [*zip(names, args, strict=True), *kwargs.items()]
     plain = plain_of(function)
     code = fingerprint(getattr(plain, "__code__", None))
@@ -67,7 +73,7 @@ def _captured(function: Any) -> Iterator[tuple[str, Leaf]]:
         yield from ((name, _captured_leaf(value)) for name, value in arguments)
         yield from _captured(function.func)
     elif kind is FunctionType and not transformation_of(function):
-        around = code_objects.surroundings(function, _DATA)
+        around = captured_values(function, _DATA)
         yield from ((name, _captured_leaf(value)) for name, value in around)
     elif getattr(function, "__wrapped__", function) is not function:
         yield from _captured(function.__wrapped__)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from ipyjaxbench.usercode import is_users_file, objects
+from ipyjaxbench import usercode
 
 #: A module with partials and methods of its own.
 _EQUINOX = "equinox._module._prebuilt"
@@ -43,7 +43,7 @@ class Called(NamedTuple):
         if is_partial(kind):
             arguments = {**function.keywords, **kwargs}
             return cls.of(function.func, (*function.args, *args), arguments)
-        if objects.is_exactly(function, *JITTED):
+        if usercode.is_exactly(function, *JITTED):
             return cls(getattr(function, "__wrapped__", function), args, kwargs)
         name = transformation_of(function)
         if not name:
@@ -64,10 +64,10 @@ def is_watched(function: Any) -> bool:
         return is_watched(function.func)
     if kind is FunctionType:
         if "lower" in vars(function):  # what `jax.pmap` gives
-            return not is_users_file(function.__code__.co_filename)
+            return not usercode.is_users_file(function.__code__.co_filename)
         return bool(transformation_of(function)) and is_watched(function.__wrapped__)
     # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
-    return objects.is_exactly(function, *JITTED) or objects.module_of(kind) in WRAPPERS
+    return usercode.is_exactly(function, *JITTED) or usercode.module_of(kind) in WRAPPERS
 
 
 def is_method(kind: type) -> bool:
@@ -81,7 +81,7 @@ def is_partial(kind: type) -> bool:
 
 
 def _is_of_equinox(kind: type, name: str) -> bool:
-    return objects.module_of(kind) == _EQUINOX and objects.name_of(kind) == name
+    return usercode.module_of(kind) == _EQUINOX and usercode.name_of(kind) == name
 
 
 def plain_of(function: Any) -> Any:

@@ -18,7 +18,7 @@ from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.graphs import line_of
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
-from ipyjaxbench.usercode import is_users_file, objects
+from ipyjaxbench.usercode import is_exactly, is_users_file, unwrap
 
 
 class Learner:
@@ -125,11 +125,11 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
     code = getattr(plain, "__code__", None)
     if code is None or is_users_file(code.co_filename):
         return True
-    if objects.is_exactly(called.function, *callee.JITTED) or called.function is not plain:
+    if is_exactly(called.function, *callee.JITTED) or called.function is not plain:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
     module = sys.modules.get(getattr(plain, "__module__", ""))
-    own = objects.unwrapped(getattr(module, callee.name_of(plain), None) or len)
+    own = unwrap(getattr(module, callee.name_of(plain), None) or len)
     return by_user and (own is not plain or getattr(module, callee.name_of(plain)) is plain)
 
 

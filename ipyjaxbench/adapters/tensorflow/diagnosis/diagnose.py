@@ -13,7 +13,7 @@ from ipyjaxbench.adapters.tensorflow.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.tensorflow.diagnosis.pitfalls import PLACE, message_of, pitfall_of
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
 from ipyjaxbench.graphs import Diagnosis, Fix, line_of
-from ipyjaxbench.usercode import Call, is_users_file, objects
+from ipyjaxbench.usercode import Call, is_of, is_users_file
 
 _MOST_FIXES = 3
 
@@ -112,6 +112,6 @@ def _found_by_search(call: Call, error: Exception) -> dict[str, Any]:
 
 def _number_of(value: Any) -> Any | None:
     """What a tensor holds, as NumPy or a Python number has it; None for what has no values here."""
-    if not objects.is_of(value, tf.Tensor) or tf.is_symbolic_tensor(value):
+    if not is_of(value, tf.Tensor) or tf.is_symbolic_tensor(value):
         return None
     return trees.Fixed(value.numpy()) if value.shape.rank else value.numpy().item()

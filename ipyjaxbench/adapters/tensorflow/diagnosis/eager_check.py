@@ -11,7 +11,15 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import isolation, references, tracing
-from ipyjaxbench.usercode import ACTS, OF_ARRAYS, Call, OutOfTimeError, acts, is_users_file, within
+from ipyjaxbench.usercode import (
+    ARRAY_FUNCTION_NAMES,
+    SIDE_EFFECT_NAMES,
+    Call,
+    OutOfTimeError,
+    has_side_effects,
+    is_users_file,
+    time_limit,
+)
 
 _MOST_NUMBERS = 2**20  # numbers among the inputs
 _MOST_SECONDS = 2.0
@@ -70,7 +78,7 @@ def _may_be_made(call: Call, traced: tracing.Traced) -> bool:
     if sum(int(np.prod(each.shape)) for each in values) > _MOST_NUMBERS:
         return False
     codes = (function.__code__ for function in references.functions_of(call.function))
-    return not acts(codes, (ACTS - OF_ARRAYS) | _CHANGES)
+    return not has_side_effects(codes, (SIDE_EFFECT_NAMES - ARRAY_FUNCTION_NAMES) | _CHANGES)
 
 
 def _is_pure(graph: Any) -> bool:
@@ -101,7 +109,7 @@ def _alone(call: Call) -> Iterator[None]:
         isolation.TensorFlowUndoLog(call, is_copy=False),
         tracing.quiet(),
         contextlib.redirect_stdout(io.StringIO()),
-        within(_MOST_SECONDS, is_users_file),
+        time_limit(_MOST_SECONDS, is_users_file),
     ):
         yield
 

@@ -68,7 +68,8 @@ def _traced_call(error: Exception) -> Call | None:
             function = _global_of(error, name)
         if function is None:
             return None
-        args = tuple(tf.nest.map_structure(_spec_of, trees.shielded(value)) for value in arguments)
+        shielded = map(trees.shield_opaque, arguments)
+        args = tuple(tf.nest.map_structure(_spec_of, value) for value in shielded)
         return Call(f"{name}(...)", function, args, {}, names)
     return None
 

@@ -15,8 +15,8 @@ from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.frameworks import Draws, Room
-from ipyjaxbench.usercode import Call, is_users_class, objects
+from ipyjaxbench.frameworks import CopyBudget, GeneratorState
+from ipyjaxbench.usercode import Call, is_exactly, is_of, is_users_class, module_of, package_of
 
 _TRACKER = tf.__internal__.tracking.TrackableDataStructure
 _TRACKABLE = tf.__internal__.tracking.AutoTrackable
@@ -31,8 +31,9 @@ class TensorFlowUndoLog(UndoLog):
     """
 
     def __init__(self, call: Call, *, is_copy: bool) -> None:
-        of_numpy = Draws(np.random.get_state, np.random.set_state)
-        super().__init__([], [(None, Draws(random.getstate, random.setstate)), (None, of_numpy)])
+        of_numpy = GeneratorState(np.random.get_state, np.random.set_state)
+        of_python = GeneratorState(random.getstate, random.setstate)
+        super().__init__([], [(None, of_python), (None, of_numpy)])
         called: list[Named] = [("self", call.function)]
         self._follow(
             [*(self._shared(called) if is_copy else called), *call.arguments, (None, _of_keras())]
@@ -41,7 +42,7 @@ class TensorFlowUndoLog(UndoLog):
     def is_tracer(self, value: Any) -> bool:
         """Whether a value is a symbolic tensor, or made of some."""
         try:
-            parts = tf.nest.flatten(trees.shielded(value), expand_composites=True)
+            parts = tf.nest.flatten(trees.shield_opaque(value), expand_composites=True)
         except Exception:  # noqa: BLE001  keys that have no order
             return False
         return any(isinstance(each, tf.Operation) or tf.is_symbolic_tensor(each) for each in parts)
@@ -52,27 +53,27 @@ class TensorFlowUndoLog(UndoLog):
 
     def is_entered(self, value: Any) -> bool:
         """Whether the class of an object is the user's, Keras's, or for modules of TensorFlow."""
-        if objects.is_of(value, tf.Tensor, tf.TypeSpec) or references.is_variable(value):
+        if is_of(value, tf.Tensor, tf.TypeSpec) or references.is_variable(value):
             return False
         kind = type(value)
-        is_theirs = objects.module_of(kind).partition(".")[0] == "keras"
-        return is_theirs or objects.is_of(value, _TRACKABLE) or is_users_class(kind)
+        is_theirs = module_of(kind).partition(".")[0] == "keras"
+        return is_theirs or is_of(value, _TRACKABLE) or is_users_class(kind)
 
     def parts_of(self, name: str | None, value: Any) -> Iterable[Named] | None:
         """Return what TensorFlow's containers and functions hold; hold generators."""
-        if objects.is_of(value, _TRACKER):
+        if is_of(value, _TRACKER):
             wrapped = getattr(value, "__wrapped__", value)
             return [*self.look_into(name, vars(value)), *self.look_into(name, wrapped)]
         owner = value.__self__ if type(value) is MethodType else None
-        if objects.package_of(type(owner)) == "tensorflow":
+        if package_of(type(owner)) == "tensorflow":
             # A tf.function keeps the object of its method behind a weak reference.
             return [(name, value.__func__), ("self", getattr(owner, "target", owner))]
-        if objects.is_of(value, tf.types.experimental.PolymorphicFunction):
+        if is_of(value, tf.types.experimental.PolymorphicFunction):
             return [(name, value.python_function)]
-        if objects.is_of(value, random.Random):
-            self.hold(None, Draws.of_python(value))
-        elif objects.is_of(value, np.random.Generator, np.random.RandomState):
-            for state in numpy_state.states(value, Room()) or ():
+        if is_of(value, random.Random):
+            self.hold(None, GeneratorState.of_python(value))
+        elif is_of(value, np.random.Generator, np.random.RandomState):
+            for state in numpy_state.states(value, CopyBudget()) or ():
                 self.hold(None, state)
         return None
 
@@ -81,7 +82,7 @@ class TensorFlowUndoLog(UndoLog):
         ahead, shared = deque(called), []
         while ahead and len(self._seen) < self.most:
             name, value = ahead.popleft()
-            if objects.is_of(value, FunctionType, type):
+            if is_of(value, FunctionType, type):
                 shared.append((name, value))
             elif self._is_new(value):
                 count = len(self._states)
@@ -100,4 +101,4 @@ def _of_keras() -> Any:
 def _items_of(value: Any) -> list[Any]:
     if type(value) is dict:
         return [*value.values()]
-    return [*value] if objects.is_exactly(value, list, tuple, set, deque) else [value]
+    return [*value] if is_exactly(value, list, tuple, set, deque) else [value]

@@ -8,18 +8,17 @@ from typing import Any
 
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.frameworks import keras
-from ipyjaxbench.usercode import Call, objects
-from ipyjaxbench.usercode import call as expression
+from ipyjaxbench.frameworks import is_keras_built, refuse_keras_loop
+from ipyjaxbench.usercode import Call, is_of, label_arguments, name_of
 
 
 def labels(call: Call) -> tuple[str, ...]:
     """Names of the positional arguments; a layer's are those of its `call`."""
     module = references.keras()
     function: Any = call.function
-    if module is None or not objects.is_of(function, module.layers.Layer):
+    if module is None or not is_of(function, module.layers.Layer):
         return call.labels
-    return expression.labels(function.call, call.args, call.kwargs)
+    return label_arguments(function.call, call.args, call.kwargs)
 
 
 def ready(call: Call) -> tuple[Call, bool]:
@@ -38,10 +37,10 @@ def ready(call: Call) -> tuple[Call, bool]:
     if module is None:
         return call, False
     owner, name = _owner(call.function)
-    keras.refuse_loop(call)
-    if objects.is_of(owner, module.layers.Layer) and not keras.is_built(owner):
+    refuse_keras_loop(call)
+    if is_of(owner, module.layers.Layer) and not is_keras_built(owner):
         return replace(call, function=_copied(owner, name)), True
-    if name in ("train_step", "test_step") and objects.is_of(owner, module.Model):
+    if name in ("train_step", "test_step") and is_of(owner, module.Model):
         _refuse(module, [("the model's optimizer", getattr(owner, "optimizer", None))])
     _refuse(
         module,
@@ -53,7 +52,7 @@ def ready(call: Call) -> tuple[Call, bool]:
 def _owner(function: Any) -> tuple[Any, str]:
     """The object that is called, or whose method it is, and the method's name."""
     owner = references.owner_of(function)
-    return (function, "__call__") if owner is None else (owner, objects.name_of(function))
+    return (function, "__call__") if owner is None else (owner, name_of(function))
 
 
 def _copied(layer: Any, name: str) -> Any:
@@ -73,9 +72,9 @@ def _copied(layer: Any, name: str) -> Any:
 def _refuse(module: Any, named: Iterable[tuple[str, Any]]) -> None:
     """Raise for a layer or an optimizer that the call would build."""
     for name, value in named:
-        if objects.is_of(value, module.layers.Layer) and not keras.is_built(value):
+        if is_of(value, module.layers.Layer) and not is_keras_built(value):
             how = f"call it once first, as in  {name}(x)"
-        elif objects.is_of(value, module.optimizers.Optimizer) and not value.built:
+        elif is_of(value, module.optimizers.Optimizer) and not value.built:
             how = "first write  optimizer.build(model.trainable_variables)"
         else:
             continue

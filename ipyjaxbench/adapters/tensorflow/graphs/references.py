@@ -8,7 +8,16 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source
-from ipyjaxbench.usercode import PACKAGE, Call, is_users_file, named, objects, package_of
+from ipyjaxbench.usercode import (
+    PACKAGE,
+    Call,
+    attribute,
+    is_of,
+    is_users_file,
+    named_values,
+    package_of,
+    unwrap,
+)
 
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _DEPTH = 4  # functions that call functions
@@ -20,7 +29,7 @@ def plain(function: Any) -> tuple[Any, bool]:
 
     A version that does not tell has it read, which is TensorFlow's own choice.
     """
-    if objects.is_of(function, tf.types.experimental.PolymorphicFunction):
+    if is_of(function, tf.types.experimental.PolymorphicFunction):
         return function.python_function, bool(getattr(function, "_autograph", True))
     return function, True
 
@@ -28,7 +37,7 @@ def plain(function: Any) -> tuple[Any, bool]:
 def undecorated(value: Any) -> Any:
     """What a `tf.function` or another decorator was given."""
     value, _ = plain(value)
-    return objects.unwrapped(value) if objects.is_of(value, FunctionType, MethodType) else value
+    return unwrap(value) if is_of(value, FunctionType, MethodType) else value
 
 
 def keras() -> Any | None:
@@ -42,9 +51,7 @@ def keras() -> Any | None:
 def is_variable(value: object) -> bool:
     """Whether it is a variable, of TensorFlow's or of Keras's."""
     module = keras()
-    return objects.is_of(value, tf.Variable) or (
-        module is not None and objects.is_of(value, module.Variable)
-    )
+    return is_of(value, tf.Variable) or (module is not None and is_of(value, module.Variable))
 
 
 def used_by(function: Any) -> Iterator[tuple[str, Any]]:
@@ -58,7 +65,7 @@ def used_by(function: Any) -> Iterator[tuple[str, Any]]:
             if code is None or id(code) in seen or not is_users_file(code.__code__.co_filename):
                 continue
             seen.add(id(code))
-            found = [*named(code)]
+            found = [*named_values(code)]
             yield from found
             following += [value for _, value in found]
         level = following
@@ -75,7 +82,7 @@ def functions_of(function: Any) -> Iterator[FunctionType]:
 def is_tensorflows(call: Call) -> bool:
     """Whether a call without tensors is TensorFlow's all the same, by what it calls or uses."""
     owner = owner_of(call.function)
-    if objects.is_of(call.function, tf.types.experimental.PolymorphicFunction):
+    if is_of(call.function, tf.types.experimental.PolymorphicFunction):
         return True
     given = (*call.args, *call.kwargs.values())
     if any(map(_is_of_tensorflow, (call.function, owner, type(owner), *given))):
@@ -102,7 +109,7 @@ def place_of(op: Any) -> tuple[str, int]:
 
 
 def _is_of_tensorflow(value: Any) -> bool:
-    if objects.is_of(value, tf.Tensor, tf.Variable):
+    if is_of(value, tf.Tensor, tf.Variable):
         return True
     root = package_of(value) if value is not None else ""
     return root == "tensorflow" or (root == "keras" and keras() is not None) or _is_layer(value)
@@ -110,14 +117,14 @@ def _is_of_tensorflow(value: Any) -> bool:
 
 def _is_layer(value: Any) -> bool:
     module = keras()
-    return module is not None and objects.is_of(value, module.layers.Layer)
+    return module is not None and is_of(value, module.layers.Layer)
 
 
 def _function_of(value: Any) -> FunctionType | None:
     """The code of a function, method, `tf.function`, or layer of the user's."""
     value = undecorated(value)
-    if objects.is_of(value, MethodType):
+    if is_of(value, MethodType):
         value = value.__func__
     if _is_layer(value):
-        value = objects.attribute(type(value), "call")
-    return value if objects.is_of(value, FunctionType) else None
+        value = attribute(type(value), "call")
+    return value if is_of(value, FunctionType) else None

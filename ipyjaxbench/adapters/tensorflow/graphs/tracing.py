@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.compilation import apart
 from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, isolation, references
-from ipyjaxbench.usercode import Call, Shape, objects
+from ipyjaxbench.usercode import Call, Shape, is_of
 
 _NOT_KEPT = "AutoGraph could not transform"
 _AUTOGRAPH_LOGS = "tensorflow.python.autograph.utils.ag_logging"
@@ -80,11 +80,11 @@ class Traced:
 
 def is_data(leaf: Any) -> bool:
     """Whether a leaf of an argument is a tensor, or stands for one, or is made one."""
-    if objects.is_of(leaf, tf.Tensor, tf.TypeSpec, Shape) or references.is_variable(leaf):
+    if is_of(leaf, tf.Tensor, tf.TypeSpec, Shape) or references.is_variable(leaf):
         return True
-    if objects.is_of(leaf, np.ndarray, np.generic):
+    if is_of(leaf, np.ndarray, np.generic):
         return leaf.dtype.kind in "biufcSU"
-    return objects.is_of(leaf, *references.COMPOSITES)
+    return is_of(leaf, *references.COMPOSITES)
 
 
 def trace(call: Call, *, makes_variables: bool = False) -> Traced:
@@ -104,7 +104,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     """
     __tracebackhide__ = True
     function, autograph = references.plain(call.function)
-    tree = trees.shielded((call.args, dict(call.kwargs)))
+    tree = trees.shield_opaque((call.args, dict(call.kwargs)))
     inputs = tuple(each for name, value in call.arguments for each in _inputs(name, value))
     leaves = nest.flatten(tree)
     where = [
@@ -176,15 +176,15 @@ def _only_tensors(result: Any) -> Any:
     def traceable(leaf: Any) -> Any:
         if references.is_variable(leaf):
             return tf.convert_to_tensor(leaf)
-        if objects.is_of(leaf, tf.TensorArray):  # one that is not of the graph cannot be returned
+        if is_of(leaf, tf.TensorArray):  # one that is not of the graph cannot be returned
             return leaf if tf.is_symbolic_tensor(leaf.flow) else None
-        return leaf if objects.is_of(leaf, *kinds) else None
+        return leaf if is_of(leaf, *kinds) else None
 
-    return tf.nest.map_structure(traceable, trees.shielded(result))
+    return tf.nest.map_structure(traceable, trees.shield_opaque(result))
 
 
 def _inputs(name: str, value: Any) -> Iterator[Input]:
-    for path, leaf in nest.flatten_with_tuple_paths(trees.shielded(value)):
+    for path, leaf in nest.flatten_with_tuple_paths(trees.shield_opaque(value)):
         if is_data(leaf):
             spelled = name + "".join(f"[{key!r}]" for key in path)
             yield Input(spelled, leaf, None if references.is_variable(leaf) else _spec(name, leaf))

@@ -11,10 +11,10 @@ import numpy as np
 import tensorflow as tf
 
 from ipyjaxbench.adapters.shared.retracing import shorten
-from ipyjaxbench.adapters.tensorflow.functions import owner_of, plain_of
+from ipyjaxbench.adapters.tensorflow.functions import owner_of, plain_function
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.retracing import Leaf, Signature
-from ipyjaxbench.usercode import call, code_objects
+from ipyjaxbench.usercode import captured_values, fingerprint, label_arguments
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _DATA = ("x", "y", "sample_weight", "validation_data")  # arguments of a Keras model's methods
@@ -39,7 +39,7 @@ def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         The signature; it holds no tensor. Arguments that were left out stand in it with their
         defaults, and by name or by position makes no difference: so it is for TensorFlow.
     """
-    plain, owner = plain_of(function), owner_of(function)
+    plain, owner = plain_function(function), owner_of(function)
     given = _given(getattr(function, "python_function", function), args, kwargs)
     code = getattr(plain, "__code__", None)
     found = Leaves(token(function))
@@ -52,7 +52,7 @@ def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         form=tuple(dict.fromkeys(each.form for each in given)),
         settings=_settings(),
         function=token(plain if owner is not None else function),
-        code=code_objects.fingerprint(code) if code is not None else id(type(plain)),
+        code=fingerprint(code) if code is not None else id(type(plain)),
         captured=_captured(plain),
     )
 
@@ -61,10 +61,10 @@ def _captured(plain: Any) -> dict[str, Leaf]:
     """What is built into a trace as it is: closed-over values and plain globals."""
     if type(plain) is not FunctionType:
         return {}
-    found = Leaves(code_objects.fingerprint(plain.__code__))
-    for name, value in code_objects.surroundings(plain, _PLAIN):
+    found = Leaves(fingerprint(plain.__code__))
+    for name, value in captured_values(plain, _PLAIN):
         if type(value) is FunctionType:
-            code = code_objects.fingerprint(value.__code__)
+            code = fingerprint(value.__code__)
             found.leaves[name] = Leaf("static", value=value.__qualname__, identity=code)
         elif isinstance(value, _PLAIN):
             found.add(name, value)
@@ -116,7 +116,7 @@ def _given(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> lis
     try:
         bound = inspect.signature(called).bind(*args, **kwargs)
     except (TypeError, ValueError):
-        named = [*zip(call.labels(called, args, kwargs), args, strict=True), *kwargs.items()]
+        named = [*zip(label_arguments(called, args, kwargs), args, strict=True), *kwargs.items()]
         return [_Given(name, value, name) for name, value in named]
     bound.apply_defaults()
     found: list[_Given] = []

@@ -71,7 +71,7 @@ class TensorFlowCallWatch(CallWatch):
         return (
             function.graph.name
             if isinstance(function, callee.CONCRETE)
-            else functions.name_of(function)
+            else functions.display_name(function)
         )
 
     def before(self, function: Any) -> Mark:
@@ -94,7 +94,7 @@ class TensorFlowCallWatch(CallWatch):
                 if xla and has_unknown_shapes(function, count)
                 else None
             )
-        name = functions.name_of(function)
+        name = functions.display_name(function)
         if xla:
             self._of_xla.add(name)
         options = ("_reduce_retracing", "input_signature")

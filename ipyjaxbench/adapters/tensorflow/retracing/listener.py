@@ -43,7 +43,7 @@ class Learner:
                 file, line = _line_of_call(sys._getframe(1))
                 self._learn(
                     CacheMiss(
-                        name=functions.name_of(function),
+                        name=functions.display_name(function),
                         signature=cache_key.signature(function, args, kwargs),
                         placed=False,
                         line=line,

@@ -14,7 +14,7 @@ from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs import arguments, aten, dynamo_state, isolation
 from ipyjaxbench.adapters.torch.graphs.program import is_users
 from ipyjaxbench.frameworks import find_reach
-from ipyjaxbench.usercode import Call, OutOfTimeError, acts, package_of, within
+from ipyjaxbench.usercode import Call, OutOfTimeError, has_side_effects, package_of, time_limit
 
 _MOST_NUMBERS = 2**20  # numbers that the call can reach
 _MOST_SECONDS = 2.0
@@ -55,11 +55,11 @@ def _may_be_made(call: Call) -> bool:
         return False
     used = find_reach([call.function], ()).functions
     codes = [each.__code__ for each in used if type(each) is FunctionType]
-    return not acts(code for code in codes if is_users(code.co_filename))
+    return not has_side_effects(code for code in codes if is_users(code.co_filename))
 
 
 def _made(call: Call) -> list[Any] | None:
-    copied = tensors.on_copies(call)
+    copied = tensors.call_with_copies(call)
     try:
         with isolation.as_before(), _alone(), isolation.put_back(copied, is_made=True):
             generator = torch.get_rng_state()
@@ -74,13 +74,13 @@ def _traced(call: Call) -> list[Any] | None:
 
     def of_tensors(*args: Any, **kwargs: Any) -> Any:
         found = call.function(*args, **kwargs)
-        return trees.mapped(lambda leaf: torch.as_tensor(leaf) if _is_data(leaf) else leaf, found)
+        return trees.map_leaves(lambda it: torch.as_tensor(it) if _is_data(it) else it, found)
 
     vars(of_tensors)["__wrapped__"] = call.function  # what it changes is found through that
     try:
         with isolation.as_before(), _alone():
             graph: Any = aten.trace(replace(call, function=of_tensors)).program
-            copied = tensors.on_copies(call)
+            copied = tensors.call_with_copies(call)
             with torch.no_grad(), isolation.put_back(call, is_made=True):
                 return _numbers(graph(*arguments.of(copied).tensors))
     except (Exception, OutOfTimeError):  # noqa: BLE001  dynamo may trace what this cannot
@@ -92,7 +92,7 @@ def _alone() -> Iterator[None]:
     with (
         contextlib.redirect_stdout(io.StringIO()),
         dynamo_state.put_back(),
-        within(_MOST_SECONDS, is_users),
+        time_limit(_MOST_SECONDS, is_users),
     ):
         yield
 

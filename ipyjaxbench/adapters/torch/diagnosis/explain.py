@@ -9,7 +9,7 @@ from ipyjaxbench.adapters.torch.diagnosis.diagnose import describe, diagnose, pl
 from ipyjaxbench.adapters.torch.graphs import arguments, dynamo
 from ipyjaxbench.adapters.torch.graphs.isolation import as_before
 from ipyjaxbench.graphs import Diagnosis
-from ipyjaxbench.usercode import Call, labels
+from ipyjaxbench.usercode import Call, label_arguments
 
 
 def explain(error: BaseException) -> Diagnosis | None:
@@ -49,5 +49,5 @@ def _call_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ca
     name = getattr(function, "__name__", type(function).__name__)
     if isinstance(owner, torch.nn.Module):
         function, name = owner, type(owner).__name__
-    shown = labels(getattr(function, "forward", function), args, kwargs)
+    shown = label_arguments(getattr(function, "forward", function), args, kwargs)
     return arguments.plain(Call(f"{name}(...)", function, args, kwargs, shown))

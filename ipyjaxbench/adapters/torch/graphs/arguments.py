@@ -9,7 +9,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.compilation import original
-from ipyjaxbench.usercode import Call, Shape, is_of, labels
+from ipyjaxbench.usercode import Call, Shape, is_of, label_arguments
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def plain(call: Call) -> Call:
     args = tuple(map(_without_data, call.args))
     named = call.labels
     if is_of(function, torch.nn.Module):  # its call takes all, and tells no names
-        named = labels(function.forward, args, call.kwargs)
+        named = label_arguments(function.forward, args, call.kwargs)
     return replace(call, function=function, args=args, labels=named)
 
 
@@ -97,7 +97,7 @@ def _names_of(args: Sequence[Any], kwargs: Mapping[str, Any], named: Sequence[st
     return [
         _spelled(label, path)
         for label, value in [*zip(named, args, strict=True), *kwargs.items()]
-        for path, _ in trees.with_paths(value)
+        for path, _ in trees.leaves_with_paths(value)
     ]
 
 

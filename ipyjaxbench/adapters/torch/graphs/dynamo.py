@@ -68,7 +68,7 @@ def _made(call: Call) -> Found:
     times = 0
     while True:
         times += 1
-        copied = tensors.on_copies(call)
+        copied = tensors.call_with_copies(call)
         ready = _prepared(copied)
         printed = io.StringIO()
         with (

@@ -15,13 +15,13 @@ from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs.triton import refuse_after_tensorflow
 from ipyjaxbench.adapters.torch.tensors import is_lazy
 from ipyjaxbench.frameworks import (
+    DictNames,
     Names,
     State,
-    environment,
+    attribute_states,
     find_reach,
-    mappings,
-    names_of,
-    set_environment,
+    read_environment,
+    write_environment,
 )
 from ipyjaxbench.graphs import notes
 from ipyjaxbench.reports import Note
@@ -42,7 +42,7 @@ def as_before() -> Iterator[None]:
         SnippetError: what PyTorch loads to look would abort the process.
     """
     refuse_after_tensorflow()
-    variables = environment()
+    variables = read_environment()
     with ExitStack() as stack:
         stack.enter_context(torch.random.fork_rng(_cuda_devices()))
         stack.enter_context(warnings.catch_warnings())
@@ -54,7 +54,7 @@ def as_before() -> Iterator[None]:
         try:
             yield
         finally:
-            set_environment(variables)
+            write_environment(variables)
 
 
 def _cuda_devices() -> list[int]:
@@ -147,7 +147,7 @@ class TorchUndoLog(UndoLog):
         held = (module._parameters, module._buffers, module._modules)
         # No dictionaries to the user, but attributes.
         new = [each for each in held if self._is_new(each)]
-        places = [Names(mappings.Keys(each)) for each in new]
+        places = [Names(DictNames(each)) for each in new]
         found = [pair for each in places for pair in self.hold_names(name, ".", each)]
         return [*self.look_at_object(name, module), *found]
 
@@ -155,7 +155,9 @@ class TorchUndoLog(UndoLog):
         self.tensors.append(tensor)
         if is_lazy(tensor):
             self.hold(None, _Class(tensor))
-        found = [pair for each in names_of(tensor) for pair in self.hold_names(name, ".", each)]
+        found = [
+            pair for each in attribute_states(tensor) for pair in self.hold_names(name, ".", each)
+        ]
         gradient = tensor.grad if tensor.is_leaf else None
         return [*found, (name and f"{name}.grad", gradient)]
 
@@ -192,7 +194,7 @@ def put_back(call: Call, *, is_made: bool) -> Iterator[TorchUndoLog]:
         is_made: whether it writes to tensors, all of which are copied then.
     """
     log = TorchUndoLog(call)
-    with tensors.put_back(log.tensors, is_made=is_made), log:
+    with tensors.restore_tensors(log.tensors, is_made=is_made), log:
         yield log
 
 

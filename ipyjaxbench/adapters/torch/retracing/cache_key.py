@@ -49,7 +49,7 @@ def _all_leaves(entered: Entered) -> Iterator[tuple[str, Leaf]]:
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
-    for path, leaf in trees.with_paths(value):
+    for path, leaf in trees.leaves_with_paths(value):
         where = name + pytree.keystr(path)
         if isinstance(leaf, torch.nn.Module):
             yield where, Leaf("static", value=type(leaf).__name__)

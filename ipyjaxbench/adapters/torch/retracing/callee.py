@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
-from ipyjaxbench.usercode import attributes, labels
+from ipyjaxbench.usercode import attributes, label_arguments
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
 _AROUND = "external_utils.py"
@@ -44,7 +44,8 @@ class Entered:
             if isinstance(plain, FunctionType):
                 arguments = _bound(plain, args, kwargs)
             else:  # no Python: nothing is known of arguments that are left out
-                arguments = {**dict(zip(labels(plain, args, kwargs), args, strict=True)), **kwargs}
+                labels = label_arguments(plain, args, kwargs)
+                arguments = {**dict(zip(labels, args, strict=True)), **kwargs}
             if around is None:
                 code = plain.__code__
                 return cls(code, {**arguments, **_closed(plain)}, arguments, plain)

@@ -1,0 +1,32 @@
+"""What errors of the user's code say, in one line."""
+
+from textwrap import shorten
+
+from ipyjaxbench.usercode.objects import name_of
+
+_MAX_CHARACTERS, _MIN_CHARACTERS = 220, 30  # fewer say too little alone
+
+
+def message_of(error: BaseException) -> str:
+    """Return all that an error says; "" where its class fails to."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  the user's class of errors
+        return ""
+
+
+def shorten_message(error: BaseException) -> str:
+    """Return the first line of a message; the next ones too where it is short, or leads on."""
+    found = ""
+    for line in message_of(error).splitlines():
+        if len(found) >= _MIN_CHARACTERS and not found.endswith((":", ";")):
+            break
+        found = f"{found} {line.strip().removeprefix('* ')}".strip()
+    return shorten(found, _MAX_CHARACTERS, placeholder=" …")
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the class of an error and the first line of its message."""
+    first, *_ = message_of(error).splitlines() or [""]
+    described = f"{name_of(type(error))}: {first}".rstrip(".: ")
+    return shorten(described, 140, placeholder=" …")
