@@ -11,7 +11,7 @@ from ipyjaxbench.device import Ceilings, Placements, locate, measure_ceilings, s
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import Graph, GraphOptions, inspect_call
 from ipyjaxbench.host import Clock
-from ipyjaxbench.records import History, HistoryOptions, Location, look
+from ipyjaxbench.records import History, HistoryOptions, Location, query_history
 from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
 from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, ask, name_of
 from ipyjaxbench.validation import age, checked, newest
@@ -241,7 +241,7 @@ def history(
     checked("last", str(1 if last is None else last), newest)
     oldest = None if since is None else float(str(checked("since", since, age)))
     options = HistoryOptions(text=text, last=last, since=oldest, framework=framework, here=here)
-    return look(options, Location(directory=os.getcwd()))
+    return query_history(options, Location(directory=os.getcwd()))
 
 
 def ceilings(*, start: bool = False, fresh: bool = False) -> Ceilings:

@@ -5,17 +5,12 @@ from typing import Any
 
 from ipyjaxbench.jupyter.autoawait import Awaiter
 from ipyjaxbench.jupyter.completer import Completer
-from ipyjaxbench.jupyter.display import show
 from ipyjaxbench.jupyter.magics import FrameworkMagics
 from ipyjaxbench.jupyter.session import Session
 
 
 class Extension:
-    """The magics in one shell, while they are loaded.
-
-    Args:
-        session: what they share.
-    """
+    """The magics in one shell, while they are loaded."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._shell = session, session.shell
@@ -32,7 +27,7 @@ class Extension:
         self._after_cell = (session.watcher.after_cell, session.last_error.after_cell)
 
     def enter(self) -> None:
-        """Register all, and say whose magics that replaces."""
+        """Register all, and show whose magics that replaces."""
         for registry, entry in self._entries:
             registry.append(entry)
         self._shell.register_magics(self._own)
@@ -61,7 +56,7 @@ class Extension:
         return getattr(magic, "__self__", None) is self._own
 
     def _registered(self) -> Iterator[tuple[str, str]]:
-        """Find kinds and names of magics that are registered and ours."""
+        """Yield kinds and names of magics that are registered and ours."""
         for kind, names in self._own.magics.items():
             yield from (
                 (kind, n) for n in names if self._is_ours(self._manager.magics[kind].get(n))
@@ -75,6 +70,8 @@ class Extension:
             if (before := self._magics[kind].get(name)) is not None
         }
         if others:
+            from ipyjaxbench.jupyter.screen import show
+
             replaced = ", ".join(f"%{name} of {module}" for name, module in others.items())
             line = f"ipyjaxbench takes the place of {replaced} until %unload_ext ipyjaxbench"
             show({"text/plain": line}, raw=True)

@@ -18,7 +18,7 @@ from ipyjaxbench.comparison import cell as arms
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.errors import measure_until_stopped
 from ipyjaxbench.jupyter.invocation import Invocation
-from ipyjaxbench.jupyter.muted_shell import MutedShell
+from ipyjaxbench.jupyter.screen import MutedShell
 from ipyjaxbench.usercode import Snippet
 
 

@@ -6,9 +6,8 @@ import sys
 from ipyjaxbench.host import Clock, revision
 from ipyjaxbench.jupyter.errors import measure_until_stopped, one_line_errors
 from ipyjaxbench.jupyter.invocation import Invocation
-from ipyjaxbench.jupyter.location import find_location
-from ipyjaxbench.jupyter.muted_shell import MutedShell
-from ipyjaxbench.records import find_baseline
+from ipyjaxbench.jupyter.screen import MutedShell
+from ipyjaxbench.records import choose_baseline, find_baseline
 from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet, notes
 from ipyjaxbench.usercode import Snippet
 
@@ -19,11 +18,11 @@ def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:
     options = magic.options
     with one_line_errors():
         snippet, setup, compile_time = _compile(magic)
-        base = find_baseline.find(options, snippet.text, magic.session.measurements)
+        base = find_baseline(options, snippet.text, magic.session.measurements)
     result, raised = _measure(magic, snippet, setup, compile_time)
     if options.against is not None:
-        git = revision(find_location(magic.shell).directory)
-        baseline = find_baseline.choose(result, options.against, base, git)
+        git = revision(magic.session.location.directory)
+        baseline = choose_baseline(result, options.against, base, git)
         result = dataclasses.replace(result, against=baseline)
     magic.session.keep(result, options.name or "")
     return magic.present(result, raised)

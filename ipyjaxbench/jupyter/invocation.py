@@ -17,7 +17,7 @@ from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.jupyter.autoawait import ENTRY, code_awaits
 from ipyjaxbench.jupyter.errors import one_line_errors
-from ipyjaxbench.jupyter.progress import Screen
+from ipyjaxbench.jupyter.screen import Screen
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports import Result
 from ipyjaxbench.usercode import Namespace, Source, run_in_loop, run_in_new_loop
@@ -171,7 +171,7 @@ class Invocation(Generic[Options]):
                 record = result.to_dict()
                 form = {"application/json": record, "text/plain": json.dumps(record, indent=1)}
             self.screen.replace(form, raw=as_json)
-            self.session.show_where_kept(result)
+            self.session.show_history_notice(result)
         if self.shown.variable:
             self.shell.user_ns[self.shown.variable] = result
         if raised is not None:

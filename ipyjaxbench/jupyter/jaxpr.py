@@ -18,8 +18,8 @@ from ipyjaxbench.graphs import (
     mermaid,
 )
 from ipyjaxbench.graphs import explain as diagnose
-from ipyjaxbench.jupyter.display import show
 from ipyjaxbench.jupyter.invocation import Invocation
+from ipyjaxbench.jupyter.screen import show
 
 #: Magic -> the framework whose program it shows; %jaxpr takes the one that the call uses.
 _FRAMEWORKS = {"fxgraph": "torch", "tfgraph": "tensorflow"}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipyjaxbench.jupyter.last_error import LastError
+from ipyjaxbench.jupyter.after_cell import LastError, TraceWatcher
 from ipyjaxbench.jupyter.settings import IpyJaxBench
-from ipyjaxbench.jupyter.trace_watcher import TraceWatcher
 
 if TYPE_CHECKING:
     from ipyjaxbench.graphs import Graph
-    from ipyjaxbench.records import Journal
+    from ipyjaxbench.records import Journal, Location
     from ipyjaxbench.reports import Result
     from ipyjaxbench.timing import Measurement
 
@@ -22,15 +22,12 @@ if TYPE_CHECKING:
 class Session:
     """What the magics of one shell share; it outlives unloading and loading again.
 
-    Args:
-        shell: where they are typed.
-
     Attributes:
         settings: what the user configured.
-        watcher: says below cells what they traced.
-        last_error: knows what stopped a cell last.
+        watcher: shows below cells what they traced.
+        last_error: of the cells.
         measurements: those that were kept, by name.
-        graphs: programs by the code that was looked at, and in which form.
+        graphs: by their code and the options that make another graph of it.
 
     Raises:
         TraitError: what the shell's configuration says breaks a rule.
@@ -61,16 +58,27 @@ class Session:
         history: bool = self.settings.history
         return history and os.environ.get("IPYJAXBENCH_HISTORY") != "0"
 
-    def keep(self, result: Result, name: str = "") -> None:
-        """Keep what was measured: under its name in this session, and in the history.
+    @property
+    def location(self) -> Location:
+        """Where the code that runs now was typed.
 
-        Args:
-            result: of a magic.
-            name: that it was given; empty for none.
+        Jupyter's server tells a kernel the notebook's path in its environment, VS Code in a name,
+        and JupyterLab the cell's identifier in what it sends; others tell neither.
         """
+        from ipyjaxbench.records import Location
+
+        try:
+            directory = os.getcwd()
+        except OSError:  # it was removed
+            directory = ""
+        named = self.shell.user_ns.get("__vsc_ipynb_file__")
+        notebook = named if isinstance(named, str) else os.environ.get("JPY_SESSION_NAME", "")
+        return Location(directory, notebook, _cell_id(self.shell))
+
+    def keep(self, result: Result, name: str = "") -> None:
+        """Keep what was measured: under its name in this session, and in the history."""
         from ipyjaxbench.host import Clock, revision
-        from ipyjaxbench.jupyter.location import find_location
-        from ipyjaxbench.records import entries
+        from ipyjaxbench.records import make_entries
         from ipyjaxbench.timing import Measurement
 
         if name and isinstance(result, Measurement):
@@ -78,19 +86,26 @@ class Session:
         if not self.records_history:
             return
         try:
-            here, now = find_location(self.shell), Clock.calendar().now() * 1e-9
+            here, now = self.location, Clock.calendar().now() * 1e-9
             git = revision(here.directory)
-            self.journal.append(entries(result, name, when=now, where=here, revision=git))
+            self.journal.append(make_entries(result, name, when=now, where=here, revision=git))
             self._just_kept = result
         except Exception as error:  # noqa: BLE001  a measurement never fails because of its history
             self.journal.trouble = f"{type(error).__name__}: {error}"
 
-    def show_where_kept(self, shown: object) -> None:
+    def show_history_notice(self, shown: object) -> None:
         """Show below the first report of a new home where measurements are kept, and how not to."""
         if shown is self._just_kept and not self.journal.trouble:
-            from ipyjaxbench.jupyter.display import show
-            from ipyjaxbench.records import unsaid
+            from ipyjaxbench.jupyter.screen import show
+            from ipyjaxbench.records import make_history_notice
 
             self._just_kept = None
-            if words := unsaid():
-                show({"text/plain": words}, raw=True)
+            if notice := make_history_notice():
+                show({"text/plain": notice}, raw=True)
+
+
+def _cell_id(shell: InteractiveShell) -> str:
+    request = shell.get_parent() if getattr(shell, "kernel", None) is not None else {}
+    metadata = request.get("metadata") if isinstance(request, Mapping) else None
+    cell_id = metadata.get("cellId") if isinstance(metadata, Mapping) else None
+    return cell_id if isinstance(cell_id, str) else ""

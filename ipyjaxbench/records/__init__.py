@@ -1,15 +1,15 @@
 """What was measured before: the history of this machine, and the records in saved notebooks.
 
-`store` keeps a `HistoryEntry` for each measurement, `query` looks them up as a `History`, and
-`find_baseline` finds the one that ``--against`` means. `read_notebook` reads all results that a
-notebook holds; `compare_notebooks` says what takes longer in the second of two. Nothing that was
+`store` keeps a `HistoryEntry` for each measurement, `query_history` looks them up as a `History`,
+and `find_baseline` finds the one that ``--against`` means. `read_notebook` reads all results that
+a notebook holds; `compare_notebooks` says what takes longer in the second of two. Nothing that was
 read is trusted or run. The magics, the Python API and the command line call this room.
 """
 
-from ipyjaxbench.records import find_baseline
+from ipyjaxbench.records.baseline import choose_baseline, find_baseline
 from ipyjaxbench.records.diff_notebooks import compare_notebooks
-from ipyjaxbench.records.entry import Location, entries
+from ipyjaxbench.records.entry import Location, make_entries
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions
-from ipyjaxbench.records.query import look
-from ipyjaxbench.records.store import Journal, unsaid
+from ipyjaxbench.records.query import query_history
+from ipyjaxbench.records.store import Journal, make_history_notice

@@ -5,8 +5,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
-from ipyjaxbench.comparison import Comparison, Sweep
 from ipyjaxbench.errors import RecordError
+from ipyjaxbench.records.entry import find_measurements
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
 from ipyjaxbench.records.notebooks import NotebookRecords, Saved, read_notebook
@@ -118,25 +118,12 @@ def _timed(notebook: NotebookRecords) -> Iterator[_Timed]:
         if saved.result in (alike := known.setdefault(saved.headline, [])):
             continue  # it is shown again, as ``r`` below ``r = %fwtime f(x)`` does
         alike.append(saved.result)
-        for label, m in _measurements(saved):
+        for name, at, m in find_measurements(saved.result, saved.name):
+            label = " ".join([name, *(f"{n}={value}" for n, value in at.items())])
             turn, place = (saved.source, m.code, label), (saved.cell, label)
             yield _Timed(saved, label, m, turns[turn], places[place])
             turns[turn] += 1
             places[place] += 1
-
-
-def _measurements(saved: Saved) -> Iterator[tuple[str, Measurement]]:
-    result = saved.result
-    if isinstance(result, Measurement):
-        yield saved.name, result
-    elif isinstance(result, Comparison):
-        yield from ((side.label, m) for side in result.sides if (m := side.measured))
-    elif isinstance(result, Sweep):
-        for point in result.points:
-            at = " ".join(f"{n}={v}" for n, v in zip(result.names, point.values, strict=True))
-            for side in point.compared.sides:
-                if side.measured:
-                    yield f"{side.label} {at}", side.measured
 
 
 def _paired(before: Sequence[_Timed], after: Sequence[_Timed]) -> list[tuple[_Timed, _Timed]]:

@@ -16,8 +16,8 @@ from ipyjaxbench.timing import summarize_samples as summarize
 from ipyjaxbench.usercode import first_line
 
 SCHEMA = 1
-_MOST_SAMPLES = 120  # evenly taken of more: a line of the store has 2 kB at most with them
-_MOST_CODE = 4000  # characters
+_MAX_SAMPLES = 120  # evenly taken of more: a line of the store has 2 kB at most with them
+_MAX_CODE = 4000  # characters
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class HistoryEntry:
 
     @property
     def half_width(self) -> float:
-        """Of the interval, computed anew from the samples that are kept; relative."""
+        """Half of the interval, relative, from the samples that are kept."""
         return stats.repeatability(self.samples, self.rounds)
 
     @property
@@ -104,26 +104,28 @@ class HistoryEntry:
         return None
 
 
-def entries(
+def make_entries(
     result: Result, label: str, *, when: float, where: Location, revision: str
 ) -> Iterator[HistoryEntry]:
     """Yield what is kept of a result: one entry for each measurement in it.
 
     Args:
-        result: of a magic; one that holds no measurement gives nothing.
+        result: of a magic; a comparison of measurements that were kept gives nothing.
         label: under which it was kept; empty where it was not.
         when: seconds since 1970.
         where: it was typed.
         revision: of the code in Git.
     """
-    for magic, name, at, m in _measurements(result, label):
-        picoseconds, rounds = _thinned(m.batches, m.rounds)
+    if isinstance(result, Comparison) and not result.interleaved:
+        return
+    for name, at, m in find_measurements(result, label):
+        picoseconds, rounds = _thin(m.batches, m.rounds)
         yield HistoryEntry(
             schema=SCHEMA,
             when=when,
-            magic=magic,
+            magic="fwtime" if m is result else "fwcompare",
             label=name,
-            code=m.code[:_MOST_CODE],
+            code=m.code[:_MAX_CODE],
             figure=summarize(m),
             floor=m.floor,
             clock=m.clock,
@@ -135,30 +137,25 @@ def entries(
         )
 
 
-_Named = tuple[str, str, dict[str, str], Measurement]
-
-
-def _measurements(result: Result, label: str) -> Iterator[_Named]:
+def find_measurements(
+    result: Result, label: str
+) -> Iterator[tuple[str, dict[str, str], Measurement]]:
+    """Yield the measurements in a result, each with its label and the values of swept names."""
     if isinstance(result, Measurement):
-        yield "fwtime", label, {}, result
-    elif isinstance(result, Comparison) and result.interleaved:  # others are of what is kept
-        yield from _arms(result, {})
+        yield label, {}, result
+    elif isinstance(result, Comparison):
+        yield from ((side.label, {}, m) for side in result.sides if (m := side.measured))
     elif isinstance(result, Sweep):
         for point in result.points:
-            yield from _arms(point.compared, dict(zip(result.names, point.values, strict=True)))
+            at = dict(zip(result.names, point.values, strict=True))
+            yield from ((name, at, m) for name, _, m in find_measurements(point.compared, ""))
 
 
-def _arms(compared: Comparison, at: dict[str, str]) -> Iterator[_Named]:
-    for side in compared.sides:
-        if side.measured is not None:
-            yield "fwcompare", side.label, at, side.measured
-
-
-def _thinned(
+def _thin(
     batches: Sequence[tuple[int, int]], rounds: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return some of the samples, evenly taken, with as much of their rounds."""
-    n, most = len(batches), _MOST_SAMPLES
+    n, most = len(batches), _MAX_SAMPLES
     taken = list(range(n)) if n <= most else [i * n // most for i in range(most)]
     ends = [0, *itertools.accumulate(rounds)]
     places = [bisect_left(taken, end) for end in ends]

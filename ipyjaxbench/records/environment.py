@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipyjaxbench.host import describe_machine
 from ipyjaxbench.timing import Measurement
 
-_MOST_NAMES = 8
+_MAX_NAMES = 8
 
 
 @dataclass(frozen=True)
@@ -37,36 +37,31 @@ class Environment:
 
     @classmethod
     def here(cls, m: Measurement, revision: str = "") -> "Environment":
-        """Around a measurement that was made on this machine, by this Python."""
-        facts = describe_machine()
-        gpus = m.conditions.gpus if m.conditions else ()
-        return cls(
-            python=platform.python_version(),
-            frameworks=m.frameworks,
-            devices=devices(m),
-            cpu=str(facts["cpu"] or ""),
-            cpus=int(facts["cpus"] or 0),
-            gpus=tuple(gpu.name for gpu in gpus if gpu.ours is not False),
+        """Return what was around a measurement made on this machine, by this Python."""
+        machine = describe_machine()
+        return dataclasses.replace(
+            cls.saved(m, platform.python_version()),
+            cpu=str(machine["cpu"] or ""),
+            cpus=int(machine["cpus"] or 0),
             revision=revision,
-            data=data(m),
         )
 
     @classmethod
     def saved(cls, m: Measurement, python: str = "") -> "Environment":
-        """Around a measurement as far as its record tells."""
-        seen = m.conditions
+        """Return what was around a measurement as far as its record says."""
+        machine, places = m.conditions, (*m.inputs, *m.outputs)
         return cls(
             python=python,
             frameworks=m.frameworks,
-            devices=devices(m),
-            cpu=(seen.model or "") if seen else "",
-            cpus=seen.cpus if seen else 0,
-            gpus=tuple(gpu.name for gpu in seen.gpus if gpu.ours is not False) if seen else (),
-            data=data(m),
+            devices=tuple(sorted({device for place in places for device in place.devices})),
+            cpu=(machine.model or "") if machine else "",
+            cpus=machine.cpus if machine else 0,
+            gpus=tuple(g.name for g in machine.gpus if g.ours is not False) if machine else (),
+            data=_data(m),
         )
 
     def differences(self, now: "Environment") -> tuple[str, ...]:
-        """What is not the same now, in words; what is not known of one of them is left out."""
+        """Return what is not the same now, in words; what one of them does not know is left out."""
         return tuple(self._differences(now))
 
     def _differences(self, now: "Environment") -> Iterator[str]:
@@ -90,13 +85,7 @@ class Environment:
         return f"{self.cpus} × {self.cpu or 'CPU'}" if self.cpus else ""
 
 
-def devices(m: Measurement) -> tuple[str, ...]:
-    """Return where the values lived that a measurement read and gave."""
-    placements = (*m.inputs, *m.outputs)
-    return tuple(sorted({device for place in placements for device in place.devices}))
-
-
-def data(m: Measurement) -> dict[str, str]:
+def _data(m: Measurement) -> dict[str, str]:
     """Return what a measurement read, by name: types and shapes, or how many arrays."""
-    named = [dataclasses.replace(place, name="", devices=()) for place in m.inputs[:_MOST_NAMES]]
+    named = [dataclasses.replace(place, name="", devices=()) for place in m.inputs[:_MAX_NAMES]]
     return {place.name: kind.words() for place, kind in zip(m.inputs, named, strict=False)}

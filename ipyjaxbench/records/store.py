@@ -12,18 +12,15 @@ from datetime import datetime
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipyjaxbench.host import Clock, make_data_folder, open_private
 from ipyjaxbench.records.entry import HistoryEntry
 
-if TYPE_CHECKING:
-    import msgspec
-
 _DAY = 86400.0
-_OLDEST = 365 * _DAY
-_MOST_BYTES, _MOST_FILES = 64_000_000, 1_000
-_SUFFIX, _SAID = ".jsonl", "README.txt"
+_MAX_AGE = 365 * _DAY
+_MAX_BYTES, _MAX_FILES = 64_000_000, 1_000
+_SUFFIX, _NOTICE = ".jsonl", "README.txt"
 
 
 class Journal:
@@ -41,8 +38,9 @@ class Journal:
 
     def append(self, entries: Iterable[HistoryEntry]) -> None:
         """Keep entries, each in a line of its own; what fails is said in `trouble`."""
-        encode = _encoder().encode
-        lines = b"".join(encode(entry) + b"\n" for entry in entries)
+        import msgspec
+
+        lines = b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
         if not lines:
             return
         try:
@@ -72,7 +70,7 @@ class Journal:
         place = make_data_folder("history")
         if place is None:
             raise OSError(0, "Jupyter's data directory cannot be written to")
-        _keep_small(place)
+        _limit_size(place)
         now = datetime.now().strftime("%Y-%m-%d")
         path = place / f"{now}-{os.getpid()}-{os.urandom(4).hex()}{_SUFFIX}"
         file = FileIO(path, "ab", opener=open_private)
@@ -93,56 +91,49 @@ class StoreContents:
     unread: dict[str, int]
 
 
-def unsaid() -> str:
-    """Where measurements are kept and how to have none kept, once for each home; then nothing.
+def make_history_notice() -> str:
+    """Return where measurements are kept and how to have none kept, once for each home.
 
     A file beside them says so, too, and that it was said.
     """
     place = make_data_folder("history")
     if place is None:
         return ""
-    words = (
+    notice = (
         f"Measurements are kept in {place}, with their code, directory and notebook, for"
         " %fwhistory and --against: %config IpyJaxBench.history = False keeps none."
     )
     try:
-        with open(place / _SAID, "x", encoding="utf-8", opener=open_private) as file:
-            file.write(f"{words}\nIPYJAXBENCH_HISTORY=0 in the environment does so, too.\n")
+        with open(place / _NOTICE, "x", encoding="utf-8", opener=open_private) as file:
+            file.write(f"{notice}\nIPYJAXBENCH_HISTORY=0 in the environment does so, too.\n")
     except OSError:  # it was said, or nothing is kept
         return ""
-    return f"{words} (This is said once.)"
+    return f"{notice} (This is said once.)"
 
 
-def read() -> StoreContents:
+def read_store() -> StoreContents:
     """Return all that is in the store; a line that cannot be read is left out, and counted."""
     entries: list[HistoryEntry] = []
     unread: dict[str, int] = {}
     for path, _ in _files(make_data_folder("history")):
-        found, bad = _read(path)
-        entries += found
-        if bad:
-            unread[path.name] = bad
+        read, unread_lines = _read(path)
+        entries += read
+        if unread_lines:
+            unread[path.name] = unread_lines
     entries.sort(key=lambda entry: entry.when, reverse=True)
     return StoreContents(tuple(entries), unread)
 
 
-def prune(age: float) -> tuple[int, int]:
-    """Remove the files of processes whose last entry is older.
-
-    Args:
-        age: in seconds.
-
-    Returns:
-        How many files were removed, and how many entries were in them.
-    """
+def prune_store(age: float) -> tuple[int, int]:
+    """Remove files whose last entry is older, in seconds; return how many, and their entries."""
     files = lines = 0
     limit = Clock.calendar().now() * 1e-9 - age
     for path, status in _files(make_data_folder("history")):
         if status.st_mtime < limit:
-            found, _ = _read(path)
-            if _removed(path):
+            entries, _ = _read(path)
+            if _remove(path):
                 files += 1
-                lines += len(found)
+                lines += len(entries)
     return files, lines
 
 
@@ -150,7 +141,7 @@ def _read(path: Path) -> tuple[list[HistoryEntry], int]:
     """Return the entries of one file, and how many lines could not be read."""
     try:
         with path.open("rb") as file:
-            data = file.read(_MOST_BYTES)
+            data = file.read(_MAX_BYTES)
     except OSError:
         return [], 1
     import msgspec
@@ -171,15 +162,15 @@ def _read(path: Path) -> tuple[list[HistoryEntry], int]:
     return sound, bad + len(found) - len(sound)
 
 
-def _keep_small(place: Path) -> None:
+def _limit_size(place: Path) -> None:
     """Remove files that are too old, and the oldest of too many."""
-    limit = Clock.calendar().now() * 1e-9 - _OLDEST
+    limit = Clock.calendar().now() * 1e-9 - _MAX_AGE
     size = 0
     newest_first = sorted(_files(place), key=lambda each: each[1].st_mtime, reverse=True)
     for number, (path, status) in enumerate(newest_first, 1):
         size += status.st_size
-        if status.st_mtime < limit or size > _MOST_BYTES or number > _MOST_FILES:
-            _removed(path)
+        if status.st_mtime < limit or size > _MAX_BYTES or number > _MAX_FILES:
+            _remove(path)
 
 
 def _files(place: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
@@ -196,7 +187,7 @@ def _files(place: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
             continue
 
 
-def _removed(path: Path) -> bool:
+def _remove(path: Path) -> bool:
     try:
         path.unlink()
     except OSError:
@@ -205,14 +196,7 @@ def _removed(path: Path) -> bool:
 
 
 @cache
-def _encoder() -> Any:
-    import msgspec
-
-    return msgspec.json.Encoder()
-
-
-@cache
-def _decoder() -> "msgspec.json.Decoder[HistoryEntry]":
+def _decoder() -> Any:
     import msgspec
 
     return msgspec.json.Decoder(HistoryEntry)

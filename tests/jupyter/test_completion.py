@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from IPython.core.completer import provisionalcompleter
 
 from ipyjaxbench.jupyter.commands import COMMANDS, TIME
-from ipyjaxbench.jupyter.completion import complete
+from ipyjaxbench.jupyter.completer import complete
 from tests.shell import Shell
 
 KNOWS_CELL = IPython.version_info >= (8, 6)

@@ -46,7 +46,7 @@ def place(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def kept() -> tuple[HistoryEntry, ...]:
-    return store.read().entries
+    return store.read_store().entries
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def kept_of(kernel: BlockingKernelClient, cell: str) -> HistoryEntry:
         if reply["parent_header"].get("msg_id") == request["header"]["msg_id"]:
             break
     assert reply["content"]["status"] == "ok"
-    return store.read().entries[0]
+    return store.read_store().entries[0]
 
 
 def test_the_notebook_and_the_cell_are_kept(kernel: BlockingKernelClient) -> None:

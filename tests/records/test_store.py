@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.sweep import Point, Sweep
 from ipyjaxbench.records import store
-from ipyjaxbench.records.entry import HistoryEntry, Location, entries
+from ipyjaxbench.records.entry import HistoryEntry, Location, make_entries
 from ipyjaxbench.records.store import Journal
 from ipyjaxbench.reports.result import Result
 from tests.results import STEADY, measured
@@ -42,14 +42,14 @@ def past(
 ) -> list[HistoryEntry]:
     found = result or measured(STEADY)
     where = Location("/project", "a.ipynb", "cell-1")
-    return list(entries(found, label, when=when, where=where, revision="c0ffee"))
+    return list(make_entries(found, label, when=when, where=where, revision="c0ffee"))
 
 
 def test_what_is_appended_is_read_back_the_newest_first(journal: Journal) -> None:
     older, newer = past("older", when=1e9), past("newer", when=2e9)
     journal.append(newer)
     journal.append(older)
-    assert store.read().entries == (*newer, *older)
+    assert store.read_store().entries == (*newer, *older)
     assert journal.trouble == ""
 
 
@@ -60,7 +60,7 @@ def test_each_process_has_a_file_of_its_own(journal: Journal, place: Path) -> No
     journal.append(past())
     other.close()
     assert len(list(place.iterdir())) == 2
-    assert len(store.read().entries) == 3
+    assert len(store.read_store().entries) == 3
 
 
 def test_a_forked_process_does_not_write_into_the_file_of_the_first(
@@ -132,7 +132,7 @@ def test_lines_that_are_no_entries_are_left_out_and_counted(
     good = msgspec.json.encode(past()[0])
     place.mkdir(parents=True, exist_ok=True)
     (place / "a.jsonl").write_bytes(b"\n".join(good if each is None else each for each in lines))
-    kept = store.read()
+    kept = store.read_store()
     assert len(kept.entries) == lines.count(None)
     bad = sum(1 for each in lines if each is not None and each.strip())
     assert sum(kept.unread.values()) == bad
@@ -155,7 +155,7 @@ def test_an_entry_whose_figure_makes_no_sense_is_left_out(
     facts = msgspec.to_builtins(past()[0])
     facts["figure"] |= change
     (place / "a.jsonl").write_bytes(msgspec.json.encode(facts))
-    assert store.read() == store.StoreContents((), {"a.jsonl": 1})
+    assert store.read_store() == store.StoreContents((), {"a.jsonl": 1})
 
 
 @pytest.mark.parametrize(
@@ -172,14 +172,14 @@ def test_an_entry_whose_figure_makes_no_sense_is_left_out(
 def test_an_entry_that_makes_no_sense_is_left_out(place: Path, change: dict[str, object]) -> None:
     place.mkdir(parents=True)
     (place / "a.jsonl").write_bytes(msgspec.json.encode(msgspec.to_builtins(past()[0]) | change))
-    assert store.read() == store.StoreContents((), {"a.jsonl": 1})
+    assert store.read_store() == store.StoreContents((), {"a.jsonl": 1})
 
 
 def test_lines_nested_without_end_are_left_out(place: Path) -> None:
     place.mkdir(parents=True)
     good = msgspec.json.encode(past()[0])
     (place / "a.jsonl").write_bytes(b'{"at":' * 100_000 + b"\n" + good)
-    kept = store.read()
+    kept = store.read_store()
     assert (len(kept.entries), kept.unread) == (1, {"a.jsonl": 1})
 
 
@@ -204,7 +204,7 @@ def test_a_full_disk_fails_nothing_and_the_next_line_begins_anew(
     Full.left = 100_000
     journal.append(past("kept"))
     assert journal.trouble == ""
-    kept = store.read()
+    kept = store.read_store()
     assert [entry.label for entry in kept.entries] == ["kept"]
     assert sum(kept.unread.values()) == 1
 
@@ -225,8 +225,8 @@ def test_a_home_that_cannot_be_written_to_fails_nothing(
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "file"))
     journal.append(past())
     assert journal.trouble == "Jupyter's data directory cannot be written to"
-    assert store.read() == store.StoreContents((), {})
-    assert store.prune(0) == (0, 0)
+    assert store.read_store() == store.StoreContents((), {})
+    assert store.prune_store(0) == (0, 0)
 
 
 def test_a_folder_that_is_read_only_fails_nothing(
@@ -244,7 +244,7 @@ def test_a_folder_that_vanishes_is_made_anew(journal: Journal, place: Path) -> N
     journal.append(past("lost"))
     shutil.rmtree(place)
     journal.append(past("kept"))
-    assert [entry.label for entry in store.read().entries] == ["kept"]
+    assert [entry.label for entry in store.read_store().entries] == ["kept"]
 
 
 def test_a_file_that_is_lost_is_made_anew(journal: Journal, place: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_file_that_is_lost_is_made_anew(journal: Journal, place: Path) -> None
     journal.append(past("second"))
     assert journal.trouble == ""
     assert len(list(place.iterdir())) == 2
-    assert {entry.label for entry in store.read().entries} == {"first", "second"}
+    assert {entry.label for entry in store.read_store().entries} == {"first", "second"}
 
 
 def test_a_file_that_vanishes_while_it_is_read_is_left_out(
@@ -264,8 +264,8 @@ def test_a_file_that_vanishes_while_it_is_read_is_left_out(
     (place / "gone.jsonl").symlink_to(place / "nothing")
     (place / "folder.jsonl").mkdir()
     (place / "other.txt").write_text("no entry")
-    assert len(store.read().entries) == 1
-    assert store.read().unread == {}
+    assert len(store.read_store().entries) == 1
+    assert store.read_store().unread == {}
 
 
 def _aged(path: Path, days: float) -> None:
@@ -282,18 +282,18 @@ def test_the_first_entry_of_a_process_removes_what_is_too_old(
     _aged(place / "young.jsonl", 364)
     _aged(place / "other.txt", 366)
     journal.append(past("new"))
-    assert {entry.label for entry in store.read().entries} == {"young", "new"}
+    assert {entry.label for entry in store.read_store().entries} == {"young", "new"}
     assert (place / "other.txt").exists()
 
 
-@pytest.mark.parametrize(("name", "most"), [("_MOST_FILES", 2), ("_MOST_BYTES", 5_000)])
+@pytest.mark.parametrize(("name", "most"), [("_MAX_FILES", 2), ("_MAX_BYTES", 5_000)])
 def test_the_first_entry_of_a_process_removes_the_oldest_of_too_much(
     journal: Journal, place: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ) -> None:
     monkeypatch.setattr(store, name, most)
     for days in range(1, 6):
         _aged(place / f"{days}.jsonl", days)
-    left = most if name == "_MOST_FILES" else most // (place / "1.jsonl").stat().st_size
+    left = most if name == "_MAX_FILES" else most // (place / "1.jsonl").stat().st_size
     journal.append(past("new"))
     assert 0 < left < 5
     assert sorted(each.name for each in place.glob("?.jsonl")) == [
@@ -304,8 +304,8 @@ def test_the_first_entry_of_a_process_removes_the_oldest_of_too_much(
 def test_pruning_by_hand_removes_files_with_nothing_younger(place: Path) -> None:
     for days in (1, 10, 100):
         _aged(place / f"{days}.jsonl", days)
-    assert store.prune(30 * DAY) == (1, 1)
-    assert {entry.label for entry in store.read().entries} == {"1", "10"}
+    assert store.prune_store(30 * DAY) == (1, 1)
+    assert {entry.label for entry in store.read_store().entries} == {"1", "10"}
 
 
 def test_a_file_can_be_read_by_its_owner_alone(journal: Journal, place: Path) -> None:
@@ -317,10 +317,10 @@ def test_a_file_can_be_read_by_its_owner_alone(journal: Journal, place: Path) ->
 
 
 def test_where_they_are_is_said_once_for_each_home(place: Path) -> None:
-    words = store.unsaid()
+    words = store.make_history_notice()
     assert str(place) in words
     assert "%config IpyJaxBench.history = False" in words
-    assert store.unsaid() == ""
+    assert store.make_history_notice() == ""
     (said,) = place.iterdir()
     assert said.stat().st_mode & 0o777 == 0o600
-    assert store.read().unread == {}
+    assert store.read_store().unread == {}

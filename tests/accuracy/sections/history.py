@@ -10,7 +10,7 @@ from unittest import mock
 
 from ipyjaxbench.host.git import revision
 from ipyjaxbench.records import store
-from ipyjaxbench.records.entry import Location, entries
+from ipyjaxbench.records.entry import Location, make_entries
 from ipyjaxbench.records.store import Journal
 from ipyjaxbench.timing.measurement import Measurement
 from tests.accuracy.section import Column, Row, Section
@@ -37,7 +37,7 @@ def _keep(journal: Journal, m: Measurement, when: float) -> None:
     """All that a magic does for it."""
     here = os.getcwd()
     where = Location(here, "work/a.ipynb", "cell-1")
-    journal.append(entries(m, "step", when=when, where=where, revision=revision(here)))
+    journal.append(make_entries(m, "step", when=when, where=where, revision=revision(here)))
 
 
 def _round(m: Measurement, place: str) -> Row:
@@ -46,9 +46,9 @@ def _round(m: Measurement, place: str) -> Row:
     first = _seconds(lambda: _keep(journal, m, 0.0))
     half = _ENTRIES // 2
     wholes = [_seconds(lambda: _keep(journal, m, 1.0)) for _ in range(half)]
-    ready = list(entries(m, "step", when=2.0, where=Location(), revision=""))
+    ready = list(make_entries(m, "step", when=2.0, where=Location(), revision=""))
     appends = [_seconds(lambda: journal.append(ready)) for _ in range(_ENTRIES - 1 - half)]
-    read = _seconds(store.read)
+    read = _seconds(store.read_store)
     journal.close()
     return {
         "append": statistics.median(appends) * 1e6,

@@ -3,7 +3,7 @@
 import math
 import threading
 
-from ipyjaxbench.jupyter.progress import Progress
+from ipyjaxbench.jupyter.screen import Progress
 from ipyjaxbench.testing import FakeClock
 
 MS = 1_000_000
@@ -44,7 +44,7 @@ def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
         lines.append(line)
         shown.set()
 
-    with Progress(show, clock, "first call", patience=0.001) as told:
+    with Progress(show, clock, "first call", wait=0.001) as told:
         clock.advance(2_400 * MS)
         assert shown.wait(60)
         told(0.01, 0)

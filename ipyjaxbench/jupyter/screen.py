@@ -1,4 +1,4 @@
-"""What a magic shows while it works, a line that says how far it is, and then: the result."""
+"""What a magic shows: a line that says how far it is, then its result, and no flood of output."""
 
 import math
 import os
@@ -9,30 +9,44 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import copy_context
 from typing import Any
 
+from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
 
 from ipyjaxbench import units
 from ipyjaxbench.host import Clock
-from ipyjaxbench.jupyter.display import show
+from ipyjaxbench.reports import spelled
+from ipyjaxbench.usercode import Muted, StandIn
 
 _SILENT_NS = 1_000_000_000
-_EVERY_NS = 250_000_000
+_UPDATE_NS = 250_000_000
 _LONG_NS = 3_600_000_000_000
-#: Seconds: what tells nothing by itself is asked after, from then on and so often.
-_PATIENCE, _AGAIN = 2.0, 1.0
+_FIRST_WAIT_SECONDS, _NEXT_WAIT_SECONDS = 2.0, 1.0  # where the work reports nothing by itself
+
+
+def show(shown: object, **how: Any) -> None:
+    """Display a result, or forms of one with ``raw=True``; a shell that cannot gets its text."""
+    if isinstance(shown, dict):
+        shown = {**shown, "text/plain": spelled(shown["text/plain"])}
+    try:
+        display(shown, **how)
+    # Whatever a shell without a display raises, what was measured is not lost.
+    except Exception:  # noqa: BLE001
+        text = shown["text/plain"] if isinstance(shown, dict) else str(shown)
+        sys.stdout.write(f"{text}\n")
 
 
 class Progress:
-    """Four times a second at most; as a context also where nothing tells how far it is.
+    """Shows how far a measurement is, four times a second at most.
 
-    Until the first news, a thread says how long it has taken so far. It sleeps but for an instant
-    in each second, and is gone before anything is timed again and again.
+    As a context it also shows, from a thread, how long work has taken that does not call it. The
+    thread ends with the first call, before anything is timed again and again.
 
     Args:
         show: takes one line, which replaces the one before.
         clock: to read.
-        doing: what goes on until the first news.
-        patience: seconds until that is said.
+        doing: what goes on until the first call.
+        wait: seconds until the thread shows that.
     """
 
     def __init__(
@@ -40,11 +54,11 @@ class Progress:
         show: Callable[[str], object],
         clock: Clock,
         doing: str = "running",
-        patience: float = _PATIENCE,
+        wait: float = _FIRST_WAIT_SECONDS,
     ) -> None:
         self._show = show
         self._clock = clock
-        self._doing, self._patience = doing, patience
+        self._doing, self._pause = doing, wait
         self._start = clock.wall()
         self._next = self._start + _SILENT_NS
         self._over = threading.Event()
@@ -59,35 +73,35 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self._stop_waiting()
 
-    def __call__(self, known: float, left: int) -> None:
-        """Tell of the interval so far and of the time left.
+    def __call__(self, half_width: float, left: int) -> None:
+        """Show the interval so far and the time left, unless it is too soon.
 
         Args:
-            known: relative half width of the interval; infinite while calls only warm up, and
-                not a number where it is not looked at.
+            half_width: of the interval, relative; infinite while calls only warm up, and not a
+                number where nobody asked for it.
             left: nanoseconds of the budget.
         """
         self._stop_waiting()
         now = self._clock.wall()
         if now < self._next:
             return
-        self._next = now + _EVERY_NS
+        self._next = now + _UPDATE_NS
         parts = []
-        if math.isinf(known):
+        if math.isinf(half_width):
             parts.append("warming up")
-        elif not math.isnan(known):
-            width = units.percent(known) if known <= 1 else "over 100 %"
+        elif not math.isnan(half_width):
+            width = units.percent(half_width) if half_width <= 1 else "over 100 %"
             parts.append(f"± {width} so far")
         if 0 < left < _LONG_NS:
             parts.append(f"{units.duration(left * 1e-9, 2)} left at most")
         self._show(f"measuring: {', '.join(parts)}" if parts else "measuring")
 
     def _wait(self) -> None:
-        pause = self._patience
+        pause = self._pause
         while not self._over.wait(pause):
             seconds = (self._clock.wall() - self._start) * 1e-9
             self._show(f"{self._doing}: {units.duration(seconds, 2)} so far")
-            pause = min(_AGAIN, self._patience)
+            pause = min(_NEXT_WAIT_SECONDS, self._pause)
 
     def _stop_waiting(self) -> None:
         thread, self._thread = self._thread, None
@@ -97,12 +111,7 @@ class Progress:
 
 
 class Screen:
-    """One line of progress that the result replaces; none where output goes into a file.
-
-    Args:
-        shell: where to show it.
-        active: whether a line of progress is to be shown.
-    """
+    """One line of progress that the result replaces; none where output goes into a file."""
 
     def __init__(self, shell: InteractiveShell, *, active: bool) -> None:
         self._publisher = shell.display_pub  # the real one: while calls are made it is muted
@@ -131,17 +140,12 @@ class Screen:
             self._stream.flush()
 
     def progress(self, doing: str) -> AbstractContextManager[Progress]:
-        """Return what shows how far it is: what is going on, until there is more to say."""
+        """Return what shows how far the work is, and until there is more to say what it is."""
         progress = Progress(self.show, Clock.elapsed(), doing)
         return progress if self._by_display or self._by_line else nullcontext(progress)
 
     def replace(self, result: object, **how: Any) -> None:
-        """Show the result in the place of the line.
-
-        Args:
-            result: what to show.
-            how: for IPython's `display`.
-        """
+        """Show the result in the place of the line; for the rest see IPython's `display`."""
         self._clear()
         self._replaced = True
         if self._handle is not None:
@@ -171,3 +175,25 @@ def _is_console(shell: InteractiveShell) -> bool:
     """
     request = shell.get_parent()
     return bool(request.get("content", {}).get("allow_stdin")) and not request.get("metadata")
+
+
+class MutedShell(Muted):
+    """Keeps what repeated calls print and display from flooding the notebook."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__((shell, "display_pub", _MutedPublisher))
+
+
+class _MutedPublisher(StandIn, DisplayPublisher):
+    """Stands in for a shell's publisher."""
+
+    def publish(self, *values: Any, **named: Any) -> None:
+        if self.muted.active:
+            self.muted.writes += 1
+        else:
+            self.real.publish(*values, **named)
+
+    def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002
+        """Clear output only after the calls: what they display was not shown."""
+        if not self.muted.active:
+            self.real.clear_output(wait)

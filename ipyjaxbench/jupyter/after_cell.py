@@ -1,0 +1,85 @@
+"""What is looked at after each cell: what it traced, and the error that stopped it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+if TYPE_CHECKING:
+    from ipyjaxbench.retracing import TraceEvent
+
+#: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
+_LEARNED_FROM = ("jax", "torch", "tensorflow", "ipyjaxbench.retracing.observe")
+_MAX_NAMES = 3  # of functions
+
+
+class TraceWatcher:
+    """Learns from the frameworks what they trace, and shows one line below cells that traced.
+
+    Attributes:
+        is_on: whether that line is shown.
+    """
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self._shown = 0
+
+    def switch(self, *, on: bool) -> None:
+        """Show traces from now on, or no longer; those before are not shown."""
+        from ipyjaxbench.retracing import TRACE_LOG
+
+        self.is_on = on
+        self._shown = TRACE_LOG.event_count
+
+    def after_cell(self, *_: Any) -> None:
+        """Show what the cell that has run traced."""
+        if sys.modules.keys().isdisjoint(_LEARNED_FROM):
+            return
+        from ipyjaxbench.jupyter.screen import show
+        from ipyjaxbench.retracing import TRACE_LOG, keep_learning
+
+        keep_learning()  # the cell may have imported a framework
+        events = TRACE_LOG.events_since(self._shown)
+        self._shown = TRACE_LOG.event_count
+        if self.is_on and events:
+            show({"text/plain": _line(events)}, raw=True)
+
+
+def _line(events: list[TraceEvent]) -> str:
+    from ipyjaxbench import units
+
+    shown = [
+        f"{event.name} ({'; '.join(change.words() for change in event.why) or '?'})"
+        for event in events[:_MAX_NAMES]
+    ]
+    more = f" and {len(events) - _MAX_NAMES} more" if len(events) > _MAX_NAMES else ""
+    seconds = sum(s for event in events for s in event.miss.phases.values())
+    return f"traced: {', '.join(shown)}{more}, in {units.duration(seconds, 2)}"
+
+
+class LastError:
+    """Keeps the error that stopped a cell last: a mistyped magic does not make it forgotten."""
+
+    def __init__(self) -> None:
+        self._before: BaseException | None = None
+
+    def value(self) -> BaseException | None:
+        """Return the error; of a magic that was mistyped only where there is no other."""
+        last: BaseException | None = getattr(sys, "last_value", None)
+        return self._before if self._before is not None and _is_mistyped(last) else last
+
+    def after_cell(self, *_: Any) -> None:
+        """Keep the error of the cell that has run, unless it is a mistyped magic's."""
+        last = getattr(sys, "last_value", None)
+        if not _is_mistyped(last):
+            self._before = last
+
+    def forget(self) -> None:
+        """Keep none."""
+        self._before = None
+
+
+def _is_mistyped(error: BaseException | None) -> bool:
+    return isinstance(error, UsageError) and getattr(error, "diagnosis", None) is None

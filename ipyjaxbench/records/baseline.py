@@ -1,0 +1,98 @@
+"""What ``--against`` names: a measurement of this session, or one of the history."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.host import Clock
+from ipyjaxbench.records.entry import HistoryEntry
+from ipyjaxbench.records.environment import Environment
+from ipyjaxbench.records.store import read_store
+from ipyjaxbench.timing import Against, Measurement, TimeOptions
+from ipyjaxbench.timing import summarize_samples as summarize
+from ipyjaxbench.validation import NEWEST_OR_FASTEST
+
+_MAX_NAMES = 8  # that an error lists
+#: Verdicts on figures that another one can be held against.
+_SOUND = ("QUIET", "OK", "NOISY", "FEW")
+#: What a clock measures, and the option that asks for it.
+_CLOCKS = {
+    "elapsed": "elapsed time (without -t and -c)",
+    "calendar": "calendar time (-t)",
+    "cpu": "CPU time (-c)",
+}
+#: A measurement of this session, or those of the history that may be meant, the newest first.
+Candidates = Measurement | tuple[HistoryEntry, ...]
+
+
+def find_baseline(options: TimeOptions, code: str, kept: dict[str, Measurement]) -> Candidates:
+    """Return what ``--against`` may mean, before anything is measured.
+
+    Args:
+        options: of the magic.
+        code: that is to be measured.
+        kept: measurements of this session by name.
+
+    Raises:
+        OptionError: nothing was kept under that name.
+    """
+    name = options.against
+    if name is None:
+        return ()
+    if name in kept and kept[name].clock == options.clock:
+        return kept[name]
+    entries = read_store().entries
+    found = _candidates(entries, options, code)
+    if found or name in NEWEST_OR_FASTEST:
+        return found
+    clocks = {e.clock for e in entries if e.label == name}
+    clocks |= {kept[name].clock} if name in kept else set()
+    if others := sorted((clocks & _CLOCKS.keys()) - {options.clock}):
+        there = " and ".join(_CLOCKS[clock] for clock in others)
+        here = _CLOCKS[options.clock]
+        raise OptionError(f"--against {name}: that is {there}, this {here}: measure both alike")
+    raise OptionError(_unknown(name, [*kept, *(e.label for e in entries if e.label)]))
+
+
+def _candidates(
+    entries: Sequence[HistoryEntry], options: TimeOptions, code: str
+) -> tuple[HistoryEntry, ...]:
+    """Return the newest entry of a name, or all of the same code that have a figure."""
+    comparable = [e for e in entries if e.clock == options.clock and not e.at]
+    if options.against not in NEWEST_OR_FASTEST:
+        return tuple(e for e in comparable if e.label == options.against)[:1]
+    label = options.name
+    same = (e for e in comparable if (e.label == label if label else e.code == code))
+    return tuple(e for e in same if e.figure.verdict in _SOUND)
+
+
+def choose_baseline(m: Measurement, name: str, base: Candidates, revision: str) -> Against:
+    """Return the measurement that is meant, and what is not the same now.
+
+    Args:
+        m: the new measurement; the last or the best run is one of the same data.
+        name: as typed.
+        base: what it may mean.
+        revision: of the code in Git.
+    """
+    here = Environment.here(m, revision)
+    if isinstance(base, Measurement):
+        before = Environment.here(base, revision)
+        return Against(name, summarize(base), None, before.differences(here))
+    if name in NEWEST_OR_FASTEST:
+        base = tuple(e for e in base if e.environment.data == here.data)
+    if not base:
+        return Against(name)
+    entry = min(base, key=lambda e: e.median) if name == "best" else base[0]
+    age = max(Clock.calendar().now() * 1e-9 - entry.when, 0.0)
+    return Against(name, entry.figure, age, entry.environment.differences(here))
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    names = list(dict.fromkeys(known))
+    if not names:
+        return f"--against {name}: nothing was kept under a name yet; type %fwtime --name {name}"
+    near = difflib.get_close_matches(name, names, 1, 0.6)
+    hint = f"did you mean {near[0]}? " if near else ""
+    shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+    return f"--against {name}: {hint}names are {shown}; last and best are of the same code"
