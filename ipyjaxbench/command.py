@@ -82,17 +82,11 @@ class Command(Generic[T]):
     def split(
         self, line: str, configured: Mapping[str, object] = _NOTHING
     ) -> tuple[T, ShownOptions, str]:
-        """Take the leading options off a line.
+        """Return the magic's own options, those of all magics, and the rest as it was typed.
 
         Args:
             line: all that follows the magic's name.
             configured: values by keyword, for what is not typed.
-
-        Returns:
-            Its own options, those of all magics, and the rest with every byte as it was typed.
-
-        Raises:
-            OptionError: an option is unknown, lacks its value, or its value breaks a rule.
 
         Example:
             >>> from ipyjaxbench.jupyter.commands import TIME
@@ -130,15 +124,11 @@ class Command(Generic[T]):
         rest = " ".join([*words, line[position:].strip()]).strip()
         self._refuse_value(last, rest)
         shown = {row.field: values.pop(row.field) for row in _SHOWN if row.field in values}
-        return self._made({**configured, **values}), ShownOptions(**shown), rest
+        return self._make({**configured, **values}), ShownOptions(**shown), rest
 
     def help(self, configured: Mapping[str, object] = _NOTHING) -> str:
-        """Return what `%fwtime?` shows: purpose, usage, options, examples, the Python call.
-
-        Args:
-            configured: values by keyword, for what is not typed.
-        """
-        untyped = vars(self._made(configured))
+        """Return what `%fwtime?` shows: purpose, usage, options, examples, the Python call."""
+        untyped = vars(self._make(configured))
         usage = "\n       ".join(self.usage)
         rows = "\n".join(line for row in self.rows for line in _help_of(row, untyped))
         return f"{self.purpose}\n\nusage: {usage}\n\noptions:\n{rows}\n\n{self.examples}"
@@ -154,17 +144,7 @@ class Command(Generic[T]):
         return {flag: row for row in self.rows for flag in row.flags}
 
     def options_in(self, word: str) -> list[tuple[str, str | None]]:
-        """Return the options that a word stands for, each with its value where the word has it.
-
-        Args:
-            word: such as ``-n``, ``-n10``, ``--number=10`` or ``-qon10``.
-
-        Returns:
-            Flags with values; nothing where the word is code.
-
-        Raises:
-            OptionError: there is no such option, or it takes no value.
-        """
+        """Return flags and values in a word such as ``-n10`` or ``-qon10``; none in code."""
         rows = self.rows_by_flag
         name, equals, value = word.partition("=")
         if name in rows:
@@ -186,7 +166,7 @@ class Command(Generic[T]):
         return flags
 
     def _unknown(self, name: str) -> OptionError:
-        """Return the error of an option that there is not."""
+        """Return the error for an option that does not exist."""
         import difflib
 
         near = difflib.get_close_matches(name, self.rows_by_flag, 1, 0.7)
@@ -196,7 +176,7 @@ class Command(Generic[T]):
         return OptionError(f"unknown option {name}; {hint}")
 
     def _refuse_value(self, last: Sequence[tuple[str, str | None]], rest: str) -> None:
-        """``--device gpu f(x)``: a word that makes no code of the rest was meant for the option."""
+        """Refuse ``--device gpu f(x)``: a word that leaves no code is meant as value."""
         takes_words = self.several or not self.takes_code
         if takes_words or not last or self.rows_by_flag[last[-1][0]].takes_value:
             return
@@ -214,7 +194,7 @@ class Command(Generic[T]):
             position = match.end()
         return words, position
 
-    def _made(self, values: Mapping[str, Any]) -> T:
+    def _make(self, values: Mapping[str, Any]) -> T:
         """Return its own options; values for fields that they do not have are left out."""
         own = {field.name for field in fields(self.options)}  # type: ignore[arg-type]
         return self.options(**{name: value for name, value in values.items() if name in own})

@@ -51,11 +51,7 @@ class Option(NamedTuple):
         return callable(self.value) or bool(self.choices)
 
     def read(self, flag: str, text: str) -> object:
-        """Return the value of a text that was typed behind one of its flags.
-
-        Raises:
-            OptionError: the text breaks its rule.
-        """
+        """Return the value of a text that was typed behind one of its flags."""
         return checked(flag, text, self.value) if callable(self.value) else text
 
 
@@ -93,11 +89,7 @@ def options_of(kind: type) -> tuple[Option, ...]:
 
 
 def check_numbers(chosen: object) -> None:
-    """Refuse numbers that break the rule of their option, from Python as from a magic.
-
-    Raises:
-        OptionError: one does.
-    """
+    """Refuse numbers that break the rule of their option, from Python as from a magic."""
     for row in options_of(type(chosen)):
         value = getattr(chosen, row.field)
         if row.takes_value and isinstance(value, int | float):

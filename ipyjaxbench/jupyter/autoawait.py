@@ -28,22 +28,13 @@ _FUNCTIONS = (
 
 
 class Awaiter:
-    """A step of IPython's that changes what was typed.
-
-    Args:
-        shell: whose input it changes.
-        is_ours: whether a registered magic is one of this package.
-    """
+    """A step of IPython's that changes what was typed: it awaits the magics that are ours."""
 
     def __init__(self, shell: InteractiveShell, is_ours: Callable[[object], bool]) -> None:
         self._shell, self._is_ours = shell, is_ours
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """Return the lines of a cell, with our magics awaited where that is needed.
-
-        Args:
-            lines: as IPython's other steps have changed them.
-        """
+        """Return the lines of a cell, with our magics awaited where that is needed."""
         if not self._shell.autoawait or not any(map(_KEYWORD.search, lines)) or not _may_await():
             return lines
         text = "".join(lines)
@@ -61,7 +52,7 @@ class Awaiter:
         return [line.decode() for line in changed]
 
     def _to_await(self, nodes: list[Any], *, here: bool = True) -> Iterator[ast.Call]:
-        """Find calls of our magics with code that awaits, where Python lets one await."""
+        """Yield calls of our magics with code that awaits, where Python lets one await."""
         for node in nodes:
             if isinstance(node, ast.Await):
                 inner: list[Any] = [*ast.iter_child_nodes(node.value)]
@@ -76,7 +67,7 @@ class Awaiter:
     def _awaits(self, call: ast.Call) -> bool:
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in ENTRY:
             return False
-        constants = [each.value for each in call.args if isinstance(each, ast.Constant)]
+        constants = [arg.value for arg in call.args if isinstance(arg, ast.Constant)]
         typed = [value for value in constants if isinstance(value, str)]
         if len(typed) != len(call.args) or len(typed) not in (2, 3):
             return False
@@ -99,14 +90,7 @@ class Awaiter:
 def code_awaits(
     shell: InteractiveShell, command: Command[Any], code: str, cell: str | None = None
 ) -> bool:
-    """Return whether the code that a magic is given awaits at its top level.
-
-    Args:
-        shell: into which it was typed.
-        command: what the magic takes.
-        code: what stands behind the options.
-        cell: what stands below; None where the magic is a line.
-    """
+    """Return whether the code of a magic, behind its options or below, awaits at its top level."""
     from ipyjaxbench.usercode import awaits
 
     has_code = command.takes_code or cell is not None

@@ -187,7 +187,7 @@ from Python:
 """,
 )
 
-_ALL: tuple[Command[Any], ...] = (TIME, COMPARE, GRAPH, FXGRAPH, TFGRAPH, EXPLAIN, TRACE, DEVICES,
-                                  HISTORY, ABOUT)  # fmt: skip
 #: By the names of their magics.
-COMMANDS = {command.name: command for command in _ALL}
+COMMANDS: dict[str, Command[Any]] = {
+    value.name: value for value in [*globals().values()] if isinstance(value, Command)
+}

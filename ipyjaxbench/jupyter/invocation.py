@@ -75,11 +75,7 @@ class Invocation(Generic[Options]):
         cell: str | None,
         local_ns: Namespace | None,
     ) -> "Invocation[Options]":
-        """Return the use of a magic that is being called now; its line is all behind its name.
-
-        Raises:
-            UsageError: an option breaks a rule.
-        """
+        """Return the use of a magic that is being called now; its line is all behind its name."""
         __tracebackhide__ = True
         with one_line_errors():
             split = command.split(line, session.settings.chosen())
@@ -103,11 +99,7 @@ class Invocation(Generic[Options]):
 
     @property
     def body(self) -> str:
-        """The code: what stands below the options, or behind them.
-
-        Raises:
-            SnippetError: it stands in both places.
-        """
+        """The code: what stands below the options, or behind them, but not in both places."""
         if self.cell is None:
             return self.code
         if self.code:
@@ -120,14 +112,7 @@ class Invocation(Generic[Options]):
         return Screen(self.shell, active=self.session.settings.progress and self.is_shown())
 
     def run(self, work: Callable[["Invocation[Options]"], T]) -> Any:
-        """Do what the magic is there for, with code that may await.
-
-        Args:
-            work: does it.
-
-        Returns:
-            What it returns; a coroutine of that where the magic is awaited.
-        """
+        """Do the magic's work, whose code may await; return a coroutine where it is awaited."""
         __tracebackhide__ = True
         if self.is_awaited:
             return run_in_loop(self._run, work)
@@ -155,14 +140,10 @@ class Invocation(Generic[Options]):
     def present(
         self, result: R, raised: BaseException | None = None, *, as_json: bool = False
     ) -> R | None:
-        """Show a result, keep it under the name that was asked for, and return it where it is used.
+        """Show a result, save it under the name that was asked for, and return it where it is used.
 
-        What ended the work early is raised after that, so that a notebook stops there.
-
-        Args:
-            result: of the magic.
-            raised: what ended the work: an error of the user's code, or the user.
-            as_json: show the record in place of the report.
+        What ended the work early, an error of the user's code or the user, is raised after that, so
+        that a notebook stops there.
         """
         __tracebackhide__ = True
         if self.is_shown(raised):

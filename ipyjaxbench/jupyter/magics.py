@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -25,9 +24,10 @@ if TYPE_CHECKING:
 
 #: Magic -> the module that does what it is there for, where that has another name.
 _MODULES = {"fxgraph": "jaxpr", "tfgraph": "jaxpr", "explain": "jaxpr", "ipyjaxbench": "about"}
+_WITHOUT_CELL = ("explain", "fwhistory", "ipyjaxbench")
 
 
-def _magic(name: str, kind: Callable[..., Any]) -> Any:
+def _magic(name: str) -> Any:
     def magic(
         self: FrameworkMagics,
         line: str,
@@ -44,27 +44,15 @@ def _magic(name: str, kind: Callable[..., Any]) -> Any:
         return invocation.run(getattr(module, name))
 
     magic.__name__, magic.__doc__ = name, PURPOSES[name]
+    kind = line_magic if name in _WITHOUT_CELL else line_cell_magic
     return no_var_expand(needs_local_scope(kind(magic)))
 
 
 @magics_class
 class FrameworkMagics(Magics):
-    """All magics.
+    """All magics."""
 
-    Args:
-        session: what they share.
-    """
-
-    fwtime = _magic("fwtime", line_cell_magic)
-    fwcompare = _magic("fwcompare", line_cell_magic)
-    jaxpr = _magic("jaxpr", line_cell_magic)
-    fxgraph = _magic("fxgraph", line_cell_magic)
-    tfgraph = _magic("tfgraph", line_cell_magic)
-    trace_cached = _magic("trace_cached", line_cell_magic)
-    fwdevices = _magic("fwdevices", line_cell_magic)
-    explain = _magic("explain", line_magic)
-    fwhistory = _magic("fwhistory", line_magic)
-    ipyjaxbench = _magic("ipyjaxbench", line_magic)
+    vars().update({name: _magic(name) for name in PURPOSES})
 
     def __init__(self, session: Session) -> None:
         super().__init__(session.shell)

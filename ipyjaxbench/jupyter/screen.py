@@ -15,7 +15,7 @@ from IPython.display import display
 
 from ipyjaxbench import units
 from ipyjaxbench.host import Clock
-from ipyjaxbench.reports import spelled
+from ipyjaxbench.reports import to_printable
 from ipyjaxbench.usercode import Muted, StandIn
 
 _SILENT_NS = 1_000_000_000
@@ -27,7 +27,7 @@ _FIRST_WAIT_SECONDS, _NEXT_WAIT_SECONDS = 2.0, 1.0  # where the work reports not
 def show(shown: object, **how: Any) -> None:
     """Display a result, or forms of one with ``raw=True``; a shell that cannot gets its text."""
     if isinstance(shown, dict):
-        shown = {**shown, "text/plain": spelled(shown["text/plain"])}
+        shown = {**shown, "text/plain": to_printable(shown["text/plain"])}
     try:
         display(shown, **how)
     # Whatever a shell without a display raises, what was measured is not lost.

@@ -23,4 +23,4 @@ from ipyjaxbench.reports.blocks import (
 )
 from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
 from ipyjaxbench.reports.result import MIME, Reported, Result, report
-from ipyjaxbench.reports.text import spelled
+from ipyjaxbench.reports.text import to_printable

@@ -27,7 +27,7 @@ _LEAST = 2.0  # times as high as the lower end
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 
 
-def letters(series: Sequence[Series]) -> list[str]:
+def _choose_letters(series: Sequence[Series]) -> list[str]:
     """Return a sign for each line: the first letter of its name that no other has taken."""
     taken: list[str] = []
     for each in series:
@@ -44,7 +44,7 @@ def draw(console: "Console", chart: Chart, say: Callable[[str], str]) -> None:
     across, up = _scales(chart)
     columns = console.width - _BESIDE
     grid = [[" "] * columns for _ in range(_LINES)]
-    signs = letters(chart.series)
+    signs = _choose_letters(chart.series)
     for sign, each in zip(signs, chart.series, strict=True):
         for x, y, *_ in each.points:
             column = round(across(x) * (columns - 1))
@@ -64,8 +64,8 @@ def draw(console: "Console", chart: Chart, say: Callable[[str], str]) -> None:
     console.print(Text(say(f"{'':>10}   {chart.up} over {chart.across}: {named}{also}")))
 
 
-def picture(chart: Chart) -> str:
-    """The address of an image that holds itself; it has no words, since those need a theme."""
+def draw_image(chart: Chart) -> str:
+    """Return an image as an address that holds it; it has no words, since those need a theme."""
     across, up = _scales(chart)
     least, most = _heights(chart)
 
@@ -83,7 +83,7 @@ def picture(chart: Chart) -> str:
         f'<rect x="{_EDGE}" y="{_EDGE}" width="{_WIDE}" height="{_HIGH}" fill="none"'
         ' stroke="#888888" stroke-opacity="0.5"/>'
     )
-    return _image(_WIDE + 2 * _EDGE, _HIGH + 2 * _EDGE, [frame, *parts])
+    return encode_svg(_WIDE + 2 * _EDGE, _HIGH + 2 * _EDGE, [frame, *parts])
 
 
 def legend(chart: Chart) -> list[tuple[str, str, str]]:
@@ -92,7 +92,7 @@ def legend(chart: Chart) -> list[tuple[str, str, str]]:
     return [(_sample(number), _shape(number), each.label) for number, each in order]
 
 
-def scales(chart: Chart) -> str:
+def describe_scales(chart: Chart) -> str:
     """Return where both scales begin and end, in words."""
     first, last = _across(chart)
     low, high = (units.duration(height, 2) for height in _heights(chart))
@@ -106,12 +106,13 @@ def scales(chart: Chart) -> str:
 def _sample(number: int) -> str:
     middle = (_SAMPLE / 2, _EDGE)
     line = _line([(0, _EDGE), (_SAMPLE, _EDGE)], number)
-    return _image(_SAMPLE, 2 * _EDGE, [line, _mark(middle, number)])
+    return encode_svg(_SAMPLE, 2 * _EDGE, [line, _mark(middle, number)])
 
 
-def _image(wide: int, high: int, parts: Sequence[str]) -> str:
+def encode_svg(wide: int, high: int, parts: Sequence[str], style: str = "") -> str:
+    """Return a drawing as an address that holds it."""
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"{style}>'
         f"{''.join(parts)}</svg>"
     )
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
@@ -141,7 +142,7 @@ def _colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def described(chart: Chart) -> str:
+def describe(chart: Chart) -> str:
     """Return the picture in words, for those who do not see it."""
     scales = "both logarithmic" if chart.ends is None else f"from {' to '.join(chart.ends)}"
     lines = (

@@ -4,7 +4,6 @@ No script, no style sheet, no colour for text: muted parts by opacity, literal m
 the rest. What JupyterLab's sanitiser drops is not used.
 """
 
-import base64
 import math
 import re
 from collections.abc import Sequence
@@ -33,24 +32,16 @@ _LONG_WORD = re.compile(r"\S{24}(?=\S)")
 
 
 def render(report: Report) -> str:
-    """Return the report as one self-contained element.
-
-    Args:
-        report: what to show.
-
-    Returns:
-        HTML with all text escaped.
-    """
+    """Return the report as one self-contained element, with all text escaped."""
     blocks = [(type(block).__name__, block) for block in report.blocks]
     return _template().render(
         blocks=blocks,
         open_notes=_OPEN_NOTES,
-        picture=_picture,
-        longest=_longest,
-        chart=chart.picture,
-        described=chart.described,
+        picture=_draw_bars,
+        chart=chart.draw_image,
+        described=chart.describe,
         legend=chart.legend,
-        scales=chart.scales,
+        scales=chart.describe_scales,
         pieces=highlight.pieces,
         styles=_STYLES,
         tint=_tint,
@@ -59,37 +50,29 @@ def render(report: Report) -> str:
 
 
 def _breakable(text: str) -> "Markup":
-    """With places at which a long word may be broken: elsewhere a table would leave the page."""
+    """Return text with places to break long words, lest a table leaves the page."""
     from markupsafe import Markup
 
-    starts = [0, *(found.end() for found in _LONG_WORD.finditer(text)), len(text)]
+    starts = [0, *(word.end() for word in _LONG_WORD.finditer(text)), len(text)]
     parts = (text[start:end] for start, end in pairwise(starts))
     return Markup("<wbr>").join(parts)
 
 
 def _tint(grid: Grid, cell: str) -> str:
     """Return the same colour for the same devices, which reads in light and dark."""
-    known = list(dict.fromkeys(each for row in grid.rows for each in row[1:]))
+    known = list(dict.fromkeys(cell for row in grid.rows for cell in row[1:]))
     return f"{_TINTS[known.index(cell) % len(_TINTS)]}55"
 
 
-def _longest(rows: Sequence[tuple[str, float, str]]) -> float:
-    return max(length for _, length, _ in rows) or 1.0
-
-
-def _picture(counts: Sequence[int]) -> str:
-    """Bars as an image inside the page: what an untrusted notebook keeps of a drawing."""
-    top, wide = max(counts), len(counts) * _BAR
-    bars = "".join(
+def _draw_bars(counts: Sequence[int]) -> str:
+    """Return bars as an image inside the page: what an untrusted notebook keeps of a drawing."""
+    top = max(counts)
+    bars = [
         f'<rect x="{i * _BAR}" y="{_HIGH - height}" width="{_BAR - 1}" height="{height}"/>'
         for i, n in enumerate(counts)
         if (height := math.ceil(_HIGH * n / top))
-    )
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{_HIGH}" fill="#888888">'
-        f"{bars}</svg>"
-    )
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    ]
+    return chart.encode_svg(len(counts) * _BAR, _HIGH, bars, ' fill="#888888"')
 
 
 @cache

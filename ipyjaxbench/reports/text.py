@@ -44,20 +44,12 @@ _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13})
 
 
 def render(report: Report, *, coloured: bool = False) -> str:
-    """Return the report as lines; ASCII only where standard output cannot show more.
-
-    Args:
-        report: what to show.
-        coloured: whether programs are highlighted, for a terminal.
-
-    Returns:
-        Text without a final newline.
-    """
+    """Return the report as lines; ASCII only where standard output cannot show more."""
     text = _lines(report, str, coloured=coloured)
     return text if _can_be_shown(text) else _lines(report, units.plain, coloured=coloured)
 
 
-def spelled(line: str) -> str:
+def to_printable(line: str) -> str:
     """Return a line as standard output can show it: ASCII where it cannot show more."""
     return line if _can_be_shown(line) else units.plain(line)
 
@@ -165,7 +157,7 @@ def _rows_of(note: Note) -> list[tuple[str, str]]:
 
 
 def _label_width(report: Report) -> int:
-    """Columns of the left side, the same for all blocks; a long title gets a line of its own."""
+    """Return the columns of the left side; a longer title gets a line of its own."""
     from rich.cells import cell_len
 
     apart = any(isinstance(b, Calls | Code) for b in report.blocks)  # there is no one column

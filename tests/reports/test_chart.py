@@ -13,10 +13,10 @@ OVER_TIME = Chart(
 
 
 def test_a_scale_of_time_is_even() -> None:
-    svg = base64.b64decode(chart.picture(OVER_TIME).partition(",")[2]).decode()
+    svg = base64.b64decode(chart.draw_image(OVER_TIME).partition(",")[2]).decode()
     first, middle, last = (float(x) for x in re.findall(r"translate\(([\d.]+) ", svg))
     assert middle - first == last - middle > 0
-    told = chart.scales(OVER_TIME)
+    told = chart.describe_scales(OVER_TIME)
     assert told.startswith("to the right time from May 01 10:00 to May 21 10:00, upwards time of a")
     assert told.endswith("; upwards logarithmic")
 
@@ -30,7 +30,7 @@ def test_each_line_has_a_sample_with_its_name_the_highest_end_first() -> None:
 
 
 def test_it_is_told_in_words() -> None:
-    words = chart.described(OVER_TIME)
+    words = chart.describe(OVER_TIME)
     assert words.startswith("time of a call over time, from May 01 10:00 to May 21 10:00: f: ")
     assert words.endswith("0.001 s, 0.002 s, 0.001 s")
     assert f'alt="{words}"' in html.render(Report((OVER_TIME,)))
@@ -45,4 +45,4 @@ def test_it_is_drawn_with_letters_between_its_ends() -> None:
 def test_one_moment_alone_is_drawn() -> None:
     once = Chart("time", "time of a call", (Series("f", POINTS[:1] * 2),), ("now", "now"))
     assert "now" in text.render(Report((once,)))
-    assert chart.picture(once)
+    assert chart.draw_image(once)
