@@ -16,6 +16,7 @@ from ipyjaxbench.graphs.components import (
     Live,
     Load,
     Node,
+    Uncounted,
     Value,
     by_line,
     by_name,

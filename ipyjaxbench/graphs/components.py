@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ipyjaxbench.reports import Note
 
@@ -91,6 +92,23 @@ def by_name(steps: Iterable[tuple[str, float]]) -> tuple[Count, ...]:
 def line_of(file: str, number: int) -> str:
     """Return the text of a line of the user's code."""
     return linecache.getline(file, number).strip()
+
+
+@dataclass(frozen=True)
+class Uncounted:
+    """What the floating-point operations of a program leave out, or only estimate.
+
+    Attributes:
+        reason: what kind of thing it is; "others" stands for all but products.
+        name: of the operation or branch, such as "sort".
+        turns: of a loop that were counted.
+    """
+
+    reason: Literal[
+        "operation", "shape", "function", "products", "others", "turns", "most turns", "branch"
+    ]
+    name: str = ""
+    turns: int = 1
 
 
 @dataclass(frozen=True)

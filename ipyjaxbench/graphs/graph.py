@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.graphs.components import Break, Compiled, Count, Estimate, Live, Value
+from ipyjaxbench.graphs.components import Break, Compiled, Count, Estimate, Live, Uncounted, Value
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Note, Result
 
@@ -43,7 +43,7 @@ class Graph(Result):
         constants: arrays that are part of the program, the largest first.
         operations: how many there are, those of inner programs among them.
         flops: floating-point operations, with every turn of each `scan`.
-        uncounted: what could not be counted, in words.
+        uncounted: what could not be counted; old records hold sentences.
         stats: how often each primitive is computed, the costliest first.
         lines: how much each line of code computes, in their order.
         static_argnames: arguments on whose values the program depends.
@@ -72,7 +72,7 @@ class Graph(Result):
     constants: tuple[Value, ...]
     operations: NonNegativeInt
     flops: NonNegativeFloat
-    uncounted: tuple[str, ...]
+    uncounted: tuple[Uncounted | str, ...]
     stats: tuple[Count, ...]
     lines: tuple[Count, ...]
     seconds: NonNegativeFloat

@@ -21,6 +21,17 @@ _MOST_NAMED = 6  # inputs that are named one by one
 _PRINTED = 10  # lines
 _LARGE = 2**20  # bytes of a constant that is worth a line
 _LONG = 100  # operations above which the text is folded, and tables say what it leaves out
+#: By the reason of an `Uncounted`.
+_UNCOUNTED = {
+    "operation": "{0.name} is not counted",
+    "shape": "{0.name}, of a shape that is not known, is not counted",
+    "function": "what {0.name} calls is not shown by this version, and not counted",
+    "products": "not counted: {0.name}",
+    "others": "products and convolutions alone: PyTorch counts no others",
+    "turns": "the turns of a while loop are not known: one was counted",
+    "most turns": "a while loop was counted with the most turns that it may take, {0.turns:,}",
+    "branch": "one branch of {0.name} was counted, the costliest",
+}
 _PARTS_WIDTH = 20  # columns for the primitives of a line
 
 
@@ -44,8 +55,8 @@ def _rows(g: Graph) -> Iterator[tuple[str, str]]:
     yield from _estimate_rows(g.estimates)
     yield "where", f"{_several(g.inputs)} → {_several(g.outputs)}"
     yield from _argument_rows(g)
-    for words in g.uncounted:
-        yield "counted", words
+    for each in g.uncounted:
+        yield "counted", each if isinstance(each, str) else _UNCOUNTED[each.reason].format(each)
     if g.compiled:
         yield "compiled", _compiled(g.compiled, captures=bool(g.constants))
         if not g.estimates:  # else what is exchanged here stands beside what chips exchange

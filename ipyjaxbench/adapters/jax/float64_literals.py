@@ -16,10 +16,6 @@ _SAME_TYPE = {"T", "reshape", "copy", "transpose", "ravel", "flatten", "squeeze"
 def makes_doubles(node: ast.expr, is_numpys: Callable[[ast.expr], bool]) -> bool:
     """Whether an expression gives an array of several doubles.
 
-    Args:
-        node: the expression.
-        is_numpys: whether what an expression begins with is NumPy's.
-
     Example:
         >>> makes_doubles(ast.parse("np.ones(3)", mode="eval").body, lambda node: True)
         True
@@ -50,7 +46,7 @@ def _is_made(name: str, node: ast.Call) -> bool:
 
 
 def _several(sizes: list[ast.expr]) -> bool:
-    """More than two numbers, so far as it is written out; one or two are a rate or a scale."""
+    """Whether there are more than two numbers, as far as is written; two are a rate or scale."""
     try:
         known = [ast.literal_eval(each) for each in sizes]
         lengths = [n for each in known for n in (each if type(each) is tuple else [each])]

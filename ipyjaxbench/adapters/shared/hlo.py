@@ -11,13 +11,7 @@ _PLACE = re.compile(rf" ?\bloc\({_IN_BRACKETS}\)")
 
 
 def readable(text: str) -> str:
-    """The text without places in files, and without empty lines.
-
-    Args:
-        text: of StableHLO, or of HLO before or after it was optimised.
-
-    Returns:
-        What it computes, and nothing of this machine.
+    """Remove places in files and empty lines from the text of StableHLO or HLO.
 
     Example:
         >>> readable('%0 = stablehlo.add %a, %b : tensor<f32> loc("/home/me/a.py":3:4)')

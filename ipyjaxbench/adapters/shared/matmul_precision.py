@@ -19,14 +19,14 @@ class Product(NamedTuple):
 
 @cache
 def example() -> Product:
-    """Numbers without pattern, without touching any random state."""
+    """Return numbers without pattern, without touching any random state."""
     numbers = np.sin(np.arange(2.0 * _SIZE * _SIZE) ** 2).astype(np.float32)
     left, right = numbers.reshape(2, _SIZE, _SIZE)
     return Product(left, right, left.astype(np.float64) @ right.astype(np.float64))
 
 
 def lost(product: Any) -> float | None:
-    """The relative error of a product of the example; None where no bits were lost.
+    """Return the relative error of a product of the example; None where no bits were lost.
 
     A product that is not finite, or of another shape, tells nothing.
     """

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ipyjaxbench.adapters.jax.graphs.collectives import found_in
+from ipyjaxbench.adapters.jax.graphs.collectives import collectives_in
 from ipyjaxbench.graphs.components import Collective
 
 SUM = "f32[4096,4096]{1,0:T(8,128)}"
@@ -30,7 +30,7 @@ SUM = "f32[4096,4096]{1,0:T(8,128)}"
 def test_each_kind_has_the_bytes_that_it_gives(
     hlo: str, expected: list[tuple[str, int, int]]
 ) -> None:
-    assert found_in(hlo) == tuple(Collective(*each) for each in expected)
+    assert collectives_in(hlo) == tuple(Collective(*each) for each in expected)
 
 
 def test_one_that_runs_beside_others_counts_once_without_what_went_in() -> None:
@@ -40,7 +40,7 @@ def test_one_that_runs_beside_others_counts_once_without_what_went_in() -> None:
   %gs = (f32[256]{0}, f32[1024]{0}) all-gather-start(%b), channel_id=2
   %gd = f32[1024]{0} all-gather-done(%gs)
 """
-    assert found_in(hlo) == (
+    assert collectives_in(hlo) == (
         Collective("collective-permute", 1, 4 * 4096),
         Collective("all-gather", 1, 4 * 1024),
     )
@@ -49,7 +49,9 @@ def test_one_that_runs_beside_others_counts_once_without_what_went_in() -> None:
 def test_steps_of_one_collective_count_once() -> None:
     step = "  %g = f32[4,1,256]{2,1,0} all-gather(%p), channel_id=1, replica_groups={{0,1}}"
     other = step.replace("channel_id=1", "channel_id=2")
-    assert found_in(f"{step}\n{step}\n{step}\n{other}") == (Collective("all-gather", 2, 8192),)
+    assert collectives_in(f"{step}\n{step}\n{step}\n{other}") == (
+        Collective("all-gather", 2, 8192),
+    )
 
 
 def test_a_sum_of_which_each_device_keeps_a_piece_is_a_reduce_scatter() -> None:
@@ -63,7 +65,7 @@ ENTRY %main (x: f32[8]) -> f32[8] {
   ROOT %all-reduce.5 = f32[8]{0} all-reduce(%x), channel_id=3
 }
 """
-    assert found_in(hlo) == (
+    assert collectives_in(hlo) == (
         Collective("reduce-scatter", 1, 4 * 1024 * 256),
         Collective("all-reduce", 1, 32),
     )
@@ -73,12 +75,12 @@ def test_what_this_machine_s_devices_exchange_is_found() -> None:
     code = """
 import jax, jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
-from ipyjaxbench.adapters.jax.graphs.collectives import found_in
+from ipyjaxbench.adapters.jax.graphs.collectives import collectives_in
 mesh = Mesh(jax.devices(), ("d",))
 x = jax.ShapeDtypeStruct((64, 128), "float32", sharding=NamedSharding(mesh, P(None, "d")))
 w = jax.ShapeDtypeStruct((128, 32), "float32", sharding=NamedSharding(mesh, P("d")))
 text = jax.jit(jnp.dot).lower(x, w).compile().as_text()
-print([(c.name, c.times, c.nbytes) for c in found_in(text)])
+print([(c.name, c.times, c.nbytes) for c in collectives_in(text)])
 """
     environment = {
         **os.environ,

@@ -11,6 +11,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import Graph, OptionError, UntraceableError
+from ipyjaxbench.graphs.components import Uncounted
 from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.reports import html
@@ -115,10 +116,13 @@ def test_operations_are_counted_with_every_turn_of_a_loop(code: str, flops: int 
 
 def test_what_cannot_be_counted_is_told() -> None:
     found = graph("jax.lax.while_loop(lambda c: c < 3, lambda c: c + 1, 0)")
-    assert found.uncounted == ("the turns of a while loop are not known: one was counted",)
-    assert graph("jnp.sort(x)").uncounted == ("sort is not counted",)
+    assert found.uncounted == (Uncounted("turns"),)
+    found = graph("jnp.sort(x)")
+    assert found.uncounted == (Uncounted("operation", "sort"),)
+    assert "  sort is not counted\n" in str(found)
     found = graph("jax.lax.cond(x.sum() > 0, lambda: x @ w, lambda: x @ w + 1)")
-    assert found.uncounted == ("one branch of a cond was counted, the costliest",)
+    assert found.uncounted == (Uncounted("branch", "a cond"),)
+    assert "  one branch of a cond was counted, the costliest\n" in str(found)
 
 
 def test_inputs_have_the_names_of_arguments_and_paths() -> None:

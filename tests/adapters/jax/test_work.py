@@ -315,10 +315,10 @@ def test_a_program_too_large_to_be_counted_is_not_told() -> None:
 
     f = jax.jit(long)
     traced = f.trace(1.0)  # compiling it would take minutes
-    from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError
+    from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
 
     with pytest.raises(TooLargeError):
-        Tally(traced.jaxpr, finds_use=True)
+        usage_of(traced.jaxpr)
 
 
 def test_functions_that_are_not_compiled_here_are_not_told(x: Any) -> None:

@@ -14,6 +14,7 @@ import tensorflow as tf
 from ipyjaxbench import Graph
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.graphs.components import Uncounted
 from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.usercode.snippet import Source
@@ -114,10 +115,10 @@ def test_inner_functions_are_counted_and_shown() -> None:
     assert found.operations == 34
     assert {each.name: each.times for each in found.stats}["Relu"] == 1
     assert any(line.strip().startswith("inner(") for line in found.program.splitlines())
-    assert set(found.uncounted) == {
-        "one branch of an if was counted, the costliest",
-        "the turns of a while loop are not known: one was counted",
-    }
+    assert set(found.uncounted) == {Uncounted("branch", "an if"), Uncounted("turns")}
+    assert Graph.from_dict(found.to_dict()).uncounted == found.uncounted
+    assert "  one branch of an if was counted, the costliest\n" in str(found)
+    assert "  the turns of a while loop are not known: one was counted\n" in str(found)
 
 
 def test_work_is_told_by_line_of_the_users_code() -> None:
@@ -131,7 +132,8 @@ def test_work_is_told_by_line_of_the_users_code() -> None:
 def test_loops_of_known_length_are_counted_with_all_turns() -> None:
     found = graph("tf.map_fn(lambda row: row * 2.0, x)")
     assert {each.name: each.flops for each in found.stats}["Mul"] == 12
-    assert found.uncounted == ("a while loop was counted with the most turns that it may take, 3",)
+    assert found.uncounted == (Uncounted("most turns", turns=3),)
+    assert "a while loop was counted with the most turns that it may take, 3" in str(found)
 
 
 @pytest.mark.parametrize("code", ["x @ w", "tf.nn.softmax(x)", "tf.reduce_mean(x)"])

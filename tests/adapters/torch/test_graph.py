@@ -8,6 +8,7 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Graph, OptionError, SnippetError, UntraceableError
+from ipyjaxbench.graphs.components import Uncounted
 from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.reports import html
@@ -104,7 +105,7 @@ def test_products_and_convolutions_are_counted(
 ) -> None:
     found = graph(code, names)
     assert found.flops == flops
-    assert "products and convolutions alone" in found.uncounted[0]
+    assert found.uncounted == (Uncounted("others"),)
 
 
 def attention(q: Any, k: Any) -> Any:
@@ -174,7 +175,10 @@ def test_what_pytorchs_own_counter_leaves_out_is_counted(
 
 def test_products_that_are_not_counted_are_named(names: dict[str, Any]) -> None:
     names["bilinear"] = torch.nn.Bilinear(4, 4, 2)
-    assert graph("bilinear(x, x)", names).uncounted[1:] == ("not counted: aten._trilinear",)
+    found = graph("bilinear(x, x)", names)
+    assert found.uncounted == (Uncounted("others"), Uncounted("products", "aten._trilinear"))
+    assert "  products and convolutions alone: PyTorch counts no others\n" in str(found)
+    assert "  not counted: aten._trilinear\n" in str(found)
 
 
 def test_nothing_of_the_users_changes(names: dict[str, Any]) -> None:

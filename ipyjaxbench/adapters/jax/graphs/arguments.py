@@ -29,7 +29,7 @@ def is_leaf(value: Any) -> bool:
 
 
 def with_self(call: Call) -> Call:
-    """A method of a tree of arrays as a function of that tree: its arrays are inputs then."""
+    """Return a call of a method of a tree of arrays as one that takes that tree."""
     function = call.function
     if is_of(function, MethodType):
         owner, plain = function.__self__, function.__func__  # type: ignore[attr-defined]
@@ -54,7 +54,7 @@ def holds_itself(value: object, above: frozenset[int] = frozenset()) -> bool:
 
 
 def _items(value: Any) -> Iterable[Any]:
-    """What is in a container, by Python's own methods: those of others may do what they like."""
+    """Return what is in a container, by Python's own methods: those of others may do anything."""
     kind = next(each for each in _CONTAINERS if is_of(value, each))
     found: Iterable[Any] = dict.values(value) if kind is dict else kind.__iter__(value)
     return found
@@ -101,7 +101,7 @@ class Part:
         return bool(self._leaves) and not any(self._is_data)
 
     def fixed_leaves(self) -> tuple[str, ...]:
-        """Paths to what is no data in a tree that holds data; their number, if they are many."""
+        """Return the paths to what is no data beside data; their number, if they are many."""
         if self.no_data or not any(self._is_data):
             return ()
         paths = trees.leaves_with_paths(self._value)
@@ -113,7 +113,7 @@ class Part:
         return tuple(found) if len(found) <= _FEW else (f"{len(found)} parts of {self.name}",)
 
     def whole(self, data: Any) -> Any:
-        """The argument with traced leaves in place of data."""
+        """Return the argument with traced leaves in place of data."""
         traced = iter(trees.leaves(data))
         leaves = [
             next(traced) if is_data else leaf
@@ -122,6 +122,6 @@ class Part:
         return jax.tree.unflatten(self._tree, leaves)
 
     def leaves(self) -> Iterator[tuple[str, Any]]:
-        """Each leaf that is data, with the path to it."""
+        """Yield each leaf that is data, with the path to it."""
         for path, leaf in trees.leaves_with_paths(self.data):
             yield self.name + jax.tree_util.keystr(path), leaf

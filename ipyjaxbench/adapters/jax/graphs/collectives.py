@@ -24,18 +24,13 @@ _BITS = re.compile(r"\d+")
 _SCATTERS = "all-reduce-scatter"
 
 
-def found_in(hlo: str) -> tuple[Collective, ...]:
-    """Collectives of a program, those that move most first.
+def collectives_in(hlo: str) -> tuple[Collective, ...]:
+    """Return the collectives in an optimized program's text, those that move most first.
 
-    Args:
-        hlo: the text of an optimized program for several devices.
-
-    Returns:
-        How many of each kind it has, and the bytes that they give on each device; what stands in
-        a loop is counted once.
+    Bytes are those that each device gets; what stands in a loop is counted once.
 
     Example:
-        >>> found_in("  %r = f32[8,4]{1,0} all-reduce(%p), replica_groups={}")
+        >>> collectives_in("  %r = f32[8,4]{1,0} all-reduce(%p), replica_groups={}")
         (Collective(name='all-reduce', times=1, nbytes=128),)
     """
     times: Counter[str] = Counter()

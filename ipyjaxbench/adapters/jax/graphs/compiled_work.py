@@ -8,7 +8,8 @@ import jax
 
 from ipyjaxbench.adapters.jax.compile_events import Events, phases_of
 from ipyjaxbench.adapters.jax.graphs.program import constants_of
-from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError
+from ipyjaxbench.adapters.jax.graphs.tally import Tally
+from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
 from ipyjaxbench.device import BUSY, microbenchmarks
 from ipyjaxbench.frameworks import Work
 from ipyjaxbench.host import Clock, Meter
@@ -32,7 +33,7 @@ class Works:
     def of_call(
         self, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> Work | None:
-        """The work of one call, from the programs that earlier calls made; None if not told."""
+        """Return the work of a call from the programs that earlier calls made; None if unknown."""
         program = _known_program(function, args, kwargs)
         if program is None:
             return None
@@ -44,22 +45,23 @@ class Works:
         if len(devices) != 1 or not cost:  # a program without operations has bytes alone
             return None
         try:
-            tally = Tally(jaxpr, finds_use=True)
+            usage = usage_of(jaxpr)
         except TooLargeError:
             return None
+        tally = Tally(jaxpr)
         (device,) = devices
         return Work(
             flops=tally.certain,
-            written=tally.written,
-            unused=tally.unused,
-            constant=tally.constant,
+            written=usage.written,
+            unused=usage.unused,
+            constant=usage.constant,
             compiled=cost.get("flops", 0.0) + cost.get("transcendentals", 0.0),
             constant_bytes=sum(each.nbytes for each in constants_of(jaxpr)),
             peak=lambda: self._peak(device, tally.products),
         )
 
     def _peak(self, device: Any, products: Mapping[str, float]) -> float | None:
-        """FLOP/s of the fastest matrix product in any of the dtypes that matter; None if busy."""
+        """Return FLOP/s of the fastest product in any dtype that matters; None if it is busy."""
         least = 0.01 * sum(products.values())
         dtypes = {dtype for dtype, flops in products.items() if flops > least} or {"float32"}
         for dtype in dtypes:
@@ -69,7 +71,7 @@ class Works:
         return None if None in known else max(filter(None, known))
 
     def _measure(self, device: Any, dtype: str) -> None:
-        """What was measured while other programs had the CPUs is no peak of the host's."""
+        """Measure the peak of a dtype; while others have the CPUs it is no peak of the host's."""
         probe, key, meter = self._probe(device), (device, dtype), Meter(_CLOCK)
         with probe.usual():
             rate, _ = microbenchmarks.of_products(partial(probe.product, dtype), _CLOCK, _SECONDS)
@@ -81,7 +83,7 @@ class Works:
 def _known_program(
     function: Any, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[Any, Any] | None:
-    """The jaxpr and the executable that earlier calls made; None where asking would make them."""
+    """Return the jaxpr and executable of earlier calls; None where asking would make them."""
     with Events() as events, jax.transfer_guard("allow"):
         traced = function.trace(*args, **kwargs)
         lowered = traced.lower()

@@ -39,24 +39,24 @@ _OF_COMPLEX = {
 }
 
 
-def opened(jaxpr: Any) -> Any:
-    """A jaxpr without its constants."""
+def inner_jaxpr(jaxpr: Any) -> Any:
+    """Return a jaxpr without its constants."""
     return getattr(jaxpr, "jaxpr", jaxpr)
 
 
-def called(step: Any) -> Any | None:
-    """The program that an equation is a call of, with the same inputs; None where it is none."""
+def called_program(step: Any) -> Any | None:
+    """Return the program that an equation calls with the same inputs; None if it calls none."""
     if step.primitive.name not in _CALLS:
         return None
     for name in ("jaxpr", "call_jaxpr", "fun_jaxpr"):
         inner = step.params.get(name)
-        if inner is not None and len(opened(inner).invars) == len(step.invars):
+        if inner is not None and len(inner_jaxpr(inner).invars) == len(step.invars):
             return inner
     return None
 
 
 def operations_of(step: Any) -> float:
-    """Floating-point operations of one equation without inner programs."""
+    """Return the floating-point operations of an equation without inner programs."""
     name, params = step.primitive.name, step.params
     if name == "dot_general":
         ((left, _), _) = params["dimension_numbers"]
@@ -76,7 +76,7 @@ def operations_of(step: Any) -> float:
 
 
 def real_operations(step: Any) -> float:
-    """How many operations of real numbers one of an equation is, on average; 1 if it is real."""
+    """Return how many real operations one of an equation is, on average; 1 if it is real."""
     if (combiner := _combiner(step)) is not None:
         counted = [(operations_of(each), real_operations(each)) for each in _flat(combiner)]
         every = math.fsum(operations for operations, _ in counted)
@@ -94,13 +94,13 @@ def combines(step: Any) -> bool:
 
 
 def _combiner(step: Any) -> Any | None:
-    """The program with which an equation combines two numbers; None where it has none."""
+    """Return the program with which an equation combines two numbers; None where it has none."""
     found = step.params.get("update_jaxpr", step.params.get("jaxpr")) if combines(step) else None
-    return None if found is None else opened(found)
+    return None if found is None else inner_jaxpr(found)
 
 
 def _combinations(step: Any) -> float:
-    """How often an equation combines two numbers; 0 where that is not what it does."""
+    """Return how often an equation combines two numbers; 0 where it does something else."""
     name, params = step.primitive.name, step.params
     if not combines(step) or name == "scatter":  # that writes over what is there
         return 0.0
@@ -116,10 +116,10 @@ def _combinations(step: Any) -> float:
 
 
 def _flat(jaxpr: Any) -> Iterator[Any]:
-    """Equations of a program, with those of the functions that it calls in their place."""
+    """Yield the equations of a program, with those of called functions in their place."""
     for step in jaxpr.eqns:
-        inner = called(step)
-        yield from (step,) if inner is None else _flat(opened(inner))
+        inner = called_program(step)
+        yield from (step,) if inner is None else _flat(inner_jaxpr(inner))
 
 
 def _size(variable: Any) -> float:

@@ -28,14 +28,9 @@ _REMAT = ("checkpoint", "remat", "remat2")
 
 
 def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
-    """Look through a program.
+    """Yield a note for each thing that is worth knowing of a program.
 
-    Args:
-        traced: the program.
-        compiled: gives what XLA makes of it; only asked where arguments lie on several devices.
-
-    Yields:
-        A Note for each thing that is worth knowing.
+    What XLA makes of it is only asked for where arguments are on several devices.
     """
     everything = [*program.equations_of(traced.closed.jaxpr)]
     for value in program.constants_of(traced.closed):
@@ -60,15 +55,15 @@ def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
     if again:
         yield notes.recomputed(again)
     yield from _resharded(traced, compiled)
-    reused = lint_keys.reused(traced.closed)
+    reused = lint_keys.find_reuse(traced.closed)
     if reused is not None:
         yield notes.key_reused(reused)
 
 
 def _unrolled(jaxpr: Any) -> Iterator[Note]:
-    """Lines on which each primitive stands as often, and often."""
+    """Find lines on which each primitive stands as often, and often."""
     places: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
-    for equation, place in program.placed(jaxpr):
+    for equation, place in program.placed_equations(jaxpr):
         # A library's own loop, as one over the leaves of a tree, is not the user's to roll up.
         if place[1] and is_users_file(program.nearest_of(equation.source_info)[0]):
             places[place][equation.primitive.name] += 1
@@ -108,7 +103,7 @@ def _kind(variable: Any) -> tuple[object, object]:
 
 
 def _resharded(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
-    """Results that look like an argument and lie on devices in another way."""
+    """Find results that look like an argument and are on devices in another way."""
     cut = [
         (name, value)
         for name, value in zip(traced.names, traced.values, strict=True)
@@ -125,5 +120,5 @@ def _resharded(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
 
 
 def _spec(sharding: Any) -> str:
-    """How arrays are cut, in JAX's own words."""
+    """Return how arrays are cut, in JAX's own words."""
     return str(getattr(sharding, "spec", sharding)).replace("PartitionSpec", "P")

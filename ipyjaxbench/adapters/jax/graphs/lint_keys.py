@@ -1,7 +1,6 @@
 """Random keys that a program uses twice, without JAX's global switch for finding them."""
 
 import importlib
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,23 +13,17 @@ from ipyjaxbench.graphs import line_of
 _LEAVE_IT = ("random_fold_in", "random_unwrap", "random_clone")
 
 
-def reused(closed: Any) -> str | None:
-    """Where a key is used twice.
-
-    Args:
-        closed: the program.
-
-    Returns:
-        The reason in words; None where none is, as far as is known.
-    """
-    told = _by_rules_of_jax(closed)
-    if told is not None:
-        return next(_typed(closed.jaxpr), told)
-    return next(_raw(closed.jaxpr), None)
+def find_reuse(closed: Any) -> str | None:
+    """Return where a key is used twice, in words; None where none is, as far as is known."""
+    reason = _reason_of_jax(closed)
+    if reason is not None:
+        return next(filter(None, _reuses(closed.jaxpr, typed=True)), reason)
+    line = next(_reuses(closed.jaxpr, typed=False), None)
+    return None if line is None else line or "line not known"
 
 
-def _by_rules_of_jax(closed: Any) -> str | None:
-    """JAX's own rules, where this version has them in the place that is known."""
+def _reason_of_jax(closed: Any) -> str | None:
+    """Return what JAX's own rules say, where this version has them in the place that is known."""
     try:
         rules = importlib.import_module("jax.experimental.key_reuse._core")
         check, error = rules.check_key_reuse_jaxpr, rules.KeyReuseError
@@ -45,19 +38,25 @@ def _by_rules_of_jax(closed: Any) -> str | None:
     return None
 
 
-def _typed(jaxpr: Any) -> Iterator[str]:
-    """Lines on which a key is used for the second time; keys of a type of their own are seen."""
-    used: Counter[Any] = Counter()
+def _reuses(jaxpr: Any, *, typed: bool) -> Iterator[str]:
+    """Yield the line of each use of a key that was used before; empty where it is not known.
+
+    Keys have a type of their own, or are plain numbers of `jax.random.PRNGKey`, which each use
+    wraps anew.
+    """
+    wrapped = {e.outvars[0]: e.invars[0] for e in jaxpr.eqns if e.primitive.name == "random_wrap"}
+    used: set[Any] = set()
     for equation in jaxpr.eqns:
-        if equation.primitive.name in _LEAVE_IT:
-            continue
-        keys = [v for v in equation.invars if not hasattr(v, "val") and _is_key(v)]
-        used.update(keys)
-        if any(used[key] > 1 for key in keys) and (line := _line(equation)):
-            yield line
+        is_use = equation.primitive.name not in _LEAVE_IT
+        given = program.variables(equation.invars) if is_use else []
+        keys = [wrapped[v] for v in given if v in wrapped]
+        for key in filter(_is_key, given) if typed else program.variables(keys):
+            if key in used:
+                yield _line(equation)
+            used.add(key)
     for equation in jaxpr.eqns:
         for inner in program.programs_in(equation):
-            yield from _typed(inner)
+            yield from _reuses(inner, typed=typed)
 
 
 def _is_key(variable: Any) -> bool:
@@ -68,21 +67,3 @@ def _is_key(variable: Any) -> bool:
 def _line(equation: Any) -> str:
     place = program.place_of(equation.source_info)
     return f"line {place[1]}: {line_of(*place)}" if place[1] else ""
-
-
-def _raw(jaxpr: Any) -> Iterator[str]:
-    """Keys of `jax.random.PRNGKey` are plain numbers, which each use wraps anew."""
-    wrapped = {e.outvars[0]: e.invars[0] for e in jaxpr.eqns if e.primitive.name == "random_wrap"}
-    used: Counter[Any] = Counter()
-    for equation in jaxpr.eqns:
-        if equation.primitive.name in _LEAVE_IT:
-            continue
-        for variable in equation.invars:
-            source = wrapped.get(variable) if not hasattr(variable, "val") else None
-            if source is not None and not hasattr(source, "val"):
-                used[source] += 1
-                if used[source] == 2:
-                    yield _line(equation) or "line not known"
-    for equation in jaxpr.eqns:
-        for inner in program.programs_in(equation):
-            yield from _raw(inner)

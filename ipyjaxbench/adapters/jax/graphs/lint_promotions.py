@@ -4,7 +4,7 @@ import ast
 import functools
 import linecache
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -21,9 +21,9 @@ _TYPES = ("dtype", "preferred_element_type")
 
 
 def promotions(jaxpr: Any) -> Iterator[Note]:
-    """A note for each line on which an array is computed with as a wider one.
+    """Yield a note for each line on which an array is computed with as a wider one.
 
-    What a sum is collected in is not meant: JAX takes a wider dtype for that, and goes back.
+    Sums are left out: JAX collects them in a wider dtype, and goes back.
     """
     places: dict[Place, tuple[str, str, int]] = {}
     for equation, (file, line), given, new in _widened(jaxpr, None):
@@ -44,7 +44,7 @@ def _is_asked_for(statement: ast.AST | None, dtype: str) -> bool:
 
 
 def _statement(file: str, line: int) -> ast.AST | None:
-    """The smallest statement, or lambda, that a line is part of; None where its source is gone."""
+    """Return the smallest statement or lambda that holds a line; None without its source."""
     found: ast.AST | None = None
     for node in ast.walk(_tree("".join(linecache.getlines(file)))):
         if not isinstance(node, ast.stmt | ast.Lambda):
@@ -84,7 +84,7 @@ def _is_constant(node: ast.expr) -> bool:
 
 
 def _widened(jaxpr: Any, place: Place | None) -> Iterator[tuple[Any, Place, Any, Any]]:
-    """Equations that take an array as a wider one: where, its type, and the wider dtype."""
+    """Yield equations that take an array as a wider one: where, its type, and the wider dtype."""
     reduced = _only_reduced(jaxpr)
     for equation in jaxpr.eqns:
         given = [variable.aval for variable in equation.invars]
@@ -103,18 +103,14 @@ def _widened(jaxpr: Any, place: Place | None) -> Iterator[tuple[Any, Place, Any,
 
 
 def _only_reduced(jaxpr: Any) -> set[Any]:
-    """What is used by sums and the like alone."""
+    """Return what is used by sums and the like alone."""
     used: dict[Any, list[str]] = {}
     for equation in jaxpr.eqns:
-        for variable in _variables(equation.invars):
+        for variable in program.variables(equation.invars):
             used.setdefault(variable, []).append(equation.primitive.name)
-    for variable in _variables(jaxpr.outvars):
+    for variable in program.variables(jaxpr.outvars):
         used.setdefault(variable, []).append("")
     return {v for v, names in used.items() if all(n.startswith("reduce_") for n in names)}
-
-
-def _variables(variables: Sequence[Any]) -> list[Any]:
-    return [variable for variable in variables if not hasattr(variable, "val")]
 
 
 def _is_wider(old: Any, new: Any) -> bool:

@@ -11,12 +11,7 @@ _FIRST_EQUATIONS, _LAST_EQUATIONS = 40, 10  # that are shown at each level
 
 
 def text_of(closed: Any, depth: int | None) -> str:
-    """The program as JAX prints it; where that is long, in our own shorter form.
-
-    Args:
-        closed: the jaxpr.
-        depth: levels of inner programs to show; None shows all, in JAX's own form.
-    """
+    """Return a program as JAX prints it, or with so many levels of inner programs, shorter."""
     if depth is None:
         return str(closed.pretty_print(width=_WIDTH, use_color=False))
     return "\n".join(_Listing(depth).lines(closed.jaxpr, 0))
@@ -95,7 +90,7 @@ def _shown_parameters(equation: Any) -> str:
 
 
 def _letters(number: int) -> str:
-    """a, b, ... z, aa, ab, ..."""
+    """Return a, b, ... z, aa, ab, ..."""
     found = ""
     number += 1
     while number:

@@ -10,20 +10,16 @@ from ipyjaxbench.usercode import is_of, name_of, package_of
 
 
 def with_jax_numpy(function: Any) -> Any:
-    """Copy a function and those that it uses; the originals stay as they are.
+    """Copy a function and those that it uses, with `jax.numpy` in place of NumPy.
 
-    Args:
-        function: a plain Python function or a method; anything else is returned as it is.
-
-    Returns:
-        The copy. ``np`` in it is jax.numpy, and what was imported from NumPy by name is the
-        function of jax.numpy with that name, where there is one.
+    What was imported from NumPy by name becomes the function of that name, where there is one. What
+    is neither a Python function nor a method is returned as it is.
     """
     return _Copies().of(function)
 
 
 class _Copies:
-    """Each function is copied once, so that those that call each other still do."""
+    """Copies each function once, so that those that call each other still do."""
 
     def __init__(self) -> None:
         self._made: dict[int, Any] = {}

@@ -3,12 +3,12 @@
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 import jax
 
-from ipyjaxbench.adapters.jax.graphs.flops import combines
+from ipyjaxbench.adapters.jax.graphs.flops import combines, inner_jaxpr
 from ipyjaxbench.graphs import Value
 from ipyjaxbench.usercode import PACKAGE, ask, is_users_file
 
@@ -20,19 +20,13 @@ _OF_JAX = re.compile(r"[/\\]jax[/\\]")
 
 
 def values_of(avals: Any, names: Any = (), values: Any = ()) -> tuple[Value, ...]:
-    """Arrays by their types.
-
-    Args:
-        avals: the types.
-        names: of the first ones.
-        values: the first ones themselves; types of libraries have shapes in their values alone.
-    """
+    """Describe arrays by their types; some types of libraries have shapes in their values alone."""
     rows = itertools.zip_longest(avals, names, values)
     return tuple(_value(name or "", aval, value) for aval, name, value in rows)
 
 
 def constants_of(closed: Any) -> tuple[Value, ...]:
-    """Arrays that are part of the program and of the programs in it, the largest first."""
+    """Return arrays that are part of the program and of those in it, the largest first."""
     every = [c for each in _closed_in(closed) for c in each.consts]
     # What computes shapes alone, as `jax.eval_shape`, leaves shapes here.
     found = {id(c): c for c in every if not isinstance(c, jax.ShapeDtypeStruct)}
@@ -41,8 +35,8 @@ def constants_of(closed: Any) -> tuple[Value, ...]:
     return tuple(sorted(values, key=lambda each: -each.nbytes))
 
 
-def placed(jaxpr: Any, place: Place | None = None) -> Iterator[tuple[Any, Place]]:
-    """Each equation with file and line of the user's code, those of inner programs among them.
+def placed_equations(jaxpr: Any, place: Place | None = None) -> Iterator[tuple[Any, Place]]:
+    """Yield each equation, those of inner programs too, with file and line of the user's code.
 
     JAX keeps traces of its own jitted functions, with the lines of the first call: what is in
     them is at the line that calls them.
@@ -51,14 +45,13 @@ def placed(jaxpr: Any, place: Place | None = None) -> Iterator[tuple[Any, Place]
         here = place or place_of(equation.source_info)
         yield equation, here
         for inner in programs_in(equation):
-            yield from placed(inner, here if is_of_library(equation) else place)
+            yield from placed_equations(inner, here if is_of_library(equation) else place)
 
 
 def place_of(info: Any) -> Place:
-    """File and line of the user's code that an equation comes from; 0 where there is none.
+    """Return file and line of the user's code that an equation comes from; 0 if there is none.
 
-    That is the innermost line that is in no library: where a library computes, the line that
-    calls it.
+    That is the innermost line that is in no library: where a library computes, its call.
     """
     frames = getattr(info.traceback, "frames", None)
     if frames is None:
@@ -72,7 +65,7 @@ def place_of(info: Any) -> Place:
 
 
 def nearest_of(info: Any) -> Place:
-    """File and line of the innermost code that is not JAX's; a library's is among them."""
+    """Return file and line of the innermost code that is not JAX's, be it a library's."""
     from jax.extend import source_info_util
 
     parts = source_info_util.summarize(info).partition(" (")[0].split(":")
@@ -89,13 +82,13 @@ def is_of_library(equation: Any) -> bool:
     return not file or not is_users_file(file)
 
 
-def jitted(equation: Any) -> Any | None:
-    """The program of the jitted function that an equation calls; None where it calls none."""
+def jitted_program(equation: Any) -> Any | None:
+    """Return the program of the jitted function that an equation calls; None if it calls none."""
     return equation.params["jaxpr"].jaxpr if equation.primitive.name in _JITTED else None
 
 
 def jitted_by_user(closed: Any) -> tuple[str, ...]:
-    """Names of jitted functions in a program that are not JAX's own."""
+    """Return names of jitted functions in a program that are not JAX's own."""
     found = []
     for equation in closed.jaxpr.eqns:
         if equation.primitive.name not in _JITTED:
@@ -109,14 +102,14 @@ def jitted_by_user(closed: Any) -> tuple[str, ...]:
 
 
 def _source_of(equation: Any) -> str:
-    """The file of a jitted function, and more; empty where it is not told."""
+    """Return the file of a jitted function, and more; empty where it is not known."""
     info = getattr(equation.params["jaxpr"].jaxpr, "debug_info", None)
     told = getattr(info, "func_src_info", None) or ""
     return str(told).rpartition(" at ")[2]
 
 
 def equations_of(jaxpr: Any) -> Iterator[Any]:
-    """Equations of a program, each followed by those of the programs in it."""
+    """Yield the equations of a program, each followed by those of the programs in it."""
     for equation in jaxpr.eqns:
         yield equation
         for inner in programs_in(equation):
@@ -124,30 +117,39 @@ def equations_of(jaxpr: Any) -> Iterator[Any]:
 
 
 def programs_in(equation: Any) -> Iterator[Any]:
-    """The jaxprs that an equation runs, without their constants.
-
-    How a reduction or a scatter combines two numbers is a part of that one equation.
-    """
+    """Yield the jaxprs that an equation runs, but for how it combines two numbers."""
     if not combines(equation):
         yield from jaxprs_in(equation)
 
 
 def jaxprs_in(equation: Any) -> Iterator[Any]:
-    """The jaxprs among an equation's parameters, without their constants."""
-    for parameter in equation.params.values():
-        for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
-            opened = getattr(each, "jaxpr", each)
-            if hasattr(opened, "eqns"):
-                yield opened
+    """Yield the jaxprs among an equation's parameters, without their constants."""
+    for each in map(inner_jaxpr, _parameters(equation)):
+        if hasattr(each, "eqns"):
+            yield each
 
 
 def _closed_in(closed: Any) -> Iterator[Any]:
     yield closed
-    for equation in closed.jaxpr.eqns:
-        for parameter in equation.params.values():
-            for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
-                if hasattr(each, "consts") and hasattr(each, "jaxpr"):
-                    yield from _closed_in(each)
+    for each in itertools.chain.from_iterable(map(_parameters, closed.jaxpr.eqns)):
+        if hasattr(each, "consts") and hasattr(each, "jaxpr"):
+            yield from _closed_in(each)
+
+
+def _parameters(equation: Any) -> Iterator[Any]:
+    """Yield the parameters of an equation, and those in sequences."""
+    for parameter in equation.params.values():
+        yield from parameter if isinstance(parameter, tuple | list) else (parameter,)
+
+
+def is_literal(atom: Any) -> bool:
+    """Whether an input or output of an equation is a number that stands in the program."""
+    return hasattr(atom, "val")
+
+
+def variables(atoms: Iterable[Any]) -> list[Any]:
+    """Return the inputs or outputs that are no literals."""
+    return [atom for atom in atoms if not is_literal(atom)]
 
 
 def _value(name: str, aval: Any, value: Any = None) -> Value:

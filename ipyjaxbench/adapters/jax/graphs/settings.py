@@ -19,7 +19,7 @@ from ipyjaxbench.frameworks import (
 
 
 def states() -> Iterator[tuple[str, State]]:
-    """Directories, filters, switches, and what random numbers are drawn from, as they are now."""
+    """Yield directories, filters, switches, and what random numbers are drawn from, as now."""
     for name, read, write in _SETTINGS:
         yield name, Setting(read, write)
     yield "random", GeneratorState(random.getstate, random.setstate)
@@ -51,7 +51,7 @@ def _configure(before: list[Any]) -> None:
 
 
 def _drawn_from_numpy() -> Any:
-    """The state of NumPy's global generator, in a form that can be compared."""
+    """Return the state of NumPy's global generator, in a form that can be compared."""
     name, keys, *rest = np.random.get_state(legacy=True)
     return name, np.asarray(keys).tobytes(), *rest
 

@@ -20,11 +20,7 @@ _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 
 
 class LiveProgram(Live):
-    """A program in memory.
-
-    Args:
-        traced: the program.
-    """
+    """A program in memory."""
 
     program: Any
 
@@ -33,7 +29,7 @@ class LiveProgram(Live):
         self._traced = traced
 
     def text(self, stage: str) -> str:
-        """The whole text of a stage; "optimized" compiles it."""
+        """Return the whole text of a stage; "optimized" compiles it."""
         if stage == "jaxpr":
             return listing.text_of(self.program, None)
         if stage not in STAGES["jax"]:
@@ -43,7 +39,7 @@ class LiveProgram(Live):
         return hlo.readable(tracing.lowered(self._traced, stage, None))
 
     def compiled(self) -> Compiled | None:
-        """What XLA makes of it on the default device."""
+        """Return what XLA makes of it on the default device."""
         told = self._compiled.cost_analysis() or {}
         cost = told[0] if isinstance(told, list) else told
         memory = self._compiled.memory_analysis()
@@ -53,18 +49,18 @@ class LiveProgram(Live):
         return Compiled(
             flops=flops,
             why="" if flops is None else difference(self.program, flops, _devices(text)),
-            moved=known(cost, "bytes accessed"),
-            memory=needed(memory),
+            moved=counted_cost(cost, "bytes accessed"),
+            memory=memory_needed(memory),
             temporary=memory.temp_size_in_bytes,
-            collectives=collectives.found_in(text),
+            collectives=collectives.collectives_in(text),
         )
 
     def load(self, nbytes: int) -> Load | None:
-        """From the jaxpr, with every turn of each `scan`."""
+        """Return what it has to do, by its jaxpr, with every turn of each `scan`."""
         return load_of(self.program, nbytes)
 
     def checks(self) -> tuple[Note, ...]:
-        """What it holds that may not be expected."""
+        """Return what it holds that may not be expected."""
         return tuple(lint.checks(self._traced, lambda: self._compiled))
 
     @cached_property
@@ -84,18 +80,12 @@ class LiveProgram(Live):
 
 
 def _drawn(jaxpr: Any, names: dict[Any, str], numbers: Iterator[int]) -> Iterator[Node]:
-    """The equations of a program; those of jitted functions stand in the place of the call.
+    """Yield a node for each equation; those of jitted functions stand in place of the call.
 
-    Args:
-        jaxpr: the program.
-        names: of the nodes that variables come from; those of the equations are added.
-        numbers: for the names of nodes.
-
-    Yields:
-        A node for each equation.
+    The nodes that variables come from are added to the names.
     """
     for equation in jaxpr.eqns:
-        jitted = program.jitted(equation)
+        jitted = program.jitted_program(equation)
         if jitted is None:
             node = f"n{next(numbers)}"
             inner = equation.params.get("name")
@@ -110,32 +100,32 @@ def _drawn(jaxpr: Any, names: dict[Any, str], numbers: Iterator[int]) -> Iterato
 
 
 def _handed_over(names: dict[Any, str], given: Any, taken: Any) -> dict[Any, str]:
-    """The nodes of variables under the names that they have on the other side of a call."""
+    """Return the nodes of variables under their names on the other side of a call."""
     pairs = zip(given, taken, strict=True)
-    return {to: names[v] for v, to in pairs if not hasattr(v, "val") and v in names}
+    return {to: names[v] for v, to in pairs if not program.is_literal(v) and v in names}
 
 
 def _devices(text: str) -> int:
-    """Among how many the work of a compiled program is shared."""
+    """Return among how many devices the work of a compiled program is shared."""
     found = _PARTITIONS.search(text)
     return int(found[1]) if found else 1
 
 
 def _flops(cost: dict[str, float]) -> float | None:
-    """XLA counts exp, tanh and the like apart; where it has no figure it may say -1."""
-    told = [known(cost, name) for name in ("flops", "transcendentals")]
+    """Add up what XLA counts apart, such as exp and tanh; None where it has no figure."""
+    told = [counted_cost(cost, name) for name in ("flops", "transcendentals")]
     counted = [count for count in told if count is not None]
     return sum(counted) if counted else None
 
 
-def needed(memory: Any) -> int:
-    """Bytes that a compiled program needs at once."""
+def memory_needed(memory: Any) -> int:
+    """Return the bytes that a compiled program needs at once."""
     parts = (memory.temp_size_in_bytes, memory.argument_size_in_bytes, memory.output_size_in_bytes)
     return int(sum(parts) - memory.alias_size_in_bytes)
 
 
-def known(cost: Any, name: str) -> float | None:
-    """What XLA counts; it says -1 where it cannot."""
+def counted_cost(cost: Any, name: str) -> float | None:
+    """Return what XLA counts; None where it says -1, since it cannot."""
     found = cost.get(name)
     return None if found is None or found < 0 else float(found)
 
@@ -144,6 +134,6 @@ def _typed(variable: Any) -> str:
     return str(variable.aval.str_short(short_dtypes=True))
 
 
-def _sources(names: dict[Any, str], variables: Any) -> tuple[str, ...]:
-    known = (names.get(v) for v in variables if not hasattr(v, "val"))
+def _sources(names: dict[Any, str], atoms: Any) -> tuple[str, ...]:
+    known = map(names.get, program.variables(atoms))
     return tuple(dict.fromkeys(name for name in known if name is not None))

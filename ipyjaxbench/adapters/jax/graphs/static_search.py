@@ -47,11 +47,11 @@ class Choices:
 
     @property
     def left(self) -> float:
-        """Seconds."""
+        """Seconds until no further set is given out."""
         return (self._end - _CLOCK.now()) * 1e-9
 
     def upto(self, seconds: float) -> Iterator[frozenset[str]]:
-        """Each set, the empty one first; what failed is to be told by `failed` in between."""
+        """Yield each set, the empty one first; `failed` is called for each that does not trace."""
         self.tries += 1
         yield frozenset()
         self._end = _CLOCK.now() + seconds * 1e9
@@ -76,10 +76,10 @@ class Choices:
         return any(is_of(value, int, float) and value > _LARGE for value in values)
 
     def root_failure(self) -> tuple[tuple[str, ...], Exception]:
-        """The fault that is left when arguments that only stand in its way are static.
+        """Return the fault that is left when arguments that only stand in its way are static.
 
         A flag that Python asks for first hides what comes after it, and is no fault: it can be
-        static. So where a static argument leads on to another line, that is the one to tell.
+        static. So where a static argument leads on to another line, that line is the fault.
         """
         static: frozenset[str] = frozenset()
         while True:
@@ -92,7 +92,7 @@ class Choices:
             static = min(further, key=len)
 
     def _ordered(self, candidates: Sequence[str]) -> Iterator[tuple[frozenset[str], bool]]:
-        """Each set, and whether JAX named what is in it."""
+        """Yield each set, and whether JAX named what is in it."""
         for size in range(1, len(candidates) + 1):
             for names in itertools.combinations(candidates, size):
                 while self._next:
@@ -104,7 +104,7 @@ class Choices:
                     yield static, static <= self._first
 
     def _candidates(self) -> list[str]:
-        """Arguments that may be static: those that JAX names first, then the likely ones."""
+        """Return arguments that may be static: those that JAX names first, then the likely ones."""
         given = {n: v for n, v in self._call.arguments if _can_be_static(v)}
         kinds = {n: next((i for i, k in enumerate(_CHOICES) if is_a(v, k)), None)
                  for n, v in given.items()}  # fmt: skip
@@ -121,7 +121,7 @@ class Choices:
 
 
 def blamed(error: Exception, call: Call) -> list[str]:
-    """The arguments of a call that JAX's words make responsible.
+    """Return the arguments of a call that JAX's words make responsible.
 
     Within a scan or another jit these are the arguments of that function: they are left out.
     """
@@ -130,12 +130,12 @@ def blamed(error: Exception, call: Call) -> list[str]:
 
 
 def named_in(error: Exception, call: Call) -> list[str]:
-    """The arguments of a call that JAX's words name, whichever function it speaks of."""
+    """Return the arguments of a call that JAX's words name, whichever function it speaks of."""
     return [name for name in words_of_function(error) if _base(name) in dict(call.arguments)]
 
 
 def words_of_function(error: Exception) -> list[str]:
-    """The arguments that JAX's words name, of whichever function."""
+    """Return the arguments that JAX's words name, of whichever function."""
     found = _BLAMED.search(message_of(error))
     return _BETWEEN.split(found[1]) if found else []
 

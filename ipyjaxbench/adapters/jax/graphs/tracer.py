@@ -44,14 +44,7 @@ _CLOCK = Clock.elapsed()
 
 
 def graph(call: Call, options: GraphOptions) -> Graph | None:
-    """Trace a call and tell what its program is.
-
-    Args:
-        call: it is not made.
-        options: which form of the program, and how much of it.
-
-    Returns:
-        The graph; None where the result is another framework's.
+    """Return what the program of a call is; None where the result is another framework's.
 
     Raises:
         UntraceableError: no choice of static arguments helps; it holds the diagnosis.
@@ -135,7 +128,7 @@ def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, oper
 
 
 def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
-    """In JAX's own form where that is short; it takes several lines for some equations."""
+    """Return JAX's own form where that is short; it takes several lines for some equations."""
     if operations <= _SHORT or depth is None:
         text = listing.text_of(closed, None)
         if depth is None or text.count("\n") < _LINES:
@@ -156,7 +149,7 @@ def _refuse_cycles(call: Call) -> None:
 
 
 def _refuse_deleted(call: Call) -> None:
-    """Tracing asks for shapes, which deleted arrays still have: the call itself would fail."""
+    """Raise for deleted arrays: they still have the shapes that tracing asks for."""
     for name, value in call.arguments:
         leaves = (leaf for leaf in trees.leaves(value) if is_a(leaf, jax.Array))
         if any(not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted() for leaf in leaves):
@@ -167,7 +160,7 @@ def _refuse_deleted(call: Call) -> None:
 
 
 def _transformed(call: Call, options: GraphOptions) -> Call:
-    """The gradient of a call, or the call for each row of its arrays, or both."""
+    """Return the gradient of a call, or the call for each row of its arrays, or both."""
     if options.vmap:
         rows = tuple(0 if getattr(arg, "ndim", 0) else None for arg in call.args)
         call = replace(call, function=jax.vmap(call.function, in_axes=rows))
@@ -183,7 +176,7 @@ def _without_data(value: Any) -> object:
 
 
 def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
-    """NumPy's numbers of 64 bits, of which JAX takes half."""
+    """Find NumPy's numbers of 64 bits, of which JAX takes half."""
     by_kind: dict[tuple[str, str], list[str]] = {}
     pairs = zip(traced.names, traced.values, traced.closed.in_avals, strict=True)
     for name, value, aval in pairs:
@@ -193,7 +186,7 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
 
 
 def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
-    """What a jitted function would not take as it is, or would be compiled for at each call."""
+    """Find what a jitted function would not take as it is, or is compiled for at each call."""
     # Other libraries' ways to jit, and methods, take trees that `jax.jit` refuses.
     if traced.within and is_of(call.function, FunctionType) and call.labels[:1] != ("self",):
         yield notes.mixed_tree(traced.within)
@@ -206,7 +199,7 @@ def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
 
 
 def _side_effects(found: SideEffects) -> Iterator[Note]:
-    """What the user's code changes outside of itself while it is traced."""
+    """Say what the user's code changes outside of itself while it is traced."""
     if found.tracers_restored:
         yield notes.tracer_kept(found.tracers_restored, put_back=True)
     if found.tracers_leaked:
@@ -223,14 +216,14 @@ class JaxTracer(GraphTracer):
     """Jaxprs, and what is lowered and compiled of them."""
 
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
-        """Its jaxpr, or what is lowered and compiled of it."""
+        """Return its jaxpr, or what is lowered and compiled of it."""
         __tracebackhide__ = True
         found = graph(call, options)
         SHOWN.update(found.warm if found else ())
         return found
 
     def workload(self, call: Call) -> Load | None:
-        """Of a call that was made before: no trace is left that it did not leave itself."""
+        """Count a call that was made before; no trace is left that it did not leave itself."""
         before = set(SHOWN)
         try:
             return super().workload(call)
@@ -238,5 +231,5 @@ class JaxTracer(GraphTracer):
             SHOWN.intersection_update(before)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
-        """From the traceback alone, and by tracing again what was traced."""
+        """Explain an error from its traceback, and by tracing again what was traced."""
         return explain(error)

@@ -40,15 +40,12 @@ class Traced:
         closed: its jaxpr, with the constants that it captured.
         names: of the inputs, a name for each array, as in ``params['w']``.
         values: of the inputs, in the same order.
-        static: arguments that have to be made static, beside those that cannot be traced anyway;
-            empty where the called function already has all of them static.
-        untraceable: arguments that are no data, such as strings and functions, and those that the
-            called function has static.
+        static: arguments that have to be static, beside those that cannot be traced anyway; empty
+            where the called function already has all of them static.
+        untraceable: arguments that are no data, or static in the called function.
         within: what is no data in arguments that hold data too.
         call: of one argument for each input's tree, ready to be lowered.
         tries: how often the user's code was traced.
-        printed: what it printed meanwhile.
-        side_effects: what it changed outside of itself, and what became of that.
     """
 
     closed: Any
@@ -70,7 +67,6 @@ class NoChoiceError(Exception):
         error: what tracing raised, with those arguments static that it needs at least.
         static: these arguments.
         blamed: the arguments that are responsible for the error, as far as JAX names them.
-        tries: how often the user's code was traced.
         stopped: whether choices were left, and no time for them.
     """
 
@@ -90,12 +86,6 @@ class NoChoiceError(Exception):
 
 def trace(call: Call) -> Traced:
     """Trace a call; arguments on whose values it depends are made static, as few as will do.
-
-    Args:
-        call: it is not made: only shapes are followed.
-
-    Returns:
-        The program.
 
     Raises:
         NoChoiceError: none of the choices that were tried helps.
@@ -127,7 +117,7 @@ def trace(call: Call) -> Traced:
 
 
 def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
-    """What a call raises when it is traced, with these arguments as fixed values; None if nothing.
+    """Return what tracing a call raises, with these arguments as fixed values; None if nothing.
 
     What the user's code prints is dropped, and what it changes is put back.
     """
@@ -147,10 +137,9 @@ def traces(call: Call, fixed: Collection[str]) -> bool:
 
 
 def run(call: Call, fixed: Collection[str]) -> Any:
-    """What a call gives under jit, with these arguments as fixed values.
+    """Return what a call gives under jit, with these arguments as fixed values.
 
     Raises:
-        Exception: it does not trace, or fails when it runs.
         OutOfTimeError: its program is too long to be compiled soon.
     """
     traced = _traced(with_self(call), frozenset(fixed))
@@ -162,13 +151,7 @@ def run(call: Call, fixed: Collection[str]) -> Any:
 
 
 def lowered(traced: Traced, stage: str, platform: str | None) -> str:
-    """The text of a program at a later stage; only "optimized" compiles it.
-
-    Args:
-        traced: the program.
-        stage: "stablehlo", "hlo" or "optimized".
-        platform: for which it is lowered; None takes that of the default device.
-    """
+    """Return the text of a later stage; without a platform it is for the default device."""
     wrapper, args, kwargs = traced.call
     stages = jax.jit(wrapper).trace(*args, **kwargs)
     low = stages.lower(lowering_platforms=(platform,)) if platform else stages.lower()
@@ -177,17 +160,17 @@ def lowered(traced: Traced, stage: str, platform: str | None) -> str:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """What is only tried warns of nothing."""
+    """Hide the warnings of what is only tried."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractContextManager[None]:
-    """What jit would trace takes the time that it takes, unless it is a loop of many turns.
+    """Limit the time of loops of many turns; what jit would trace takes the time that it takes.
 
-    Only a large number among what is static makes one. To follow the code costs as much time as
-    tracing it, and so is left out where there is none.
+    Only a large number among what is static makes such a loop. To follow the code costs as much
+    time as tracing it, and so is left out where there is none.
     """
     if not choices.has_large(static):
         return contextlib.nullcontext()
@@ -200,7 +183,7 @@ def limit_time(seconds: float, turns: int = 0) -> contextlib.AbstractContextMana
 
 
 def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
-    """The program with whole numbers fixed, where a function of JAX's makes another one of them.
+    """Return the program with whole numbers fixed, where a function of JAX's differs then.
 
     Without jit, ``jnp.power(x, 2)`` is a square, and ``fori_loop(0, 10, ...)`` a loop of ten turns.
     In the user's own functions a number is an input, as it is for `jax.jit`.
@@ -222,13 +205,13 @@ def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
 
 
 def _primitives(traced: Traced) -> set[str]:
-    """What is computed; that a number takes an array's dtype is no other program."""
+    """Return what is computed; that a number takes an array's dtype is no other program."""
     names = {each.primitive.name for each in program.equations_of(traced.closed.jaxpr)}
     return names - {"convert_element_type"}
 
 
 def _without_declared(call: Call, traced: Traced) -> Traced:
-    """Arguments that the called function has static already need not be told again."""
+    """Leave out what the called function has static already: it needs no advice."""
     if not is_jitted(call.function) or not traced.static:
         return traced
     if not all(is_declared(call, name) for name in traced.static):

@@ -19,7 +19,7 @@ _WHOLE = (
 
 
 def load_of(closed: Any, nbytes: int) -> Load | None:
-    """The load of a program; see `Live.load`."""
+    """Return the load of a program; see `Live.load`."""
     tally = Tally(closed)
     if tally.uncounted:
         return None

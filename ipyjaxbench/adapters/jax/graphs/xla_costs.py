@@ -4,7 +4,8 @@ import itertools
 from typing import Any
 
 from ipyjaxbench import units
-from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError
+from ipyjaxbench.adapters.jax.graphs.tally import Tally
+from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
 
 _NEAR = 0.05  # relative difference that is not worth a word
 #: XLA computes these in several operations for each of ours.
@@ -16,16 +17,7 @@ _FEW = 100  # operations that are not, such as those of a loop's own counter
 
 
 def difference(closed: Any, theirs: float, devices: int) -> str:
-    """The reasons for which XLA's figure is another one, in words; empty where it is not.
-
-    Args:
-        closed: the jaxpr.
-        theirs: what XLA counted in the compiled program, for one of the devices.
-        devices: among which the work is shared.
-
-    Returns:
-        A sentence with the figure that each reason accounts for.
-    """
+    """Return why XLA's figure for one of the devices is another one; empty where it is not."""
     counted = Tally(closed)
     expected = counted.flops
     if devices > 1:
@@ -40,7 +32,7 @@ def difference(closed: Any, theirs: float, devices: int) -> str:
     ours = f"We count {units.flops(expected)}"
     if reasons := _reasons(closed, counted, theirs):
         return f"{ours}: {'; '.join(reasons)}"
-    names = [words.partition(" ")[0] for words in counted.uncounted if "not counted" in words]
+    names = [each.name for each in counted.uncounted if each.reason == "operation"]
     apart = f", and not {', '.join(names)}" if names else ""
     if names and left > 0:
         return f"{ours}{apart}"
@@ -54,16 +46,16 @@ def difference(closed: Any, theirs: float, devices: int) -> str:
 
 
 def _reasons(closed: Any, counted: Tally, theirs: float) -> list[str]:
-    """The fewest known reasons that account for the difference together; none where none do."""
+    """Return the fewest known reasons that make up the difference together, if any do."""
     try:
-        tally = Tally(closed, finds_use=True)
+        usage = usage_of(closed)
     except TooLargeError:
         return []
     known = [
         (counted.of_complex, "since one of complex numbers is several of real ones"),
-        (tally.certain - tally.written, "in further turns of loops, of which it counts one"),
-        (tally.unused, "whose result is not used, and that it removed"),
-        (tally.constant, "that depends on no argument, and that it computed beforehand"),
+        (counted.certain - usage.written, "in further turns of loops, of which it counts one"),
+        (usage.unused, "whose result is not used, and that it removed"),
+        (usage.constant, "that depends on no argument, and that it computed beforehand"),
     ]
     for size in range(1, len(known) + 1):
         for some in itertools.combinations([each for each in known if each[0]], size):

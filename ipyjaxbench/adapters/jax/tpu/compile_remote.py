@@ -27,15 +27,7 @@ _LONGEST = 120  # characters of what a compiler said last
 
 
 def answers(programs: Sequence[str], asked: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What compilers say, one after the other; one that ends its process costs its answer alone.
-
-    Args:
-        programs: as the worker reads them.
-        asked: which of them is compiled for what.
-
-    Returns:
-        For each what the worker tells, or an "error".
-    """
+    """Return what compilers say, in order; one that ends its process costs its answer alone."""
     told: list[dict[str, Any]] = []
     while len(told) < len(asked):
         rest = {"programs": list(programs), "asked": list(asked[len(told) :])}
@@ -46,14 +38,14 @@ def answers(programs: Sequence[str], asked: Sequence[dict[str, Any]]) -> list[di
     return told
 
 
-def in_a_line(error: Exception | str) -> str:
-    """What went wrong, for a report."""
+def error_line(error: Exception | str) -> str:
+    """Return what went wrong, for a report."""
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     return " ".join(text.split())[:_LONGEST]
 
 
 def _run(asked: str) -> tuple[int, str, str]:
-    """How the worker ended, and what it wrote; an interrupt ends it too."""
+    """Return how the worker ended, and what it wrote; an interrupt ends it too."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
         _WORKER, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=_environment()
@@ -67,7 +59,7 @@ def _run(asked: str) -> tuple[int, str, str]:
 
 
 def _environment() -> dict[str, str]:
-    """The user's, without what would have the worker write files, or read it another way."""
+    """Return the user's, without what would have the worker write files or read differently."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -83,4 +75,4 @@ def _why(code: int, written: str) -> str:
         return "its compiler took longer than 10 minutes"
     last = next((line for line in reversed(written.splitlines()) if line.strip()), "")
     ended = signal.Signals(-code).name if code < 0 else str(code)
-    return f"its compiler ended with {ended}{f': {in_a_line(last)}' if last else ''}"
+    return f"its compiler ended with {ended}{f': {error_line(last)}' if last else ''}"

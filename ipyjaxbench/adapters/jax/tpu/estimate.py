@@ -28,16 +28,13 @@ _PADDED, _PART = 2**20, 0.1  # bytes, and part of the data, from which padding i
 def estimates(
     live: LiveProgram, traced: Traced, on: Sequence[str], shard: Sequence[tuple[str, int]]
 ) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
-    """What the compiler of each chip says of a program; nothing is computed anywhere.
+    """Return what the compiler of each chip says, this machine's last; nothing is computed.
 
     Args:
         live: the program, for what the compiler of this machine says.
         traced: the same.
         on: such as "tpu:v5e", or "tpu:v5e:2x2" for several side by side.
         shard: inputs with the axis that is cut into a part for each of several chips.
-
-    Returns:
-        An Estimate for each, that of this machine last, and what to know of them.
 
     Raises:
         OptionError: a chip is not known, or what is to be cut cannot be.
@@ -50,28 +47,20 @@ def estimates(
     layouts = [layout(traced, shard, topology, own) for topology in asked]
     if importlib.util.find_spec("libtpu") is None:
         raise MissingLibraryError("libtpu", "tpu")
-    told = _told(traced, asked, layouts)
+    told = _answers(traced, asked, layouts)
     found = tuple(_estimate(t, one) for t, one in zip(asked, told, strict=True))
     return (*found, here(live)), (*_notes(asked, layouts, told),)
 
 
 def here(live: LiveProgram) -> Estimate:
-    """What XLA says of a program on this machine, where time can be measured.
-
-    Args:
-        live: the program.
-
-    Example:
-        >>> # here(live).chip
-        >>> # 'here (cpu)'
-    """
+    """Return what XLA says of a program on this machine, where time can be measured."""
     default = jax.config.jax_default_device
     device = default if isinstance(default, jax.Device) else jax.local_devices(backend=default)[0]
     chip, limit = f"here ({device.platform})", _memory_of(device)
     try:
         told = live.compiled()
     except Exception as error:  # noqa: BLE001  such as a kernel that is written for TPUs
-        return Estimate(chip, None, None, None, 0, limit, compile_remote.in_a_line(error))
+        return Estimate(chip, None, None, None, 0, limit, compile_remote.error_line(error))
     if told is None:
         return Estimate(chip, None, None, None, 0, limit, "its compiler does not tell")
     return Estimate(
@@ -91,10 +80,10 @@ def _memory_of(device: Any) -> int:
     return int(psutil.virtual_memory().total)
 
 
-def _told(
+def _answers(
     traced: Traced, asked: Sequence[Topology], layouts: Sequence[Layout]
 ) -> list[dict[str, Any]]:
-    """What the worker says of each, or why it was not asked."""
+    """Return what the worker says of each, or why it was not asked."""
     exported = {given: _exported(traced, given=given) for given in {each.given for each in layouts}}
     told = [_refused(exported[each.given], t) for each, t in zip(layouts, asked, strict=True)]
     open_ones = [i for i, refused in enumerate(told) if not refused]
@@ -116,7 +105,7 @@ def _told(
 
 
 def _exported(traced: Traced, *, given: bool) -> Any:
-    """The program for TPUs, or why there is none.
+    """Return the program for TPUs, or why there is none.
 
     It is one of arrays alone: trees would have to be known on the other side.
     """
@@ -142,7 +131,7 @@ def _exported(traced: Traced, *, given: bool) -> Any:
 
         return export.export(jax.jit(flat), platforms=["tpu"])(*leaves)
     except Exception as error:  # noqa: BLE001  not all that can be traced can be taken elsewhere
-        return compile_remote.in_a_line(error)
+        return compile_remote.error_line(error)
 
 
 def _refused(exported: Any, topology: Topology) -> dict[str, Any]:
@@ -159,7 +148,7 @@ def _refused(exported: Any, topology: Topology) -> dict[str, Any]:
 def _estimate(topology: Topology, told: dict[str, Any]) -> Estimate:
     limit, error = topology.generation.memory, told.get("error", "")
     if error:
-        words = "" if _TOO_LARGE.search(error) else compile_remote.in_a_line(error)
+        words = "" if _TOO_LARGE.search(error) else compile_remote.error_line(error)
         needed, available = _bytes(_USED.search(error)), _bytes(_LIMIT.search(error))
         return Estimate(topology.name, None, None, None, needed, available or limit, words)
     return Estimate(
@@ -185,7 +174,7 @@ def _padding(told: dict[str, Any]) -> int:
 def _notes(
     asked: Sequence[Topology], layouts: Sequence[Layout], told: Sequence[dict[str, Any]]
 ) -> Iterator[Note]:
-    """What to know of the estimates, each thing once."""
+    """Say what to know of the estimates, each thing once."""
     found = list(zip(asked, layouts, told, strict=True))
     known = [each for each in found if "error" not in each[-1]]
     idle = [t for t, each, one in known if t.devices > 1 and not (each.is_cut or one["placed"])]

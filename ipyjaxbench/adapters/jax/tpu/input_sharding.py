@@ -34,20 +34,14 @@ class Layout:
 
     @property
     def is_cut(self) -> bool:
-        """Whether any input is."""
+        """Whether any input is cut."""
         return any(axes for spec in self.specs for axes in spec)
 
 
 def layout(
     traced: Traced, shard: Sequence[tuple[str, int]], topology: Topology, own: Layout | None
 ) -> Layout:
-    """How the inputs of a program lie on the devices of a topology.
-
-    Args:
-        traced: the program.
-        shard: inputs, or arguments that hold some, with the axis that is cut.
-        topology: where it is to run.
-        own: how its arguments lie already, where they lie on several devices.
+    """Return how the inputs of a program are laid out on the devices of a topology.
 
     Raises:
         OptionError: what is to be cut is not there, or cannot be cut into so many parts.
@@ -78,10 +72,10 @@ def layout(
 
 
 def own_layout(traced: Traced) -> Layout | None:
-    """How the arguments lie on several devices; None where they do not.
+    """Return how the arguments are laid out on several devices; None where they are on one.
 
     Raises:
-        OptionError: they do not all lie in one mesh.
+        OptionError: they are not all in one mesh.
     """
     placed = [getattr(value, "sharding", None) for value in traced.values]
     many = [s for s in placed if s is not None and len(s.device_set) > 1]
@@ -98,12 +92,12 @@ def own_layout(traced: Traced) -> Layout | None:
 
 
 def is_named(sharding: Any) -> bool:
-    """Whether it says on which of several devices a part lies, by the names of a mesh."""
+    """Whether a sharding says by the names of a mesh on which of several devices a part is."""
     return isinstance(sharding, NamedSharding) and sharding.mesh.size > 1
 
 
 def _inner_mesh(traced: Traced, devices: int) -> tuple[tuple[str, int], ...] | None:
-    """The mesh of so many devices that shardings inside of the program name, if one does."""
+    """Return the mesh of so many devices that shardings inside the program name, if one does."""
     for equation in program.equations_of(traced.closed.jaxpr):
         for value in equation.params.values():
             mesh = value.mesh if isinstance(value, NamedSharding) else value
@@ -113,13 +107,13 @@ def _inner_mesh(traced: Traced, devices: int) -> tuple[tuple[str, int], ...] | N
 
 
 def _spec(sharding: NamedSharding) -> tuple[tuple[str, ...], ...]:
-    """For each axis of the array those of the mesh."""
+    """Return for each axis of the array those of the mesh."""
     axes = (axis if isinstance(axis, str | tuple) else () for axis in sharding.spec)
     return tuple((axis,) if isinstance(axis, str) else axis for axis in axes)
 
 
 def _named(name: str, traced: Traced) -> list[int]:
-    """The inputs that a name stands for: one, or all that an argument holds."""
+    """Return the inputs that a name stands for: one, or all that an argument holds."""
     exact = [i for i, each in enumerate(traced.names) if each == name]
     found = exact or [
         i for i, each in enumerate(traced.names) if each.startswith((f"{name}[", f"{name}."))

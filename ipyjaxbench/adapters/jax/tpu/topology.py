@@ -67,7 +67,7 @@ class Topology:
 
     @classmethod
     def of(cls, name: str) -> "Topology":
-        """What a name such as "tpu:v5e" or "tpu:v5e:2x2" stands for.
+        """Return what a name such as "tpu:v5e" or "tpu:v5e:2x2" stands for.
 
         Raises:
             OptionError: there is no such chip, or they do not stand side by side like that.

@@ -20,7 +20,7 @@ from jax.experimental import mesh_utils, topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ipyjaxbench.adapters.jax.graphs import collectives
-from ipyjaxbench.adapters.jax.graphs.stages import known, needed
+from ipyjaxbench.adapters.jax.graphs.stages import counted_cost, memory_needed
 
 _SECONDS = 600  # for each chip
 _FUSED = re.compile(r" fusion\(.*?calls=%([\w.\-]+)")
@@ -66,19 +66,19 @@ def _compiled(exported: Any, asked: dict[str, Any]) -> dict[str, Any]:
         seconds = seconds + math.ceil(-seconds) or None
     return {
         "seconds": seconds,
-        "flops": known(cost, "flops"),
-        "moved": known(cost, "bytes accessed"),
-        "memory": needed(memory),
+        "flops": counted_cost(cost, "flops"),
+        "moved": counted_cost(cost, "bytes accessed"),
+        "memory": memory_needed(memory),
         "real": real,
         "held": memory.argument_size_in_bytes + memory.output_size_in_bytes,
         "loops": " while(" in text,
         "unknown": unknown,
-        "collectives": [(c.name, c.times, c.nbytes) for c in collectives.found_in(text)],
+        "collectives": [(c.name, c.times, c.nbytes) for c in collectives.collectives_in(text)],
     }
 
 
 def _places(asked: dict[str, Any]) -> Iterator[Any]:
-    """Where an array lies that is whole on each device, and where each of the inputs does."""
+    """Yield where an array is that is whole on each device, and where each of the inputs is."""
     topology = topologies.get_topology_desc(
         platform="tpu", topology_name=asked["topology"], **asked["arguments"]
     )
@@ -93,13 +93,13 @@ def _places(asked: dict[str, Any]) -> Iterator[Any]:
 
 
 def _nbytes(aval: Any, sharding: Any) -> int:
-    """Of the part that one device holds, without what fills its tiles."""
+    """Return the bytes of one device's part, without what fills its tiles."""
     shape = sharding.shard_shape(aval.shape)
     return int(math.prod(shape) * getattr(aval.dtype, "itemsize", 0))
 
 
 def _unknown(text: str) -> Iterator[str]:
-    """Operations of which the compiler knows no time: calls of programs that are not XLA's."""
+    """Yield operations whose time the compiler does not know: calls of programs not XLA's."""
     fused, part = set(_FUSED.findall(text)), ""
     for line in text.splitlines():
         header, call = _PART.match(line), _CUSTOM.search(line)

@@ -10,17 +10,13 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
-from ipyjaxbench.graphs import Count, Value, by_line, by_name, count_line, line_of
+from ipyjaxbench.graphs import Count, Uncounted, Value, by_line, by_name, count_line, line_of
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
 _LOOPS, _BRANCHES = ("While", "StatelessWhile"), ("If", "StatelessIf", "Case", "StatelessCase")
 _LARGE = 1024  # bytes of a constant that is no axis and no shape
 _FEW = 4  # numbers of a constant that are shown
-_UNKNOWN_TURNS = "the turns of a while loop are not known: one was counted"
-_MOST_TURNS = "a while loop was counted with the most turns that it may take, {:,}"
-_ONE_BRANCH = "one branch of an if was counted, the costliest"
-_CLOSED = "what {} calls is not shown by this version, and not counted"
 _MADE_NAME = re.compile(r"^__(inference|forward|backward)_|_\d+$")
 _KINDS = ("bool", "int", "string", "list(int)")  # of attributes that are shown
 
@@ -31,12 +27,12 @@ class Counted:
     Attributes:
         operations: how many there are, those of inner functions among them.
         flops: floating-point operations.
-        uncounted: what is not known, in words.
+        uncounted: what is not known.
     """
 
     def __init__(self, graph: Any) -> None:
         self.operations = 0
-        self.uncounted: dict[str, None] = {}
+        self.uncounted: dict[Uncounted, None] = {}
         self._every: list[tuple[str, float]] = []
         self._steps: list[tuple[str, int, str, float]] = []
         self.flops = self._graph(graph, 1.0)
@@ -68,10 +64,11 @@ class Counted:
             self._every.append((op.type, 0.0))
             return self._inner(op, [graph for graph in inner.values() if graph is not None], turns)
         if calls(op):
-            self.uncounted[_CLOSED.format(op.type)] = None
+            self.uncounted[Uncounted("function", op.type)] = None
         flops = flops_of(op)
         if flops is None:
-            self.uncounted[f"{op.type}{_of_unknown(op)} is not counted"] = None
+            is_known = all(t.shape.is_fully_defined() for t in (*op.inputs, *op.outputs))
+            self.uncounted[Uncounted("operation" if is_known else "shape", op.type)] = None
         flops = turns * (flops or 0.0)
         self._every.append((op.type, flops))
         self._steps.append((*references.place_of(op), op.type, flops))
@@ -80,19 +77,14 @@ class Counted:
     def _inner(self, op: Any, graphs: Sequence[Any], turns: float) -> float:
         if op.type in _LOOPS:
             most = _most_turns(op)
-            told = _UNKNOWN_TURNS if most is None else _MOST_TURNS.format(most)
-            self.uncounted[told] = None
-            turns *= 1 if most is None else most
+            loop = Uncounted("turns") if most is None else Uncounted("most turns", turns=most)
+            self.uncounted[loop] = None
+            turns *= loop.turns
         costs = [self._graph(graph, turns) for graph in graphs]
         if op.type in _BRANCHES:
-            self.uncounted[_ONE_BRANCH] = None
+            self.uncounted[Uncounted("branch", "an if")] = None
             return max(costs, default=0.0)
         return math.fsum(costs)
-
-
-def _of_unknown(op: Any) -> str:
-    is_known = all(t.shape.is_fully_defined() for t in (*op.inputs, *op.outputs))
-    return "" if is_known else ", of a shape that is not known,"
 
 
 def operations_of(graph: Any) -> list[Any]:

@@ -17,6 +17,7 @@ from ipyjaxbench.graphs import (
     Graph,
     GraphOptions,
     GraphTracer,
+    Uncounted,
     UntraceableError,
     by_line,
     by_name,
@@ -26,7 +27,6 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import Call, Shape, is_of
 
 _CLOCK = Clock.elapsed()
-_COUNTED = "products and convolutions alone: PyTorch counts no others"
 
 
 def graph(call: Call, options: GraphOptions) -> Graph | None:
@@ -81,7 +81,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         constants=found.constants,
         operations=len(steps),
         flops=sum(flops for *_, flops in steps),
-        uncounted=(_COUNTED, *_missed(found)),
+        uncounted=(Uncounted("others"), *_missed(found)),
         stats=by_name((name, flops) for *_, name, flops in steps),
         lines=by_line(steps),
         tries=found.tries,
@@ -93,12 +93,12 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     ).alive(stages.LiveProgram(call, stage, found))
 
 
-def _missed(found: Found) -> Iterator[str]:
+def _missed(found: Found) -> Iterator[Uncounted]:
     """Products for which there is no formula."""
     nodes = (node for program in found.programs for node in program.flops.missed)
     names = dict.fromkeys(operation(node) for node in nodes)
     if names:
-        yield f"not counted: {', '.join(names)}"
+        yield Uncounted("products", ", ".join(names))
 
 
 class TorchTracer(GraphTracer):
