@@ -42,7 +42,7 @@ def describe(code: str, error: Exception) -> Diagnosis:
     """Return what the error itself shows, of a call with this text."""
     pitfall = pitfall_of(error)
     file, line = _place_of(error)
-    source = line_of(autograph_source.cell_of(file), line)
+    source = line_of(autograph_source.cell_file(file), line)
     return Diagnosis(
         code=code,
         error=type(error).__name__,
@@ -78,7 +78,7 @@ def _place_of(error: Exception) -> tuple[str, int]:
 
 def _by_autograph(call: Call) -> Iterator[Fix]:
     """The same function, read by AutoGraph, where the user turned that off."""
-    plain, autograph = references.plain(call.function)
+    plain, autograph = references.python_function(call.function)
     if not autograph and tracing.traces(replace(call, function=plain)):
         changes = "in place of autograph=False: if and loops become part of the graph"
         yield Fix("@tf.function", changes)

@@ -45,7 +45,7 @@ def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
                 if (is_shown and not changes) or not _helps(call, old, each, eager):
                     continue
                 is_shown = is_shown or not changes
-                is_typed = autograph_source.is_typed(file)
+                is_typed = autograph_source.is_made(file)
                 yield Fix(each.text.removeprefix("return ") if is_typed else each.text, changes)
                 break
     finally:
@@ -90,8 +90,8 @@ def _last_line(function: FunctionType) -> int:
 
 def _with(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[..., Any] | None:
     """What is called, with the new function in place of the old one."""
-    _, autograph = references.plain(top)
-    plain, made = references.undecorated(top), None
+    _, autograph = references.python_function(top)
+    plain, made = references.innermost_function(top), None
     if plain is old:
         made = new
     elif isinstance(plain, MethodType) and plain.__func__ is old:

@@ -17,7 +17,7 @@ _TYPED = "<typed>"  # before the name of the file in which the expression was ty
 
 
 @contextmanager
-def readable(call: Call) -> Iterator[Call]:
+def make_readable(call: Call) -> Iterator[Call]:
     """A call of a function that can be read meanwhile.
 
     Args:
@@ -42,11 +42,11 @@ def readable(call: Call) -> Iterator[Call]:
         linecache.cache.pop(file, None)
 
 
-def cell_of(file: str) -> str:
+def cell_file(file: str) -> str:
     """The file that the user sees."""
     return file.removeprefix(_TYPED)
 
 
-def is_typed(file: str) -> bool:
+def is_made(file: str) -> bool:
     """Whether a file is one that was made of an expression."""
     return file.startswith(_TYPED)

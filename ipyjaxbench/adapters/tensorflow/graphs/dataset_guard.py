@@ -15,7 +15,7 @@ class EndlessError(Exception):
 
 
 @contextmanager
-def ended() -> Iterator[None]:
+def limit_iteration() -> Iterator[None]:
     """Raise where this thread takes very many elements; where TensorFlow hides it, nothing is done.
 
     The class is changed for so long: no public way tells how often it is asked.

@@ -12,7 +12,7 @@ from ipyjaxbench.frameworks import is_keras_built, refuse_keras_loop
 from ipyjaxbench.usercode import Call, is_of, label_arguments, name_of
 
 
-def labels(call: Call) -> tuple[str, ...]:
+def argument_names(call: Call) -> tuple[str, ...]:
     """Names of the positional arguments; a layer's are those of its `call`."""
     module = references.keras()
     function: Any = call.function
@@ -21,7 +21,7 @@ def labels(call: Call) -> tuple[str, ...]:
     return label_arguments(function.call, call.args, call.kwargs)
 
 
-def ready(call: Call) -> tuple[Call, bool]:
+def prepare(call: Call) -> tuple[Call, bool]:
     """A call that builds nothing of the user's.
 
     Args:
@@ -44,7 +44,7 @@ def ready(call: Call) -> tuple[Call, bool]:
         _refuse(module, [("the model's optimizer", getattr(owner, "optimizer", None))])
     _refuse(
         module,
-        [*call.arguments, (f"the object of {name}", owner), *references.used_by(call.function)],
+        [*call.arguments, (f"the object of {name}", owner), *references.used_values(call.function)],
     )
     return call, False
 

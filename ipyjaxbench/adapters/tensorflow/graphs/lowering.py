@@ -19,7 +19,7 @@ _MISSING = re.compile(r"(\w+) \(No registered")
 _FAILED = re.compile(r"(?:HLO text: ')?(.+)")
 
 
-def text(traced: Traced, stage: str) -> str:
+def lower(traced: Traced, stage: str) -> str:
     """The text of a stage; only "optimized" compiles it.
 
     Args:

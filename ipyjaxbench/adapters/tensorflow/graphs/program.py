@@ -58,12 +58,12 @@ class Counted:
         return math.fsum(self._operation(op, turns) for op in operations_of(graph))
 
     def _operation(self, op: Any, turns: float) -> float:
-        inner = dict(functions_in(op))
+        inner = dict(inner_graphs(op))
         self.operations += 1
         if inner:
             self._every.append((op.type, 0.0))
             return self._inner(op, [graph for graph in inner.values() if graph is not None], turns)
-        if calls(op):
+        if called_functions(op):
             self.uncounted[Uncounted("function", op.type)] = None
         flops = flops_of(op)
         if flops is None:
@@ -92,7 +92,7 @@ def operations_of(graph: Any) -> list[Any]:
     return [op for op in graph.get_operations() if op.type not in _HIDDEN]
 
 
-def calls(op: Any) -> list[tuple[str, str]]:
+def called_functions(op: Any) -> list[tuple[str, str]]:
     """Names of the attributes of an operation that are functions, and of those functions."""
     found = []
     for key, value in sorted(op.node_def.attr.items()):
@@ -103,9 +103,9 @@ def calls(op: Any) -> list[tuple[str, str]]:
     return found
 
 
-def functions_in(op: Any) -> Iterator[tuple[str, Any]]:
+def inner_graphs(op: Any) -> Iterator[tuple[str, Any]]:
     """The graphs of the functions that an operation calls, by their names."""
-    for _, name in calls(op):
+    for _, name in called_functions(op):
         graph = _graph_of(op.graph, name)
         if graph is not None:
             yield name, graph
@@ -152,8 +152,8 @@ def _lines(graph: Any, level: int, depth: int | None) -> Iterator[str]:
 
 
 def _functions(op: Any, level: int, depth: int | None) -> Iterator[str]:
-    graphs = dict(functions_in(op))
-    for key, name in calls(op):
+    graphs = dict(inner_graphs(op))
+    for key, name in called_functions(op):
         pad = "  " * (level + 1)
         if name not in graphs:
             yield f"{pad}{key}: {name}"
@@ -176,7 +176,7 @@ def _named(name: str) -> str:
 
 def _count(graph: Any) -> int:
     nodes = operations_of(graph)
-    return len(nodes) + sum(_count(inner) for op in nodes for _, inner in functions_in(op))
+    return len(nodes) + sum(_count(inner) for op in nodes for _, inner in inner_graphs(op))
 
 
 def _line(op: Any) -> str:
@@ -187,12 +187,12 @@ def _line(op: Any) -> str:
 
 def _source(tensor: Any) -> str:
     """What a tensor is called; an Identity is what it is of."""
-    tensor = behind(tensor)
+    tensor = skip_identities(tensor)
     index = f":{tensor.value_index}" if len(tensor.op.outputs) > 1 else ""
     return f"{tensor.op.name}{index}"
 
 
-def behind(tensor: Any) -> Any:
+def skip_identities(tensor: Any) -> Any:
     """The tensor that an Identity is of."""
     while tensor.op.type == "Identity":
         tensor = tensor.op.inputs[0]
@@ -244,7 +244,7 @@ def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> 
         names: of the user's tensors, by identity.
     """
     handles = {id(each.handle) for each in given}
-    variables = captured(concrete)
+    variables = captured_variables(concrete)
     found = []
     for outer, inner in concrete.graph.captures:
         variable = variables.get(inner.op.name)
@@ -260,7 +260,7 @@ def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> 
     return tuple(sorted(found, key=lambda each: -each.nbytes))
 
 
-def captured(concrete: Any) -> dict[str, Any]:
+def captured_variables(concrete: Any) -> dict[str, Any]:
     """The variables that a graph captured, by the names of what stands for them in it."""
     by_handle = {id(variable.handle): variable for variable in concrete.graph.variables}
     pairs = [(inner.op.name, by_handle.get(id(outer))) for outer, inner in concrete.graph.captures]

@@ -24,7 +24,7 @@ _DEPTH = 4  # functions that call functions
 _WRAPPER = "of_tensors"
 
 
-def plain(function: Any) -> tuple[Any, bool]:
+def python_function(function: Any) -> tuple[Any, bool]:
     """What a `tf.function` was given, and whether AutoGraph reads it; other callables as they are.
 
     A version that does not tell has it read, which is TensorFlow's own choice.
@@ -34,9 +34,9 @@ def plain(function: Any) -> tuple[Any, bool]:
     return function, True
 
 
-def undecorated(value: Any) -> Any:
+def innermost_function(value: Any) -> Any:
     """What a `tf.function` or another decorator was given."""
-    value, _ = plain(value)
+    value, _ = python_function(value)
     return unwrap(value) if is_of(value, FunctionType, MethodType) else value
 
 
@@ -54,7 +54,7 @@ def is_variable(value: object) -> bool:
     return is_of(value, tf.Variable) or (module is not None and is_of(value, module.Variable))
 
 
-def used_by(function: Any) -> Iterator[tuple[str, Any]]:
+def used_values(function: Any) -> Iterator[tuple[str, Any]]:
     """Each global and closed-over value that a function and those that it uses name."""
     seen: set[int] = set()
     level = [function]
@@ -73,7 +73,7 @@ def used_by(function: Any) -> Iterator[tuple[str, Any]]:
 
 def functions_of(function: Any) -> Iterator[FunctionType]:
     """The plain functions that are called: this one, and those that it uses by name."""
-    for each in (function, *(value for _, value in used_by(function))):
+    for each in (function, *(value for _, value in used_values(function))):
         found = _function_of(each)
         if found is not None and is_users_file(found.__code__.co_filename):
             yield found
@@ -87,7 +87,7 @@ def is_tensorflows(call: Call) -> bool:
     given = (*call.args, *call.kwargs.values())
     if any(map(_is_of_tensorflow, (call.function, owner, type(owner), *given))):
         return True
-    return any(_is_of_tensorflow(value) for _, value in used_by(call.function))
+    return any(_is_of_tensorflow(value) for _, value in used_values(call.function))
 
 
 def owner_of(function: Any) -> Any:
@@ -104,7 +104,7 @@ def place_of(op: Any) -> tuple[str, int]:
         if frame.name == _WRAPPER and frame.filename.startswith(PACKAGE):
             break
         if is_users_file(frame.filename):
-            return autograph_source.cell_of(frame.filename), frame.lineno
+            return autograph_source.cell_file(frame.filename), frame.lineno
     return "", 0
 
 
@@ -122,7 +122,7 @@ def _is_layer(value: Any) -> bool:
 
 def _function_of(value: Any) -> FunctionType | None:
     """The code of a function, method, `tf.function`, or layer of the user's."""
-    value = undecorated(value)
+    value = innermost_function(value)
     if is_of(value, MethodType):
         value = value.__func__
     if _is_layer(value):

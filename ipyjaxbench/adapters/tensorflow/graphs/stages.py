@@ -28,7 +28,7 @@ class LiveGraph(Live):
         if stage == "tf":
             return program.text_of(self.program.graph, None)
         if stage not in self._texts:
-            self._texts[stage] = lowering.text(self._traced, stage)
+            self._texts[stage] = lowering.lower(self._traced, stage)
         return self._texts[stage]
 
     def load(self, nbytes: int) -> Load | None:
@@ -40,7 +40,7 @@ class LiveGraph(Live):
         graph = self.program.graph
         names: dict[str, str] = {}
         given = [op for op in graph.get_operations() if op.type == "Placeholder"]
-        variables = program.captured(self.program)
+        variables = program.captured_variables(self.program)
         for number, op in enumerate(given):
             names[op.name] = f"in{number}"
             variable = variables.get(op.name)
@@ -55,5 +55,5 @@ class LiveGraph(Live):
 
 
 def _sources(names: dict[str, str], tensors: Any) -> tuple[str, ...]:
-    known = (names.get(program.behind(tensor).op.name) for tensor in tensors)
+    known = (names.get(program.skip_identities(tensor).op.name) for tensor in tensors)
     return tuple(dict.fromkeys(name for name in known if name is not None))

@@ -61,9 +61,11 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     if not is_theirs:
         return None
     stage = options.stage_of("tensorflow")
-    call = replace(call, args=tuple(map(_without_data, call.args)), labels=keras_build.labels(call))
-    call, is_copy = keras_build.ready(call)
-    with autograph_source.readable(call) as call:
+    call = replace(
+        call, args=tuple(map(_without_data, call.args)), labels=keras_build.argument_names(call)
+    )
+    call, is_copy = keras_build.prepare(call)
+    with autograph_source.make_readable(call) as call:
         start = _CLOCK.now()
         try:
             traced = tracing.trace(call, makes_variables=is_copy)
@@ -73,7 +75,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     concrete, live = traced.concrete, LiveGraph(traced)
     counted = program.Counted(concrete.graph)
     functions = [leaf for leaf in (call.function, *given) if callable(leaf)]
-    names = {id(value): name for each in functions for name, value in references.used_by(each)}
+    names = {id(value): name for each in functions for name, value in references.used_values(each)}
     variables = [each.value for each in traced.inputs if each.spec is None]
     found = Graph(
         code=call.text,

@@ -103,7 +103,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
         Exception: what tracing raised.
     """
     __tracebackhide__ = True
-    function, autograph = references.plain(call.function)
+    function, autograph = references.python_function(call.function)
     tree = trees.shield_opaque((call.args, dict(call.kwargs)))
     inputs = tuple(each for name, value in call.arguments for each in _inputs(name, value))
     leaves = nest.flatten(tree)
@@ -127,7 +127,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
         isolation.TensorFlowUndoLog(call, is_copy=makes_variables) as log,
         refusing,
         quiet(),
-        dataset_guard.ended(),
+        dataset_guard.limit_iteration(),
         apart() as warm,
         contextlib.redirect_stdout(written),
     ):

@@ -40,14 +40,14 @@ def load_of(concrete: Any, nbytes: int) -> Load | None:
 def _operations(graph: Any) -> Iterator[Any]:
     for op in program.operations_of(graph):
         yield op
-        for _, inner in program.functions_in(op):
+        for _, inner in program.inner_graphs(op):
             yield from _operations(inner)
 
 
 def _uses_all(concrete: Any) -> bool:
     """Whether what comes out is computed, and all that goes in is used."""
     given = [op for op in concrete.graph.get_operations() if op.type == "Placeholder"]
-    behind = [program.behind(tensor).op for tensor in concrete.outputs]
+    results = [program.skip_identities(tensor).op for tensor in concrete.outputs]
     return all(op.outputs[0].consumers() for op in given) and not any(
-        op.type == "Placeholder" for op in behind
+        op.type == "Placeholder" for op in results
     )

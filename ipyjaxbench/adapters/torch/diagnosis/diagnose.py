@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
 from ipyjaxbench.adapters.torch.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.torch.diagnosis.pitfalls import pitfall_of
 from ipyjaxbench.adapters.torch.graphs import aten, dynamo
-from ipyjaxbench.adapters.torch.graphs.program import Place, is_users
+from ipyjaxbench.adapters.torch.graphs.program import Place, is_outside_torch
 from ipyjaxbench.graphs import Diagnosis
 from ipyjaxbench.usercode import Call
 
@@ -60,7 +60,7 @@ def describe(text: str, error: Exception, place: Place) -> Diagnosis:
     pitfall = pitfall_of(error)
     because = pitfall.because if pitfall else "the code raises while it is traced"
     if pitfall is None and type(error).__name__ in ("Unsupported", "UserError"):
-        because = dynamo.in_words(str(error))
+        because = dynamo.describe_break(str(error))
     return Diagnosis(
         code=text,
         error=type(error).__name__,
@@ -84,11 +84,11 @@ def _message(error: Exception) -> str:
 def place_of(error: BaseException) -> tuple[Place, CodeType | None]:
     """The user's innermost line, and the code that it is part of where that is known."""
     stack = getattr(error, "real_stack", None) or ()  # dynamo's own account of where it was
-    places = [(f.filename, f.lineno or 0) for f in stack if is_users(f.filename)]
+    places = [(f.filename, f.lineno or 0) for f in stack if is_outside_torch(f.filename)]
     if places:
         return places[-1], None
     users = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)
-             if is_users(frame.f_code.co_filename)]  # fmt: skip
+             if is_outside_torch(frame.f_code.co_filename)]  # fmt: skip
     if not users:
         return ("", 0), None
     code, line = users[-1]

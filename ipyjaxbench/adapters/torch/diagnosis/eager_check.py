@@ -12,7 +12,7 @@ import torch
 
 from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs import arguments, aten, dynamo_state, isolation
-from ipyjaxbench.adapters.torch.graphs.program import is_users
+from ipyjaxbench.adapters.torch.graphs.program import is_outside_torch
 from ipyjaxbench.frameworks import find_reach
 from ipyjaxbench.usercode import Call, OutOfTimeError, has_side_effects, package_of, time_limit
 
@@ -55,13 +55,13 @@ def _may_be_made(call: Call) -> bool:
         return False
     used = find_reach([call.function], ()).functions
     codes = [each.__code__ for each in used if type(each) is FunctionType]
-    return not has_side_effects(code for code in codes if is_users(code.co_filename))
+    return not has_side_effects(code for code in codes if is_outside_torch(code.co_filename))
 
 
 def _made(call: Call) -> list[Any] | None:
     copied = tensors.call_with_copies(call)
     try:
-        with isolation.as_before(), _alone(), isolation.put_back(copied, is_made=True):
+        with isolation.keep_settings(), _alone(), isolation.undo_changes(copied, is_made=True):
             generator = torch.get_rng_state()
             found = _numbers(copied.function(*copied.args, **copied.kwargs))
             return found if torch.equal(generator, torch.get_rng_state()) else None
@@ -78,11 +78,11 @@ def _traced(call: Call) -> list[Any] | None:
 
     vars(of_tensors)["__wrapped__"] = call.function  # what it changes is found through that
     try:
-        with isolation.as_before(), _alone():
+        with isolation.keep_settings(), _alone():
             graph: Any = aten.trace(replace(call, function=of_tensors)).program
             copied = tensors.call_with_copies(call)
-            with torch.no_grad(), isolation.put_back(call, is_made=True):
-                return _numbers(graph(*arguments.of(copied).tensors))
+            with torch.no_grad(), isolation.undo_changes(call, is_made=True):
+                return _numbers(graph(*arguments.inputs_of(copied).tensors))
     except (Exception, OutOfTimeError):  # noqa: BLE001  dynamo may trace what this cannot
         return None
 
@@ -91,8 +91,8 @@ def _traced(call: Call) -> list[Any] | None:
 def _alone() -> Iterator[None]:
     with (
         contextlib.redirect_stdout(io.StringIO()),
-        dynamo_state.put_back(),
-        time_limit(_MOST_SECONDS, is_users),
+        dynamo_state.keep_records(),
+        time_limit(_MOST_SECONDS, is_outside_torch),
     ):
         yield
 

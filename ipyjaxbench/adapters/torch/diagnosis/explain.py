@@ -7,7 +7,7 @@ import torch
 
 from ipyjaxbench.adapters.torch.diagnosis.diagnose import describe, diagnose, place_of
 from ipyjaxbench.adapters.torch.graphs import arguments, dynamo
-from ipyjaxbench.adapters.torch.graphs.isolation import as_before
+from ipyjaxbench.adapters.torch.graphs.isolation import keep_settings
 from ipyjaxbench.graphs import Diagnosis
 from ipyjaxbench.usercode import Call, label_arguments
 
@@ -26,7 +26,7 @@ def explain(error: BaseException) -> Diagnosis | None:
     call = _compiled_call(error)
     if call is None:
         return describe("the cell", error, place_of(error)[0])
-    with as_before():
+    with keep_settings():
         return diagnose(call, error, _in_one_graph)
 
 
@@ -50,4 +50,4 @@ def _call_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ca
     if isinstance(owner, torch.nn.Module):
         function, name = owner, type(owner).__name__
     shown = label_arguments(getattr(function, "forward", function), args, kwargs)
-    return arguments.plain(Call(f"{name}(...)", function, args, kwargs, shown))
+    return arguments.plain_call(Call(f"{name}(...)", function, args, kwargs, shown))

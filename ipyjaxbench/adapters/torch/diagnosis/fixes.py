@@ -24,7 +24,7 @@ def find_fixes(
         find: what is to trace the call.
         eager: what the call gives.
     """
-    functions = dynamo_frames.owners([code])
+    functions = dynamo_frames.functions_of([code])
     if not functions or "torch" not in functions[0].__globals__:
         return
     shown = set()

@@ -13,7 +13,7 @@ from ipyjaxbench.usercode import Call, Shape, is_of, label_arguments
 
 
 @dataclass(frozen=True)
-class Given:
+class CallInputs:
     """A call whose tensors are known.
 
     Attributes:
@@ -52,7 +52,7 @@ class Given:
         return args, kwargs
 
 
-def plain(call: Call) -> Call:
+def plain_call(call: Call) -> Call:
     """The call of what `torch.compile` was given; shapes become tensors that nobody reads."""
     function: Any = call.function
     while (inner := original(function)) is not None:
@@ -64,26 +64,26 @@ def plain(call: Call) -> Call:
     return replace(call, function=function, args=args, labels=named)
 
 
-def of(call: Call) -> Given:
+def inputs_of(call: Call) -> CallInputs:
     """What a plain call is given."""
     args, kwargs, named = call.args, dict(call.kwargs), tuple(call.labels)
     leaves = trees.leaves((args, kwargs))
     where = [index for index, leaf in enumerate(leaves) if is_of(leaf, torch.Tensor)]
-    return Given(call.function, args, kwargs, leaves, where, _names_of(args, kwargs, named))
+    return CallInputs(call.function, args, kwargs, leaves, where, _names_of(args, kwargs, named))
 
 
-def with_state(call: Call) -> Given:
+def inputs_with_state(call: Call) -> CallInputs:
     """What a plain call is given, with the state of a module among it."""
     module: Any = call.function
     if not is_of(module, torch.nn.Module):
-        return of(call)
+        return inputs_of(call)
     state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
 
     def with_state(state: Any, *args: Any, **kwargs: Any) -> Any:
         return torch.func.functional_call(module, state, args, kwargs)
 
     named = ("", *call.labels)
-    return of(replace(call, function=with_state, args=(state, *call.args), labels=named))
+    return inputs_of(replace(call, function=with_state, args=(state, *call.args), labels=named))
 
 
 def _without_data(value: object) -> object:

@@ -8,17 +8,16 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import trees
-from ipyjaxbench.adapters.torch.graphs import arguments as given
 from ipyjaxbench.adapters.torch.graphs import isolation, source_lines
-from ipyjaxbench.adapters.torch.graphs.arguments import Given
-from ipyjaxbench.adapters.torch.graphs.captured import Found
+from ipyjaxbench.adapters.torch.graphs.arguments import CallInputs, inputs_of, inputs_with_state
+from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.fake_tensors import StandIns
 from ipyjaxbench.adapters.torch.graphs.isolation import TorchUndoLog
 from ipyjaxbench.adapters.torch.graphs.program import Program
 from ipyjaxbench.usercode import Call
 
 
-def trace(call: Call) -> Found:
+def trace(call: Call) -> CapturedGraphs:
     """The ATen operations of a call.
 
     Args:
@@ -27,27 +26,27 @@ def trace(call: Call) -> Found:
     Returns:
         The program; a module's parameters are inputs of their own.
     """
-    inputs = given.with_state(call)
-    with source_lines.kept(), isolation.put_back(call, is_made=False) as log:
+    inputs = inputs_with_state(call)
+    with source_lines.record_lines(), isolation.undo_changes(call, is_made=False) as log:
         traced = _traced(inputs, log)
-    found = Found.whole(traced, Program(traced, _names(traced.graph, inputs)))
+    found = CapturedGraphs.single(traced, Program(traced, _names(traced.graph, inputs)))
     return replace(found, notes=tuple(log.notes))
 
 
 def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
     """How tracing a call fails, and the arguments of which the last operation before is made."""
-    inputs = given.with_state(call)
-    with source_lines.kept() as nodes, isolation.put_back(call, is_made=False) as log:
+    inputs = inputs_with_state(call)
+    with source_lines.record_lines() as nodes, isolation.undo_changes(call, is_made=False) as log:
         try:
             _traced(inputs, log)
         except Exception as error:  # noqa: BLE001  it is what is asked for
             names = _made_of(nodes[-1], inputs) if nodes else ()
-            own = set(given.of(call).names)
+            own = set(inputs_of(call).names)
             return error, tuple(name for name in names if name in own)
     return None, ()
 
 
-def _traced(inputs: Given, log: TorchUndoLog) -> Any:
+def _traced(inputs: CallInputs, log: TorchUndoLog) -> Any:
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -63,12 +62,12 @@ def _traced(inputs: Given, log: TorchUndoLog) -> Any:
     return graph
 
 
-def _names(graph: Any, inputs: Given) -> dict[Any, str]:
+def _names(graph: Any, inputs: CallInputs) -> dict[Any, str]:
     placeholders = (node for node in graph.nodes if node.op == "placeholder")
     return dict(zip(placeholders, inputs.names, strict=False))
 
 
-def _made_of(node: Any, inputs: Given) -> tuple[str, ...]:
+def _made_of(node: Any, inputs: CallInputs) -> tuple[str, ...]:
     names, found, waiting = _names(node.graph, inputs), {node}, [node]
     while waiting:
         new = set(waiting.pop().all_input_nodes) - found
@@ -77,7 +76,7 @@ def _made_of(node: Any, inputs: Given) -> tuple[str, ...]:
     return tuple(name for placeholder, name in names.items() if placeholder in found)
 
 
-def _of_tensors(inputs: Given, stand_ins: StandIns) -> Callable[..., Any]:
+def _of_tensors(inputs: CallInputs, stand_ins: StandIns) -> Callable[..., Any]:
     """The call as a function of its tensors alone."""
 
     def of_tensors(*given: Any) -> Any:

@@ -9,7 +9,7 @@ from ipyjaxbench.reports import Note
 
 
 @dataclass(frozen=True)
-class Found:
+class CapturedGraphs:
     """The program of a call.
 
     Attributes:
@@ -31,7 +31,7 @@ class Found:
     tries: int = 1
 
     @classmethod
-    def whole(cls, program: object, only: Program) -> "Found":
+    def single(cls, program: object, only: Program) -> "CapturedGraphs":
         """One graph without a break."""
         return cls(program, (only,), only.inputs, only.outputs)
 

@@ -14,11 +14,16 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import tensors, trees
-from ipyjaxbench.adapters.torch.graphs import arguments as given
 from ipyjaxbench.adapters.torch.graphs import dynamo_frames, dynamo_state, isolation
-from ipyjaxbench.adapters.torch.graphs.captured import Found
-from ipyjaxbench.adapters.torch.graphs.dynamo_frames import Seen
-from ipyjaxbench.adapters.torch.graphs.program import Place, Program, is_users, told
+from ipyjaxbench.adapters.torch.graphs.arguments import inputs_with_state
+from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
+from ipyjaxbench.adapters.torch.graphs.dynamo_frames import Analysis
+from ipyjaxbench.adapters.torch.graphs.program import (
+    Place,
+    Program,
+    is_outside_torch,
+    value_of,
+)
 from ipyjaxbench.graphs import Break, notes
 from ipyjaxbench.usercode import Call
 
@@ -35,7 +40,7 @@ _BECAUSE = (
 )
 
 
-def trace(call: Call) -> Found:
+def trace(call: Call) -> CapturedGraphs:
     """The graphs that torch.compile would make of a call.
 
     Args:
@@ -48,21 +53,21 @@ def trace(call: Call) -> Found:
     return unbroken(call) or _made(call)
 
 
-def unbroken(call: Call) -> Found | None:
+def unbroken(call: Call) -> CapturedGraphs | None:
     """The one graph of a call, which is not made; None where there are more."""
     ready = _prepared(call)
     with (
-        isolation.put_back(call, is_made=False),
-        dynamo_state.put_back(),
-        dynamo_frames.stand_ins([ready.first]) as codes,
+        isolation.undo_changes(call, is_made=False),
+        dynamo_state.keep_records(),
+        dynamo_frames.replace_code([ready.first]) as codes,
     ):
-        seen = dynamo_frames.watched(replace(call, function=ready.function), codes, stop=True)
+        seen = dynamo_frames.analyse(replace(call, function=ready.function), codes, stop=True)
     if len(seen.graphs) != 1 or seen.breaks or seen.skipped:
         return None
-    return Found.whole(seen.graphs[0], _program(seen.graphs[0], call, ready.root))
+    return CapturedGraphs.single(seen.graphs[0], _program(seen.graphs[0], call, ready.root))
 
 
-def _made(call: Call) -> Found:
+def _made(call: Call) -> CapturedGraphs:
     """The graphs of a call that is made, again until all functions in it were looked at."""
     more: list[FunctionType] = []
     times = 0
@@ -73,26 +78,26 @@ def _made(call: Call) -> Found:
         printed = io.StringIO()
         with (
             contextlib.redirect_stdout(printed),
-            isolation.as_before(),
-            dynamo_state.put_back(),
-            isolation.put_back(copied, is_made=True),
-            dynamo_frames.stand_ins([ready.first, *more]) as codes,
+            isolation.keep_settings(),
+            dynamo_state.keep_records(),
+            isolation.undo_changes(copied, is_made=True),
+            dynamo_frames.replace_code([ready.first, *more]) as codes,
         ):
-            seen = dynamo_frames.watched(
+            seen = dynamo_frames.analyse(
                 replace(copied, function=ready.function), codes, stop=False
             )
-        new = dynamo_frames.owners(list(seen.strangers.values())) if seen.strangers else []
+        new = dynamo_frames.functions_of(list(seen.strangers.values())) if seen.strangers else []
         if not new or times == _MOST_CALLS:
             break
         more += new
     sys.stdout.write(printed.getvalue())
-    inputs = given.with_state(call)
+    inputs = inputs_with_state(call)
     leaves = trees.leaves(seen.result)
-    return Found(
+    return CapturedGraphs(
         program=tuple(seen.graphs),
         programs=[_program(graph, call, ready.root) for graph in seen.graphs],
-        inputs=tuple(told(*each) for each in zip(inputs.names, inputs.tensors, strict=True)),
-        outputs=tuple(told("", leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)),
+        inputs=tuple(value_of(*each) for each in zip(inputs.names, inputs.tensors, strict=True)),
+        outputs=tuple(value_of("", leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)),
         breaks=tuple(dict.fromkeys([*_breaks(seen, ready.first.__code__), *_unseen(new)])),
         notes=(notes.call_made(times),),
         tries=times + 1,
@@ -118,9 +123,7 @@ def _prepared(call: Call) -> _Prepared:
     function: Any = call.function
     is_module = isinstance(function, torch.nn.Module)
     first = function.forward if is_module else function
-    if not dynamo_frames.is_looked_at(
-        first
-    ):  # PyTorch's own, or no Python at all: one around it is
+    if not dynamo_frames.is_analysed(first):  # PyTorch's own, or no Python at all: one around it is
         around: Any = _around(function)
         return _Prepared(around, around, "function")
     plain: Any = getattr(first, "__func__", first)
@@ -153,14 +156,16 @@ def _name_of(node: Any) -> str:
     return _PART.sub(r".\1", _SOURCE.sub(r"\1", name)).replace("___stack", "stack")
 
 
-def _breaks(seen: Seen, first: CodeType) -> Iterator[Break]:
+def _breaks(seen: Analysis, first: CodeType) -> Iterator[Break]:
     for each in seen.breaks:
-        places = [(f.filename, f.lineno or 0) for f in each.user_stack if is_users(f.filename)]
+        places = [
+            (f.filename, f.lineno or 0) for f in each.user_stack if is_outside_torch(f.filename)
+        ]
         yield _break(places[-1] if places else _asked_for(first), each.reason)
     for code, reason in seen.skipped:
-        if not is_users(code.co_filename):  # what we put around PyTorch's own: told above
+        if not is_outside_torch(code.co_filename):  # what we put around PyTorch's own: told above
             continue
-        places = [(f, int(n)) for f, n in _PLACE.findall(reason) if is_users(f)]
+        places = [(f, int(n)) for f, n in _PLACE.findall(reason) if is_outside_torch(f)]
         found = _break(places[-1] if places else _asked_for(code), reason)
         resumed = dynamo_frames.RESUMED.fullmatch(code.co_name)
         what = f"the rest of {resumed[1]}" if resumed else f"all of {code.co_name}"
@@ -170,7 +175,7 @@ def _breaks(seen: Seen, first: CodeType) -> Iterator[Break]:
 
 def _asked_for(code: CodeType) -> Place:
     """Where code asks for a break, as far as it says; else where it begins."""
-    if not is_users(code.co_filename):
+    if not is_outside_torch(code.co_filename):
         return "", 0
     named = (each for each in dis.get_instructions(code) if each.argval == "graph_break")
     lines = (each.positions.lineno for each in named if each.positions)
@@ -186,10 +191,10 @@ def _unseen(functions: Sequence[FunctionType]) -> Iterator[Break]:
 
 
 def _break(place: Place, reason: str) -> Break:
-    return Break(place[1], linecache.getline(*place).strip(), in_words(reason))
+    return Break(place[1], linecache.getline(*place).strip(), describe_break(reason))
 
 
-def in_words(reason: str) -> str:
+def describe_break(reason: str) -> str:
     """Dynamo's reason in one sentence."""
     for known, because in _BECAUSE:
         if known in reason.partition("\n")[0]:

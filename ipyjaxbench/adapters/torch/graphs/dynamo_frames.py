@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.torch.graphs.program import is_ours, is_users
+from ipyjaxbench.adapters.torch.graphs.program import is_outside_torch, is_own_file
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.usercode import Call
 
@@ -26,7 +26,7 @@ class EnoughError(BaseException):
 
 
 @dataclass
-class Seen:
+class Analysis:
     """What dynamo made of a call.
 
     Attributes:
@@ -45,7 +45,7 @@ class Seen:
     strangers: dict[int, CodeType] = field(default_factory=dict)
 
 
-def watched(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Seen:
+def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
     """Make a call with dynamo's analysis switched on, and keep what it finds.
 
     Args:
@@ -63,29 +63,29 @@ def watched(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Seen:
     from torch._dynamo import utils
     from torch._dynamo.eval_frame import set_eval_frame
 
-    seen, known = Seen(), {id(code) for code in codes}
+    seen, known = Analysis(), {id(code) for code in codes}
 
     def backend(module: Any, _: object) -> Any:
         seen.graphs.append(module)
         return module.forward
 
-    analyse = getattr(torch._dynamo.optimize(backend), "callback", None)
-    if not callable(analyse):
+    convert = getattr(torch._dynamo.optimize(backend), "callback", None)
+    if not callable(convert):
         raise SnippetError(
             "torch.compile is switched off here (TORCH_COMPILE_DISABLE, TORCHDYNAMO_DISABLE or"
             " torch._dynamo.config.disable): --dynamo has nothing to ask"
         )
     at = len(utils.graph_break_reasons)
 
-    @functools.wraps(analyse)
+    @functools.wraps(convert)
     def callback(frame: Any, *rest: Any) -> Any:
         code = frame.f_code
         if id(code) not in known and not RESUMED.fullmatch(code.co_name):
-            if not is_ours(code.co_filename) and not _is_skipped(code, frame):
+            if not is_own_file(code.co_filename) and not _is_skipped(code, frame):
                 seen.strangers[id(code)] = code
             return _left_alone()
         unable = dict(utils.counters["unimplemented"])
-        made = analyse(frame, *rest)
+        made = convert(frame, *rest)
         if made.guarded_code is None:
             why = [r for r, n in utils.counters["unimplemented"].items() if unable.get(r) != n]
             seen.skipped += [(code, reason) for reason in why[:1]]
@@ -105,12 +105,12 @@ def watched(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Seen:
     return seen
 
 
-def is_looked_at(function: object) -> bool:
+def is_analysed(function: object) -> bool:
     """Whether dynamo takes a function as it is, and needs none around it."""
     from torch._dynamo import trace_rules
 
     plain = getattr(function, "__func__", function)
-    is_own = isinstance(plain, FunctionType) and is_users(plain.__code__.co_filename)
+    is_own = isinstance(plain, FunctionType) and is_outside_torch(plain.__code__.co_filename)
     return is_own and not trace_rules.check(plain)
 
 
@@ -128,7 +128,7 @@ def _left_alone() -> Any:
 
 
 @contextmanager
-def stand_ins(functions: Sequence[FunctionType]) -> Iterator[list[CodeType]]:
+def replace_code(functions: Sequence[FunctionType]) -> Iterator[list[CodeType]]:
     """The same functions with code of their own, with which dynamo keeps what it finds.
 
     Yields:
@@ -167,7 +167,7 @@ def _clean(names: dict[str, Any], new: set[str]) -> None:
             del names[name]
 
 
-def owners(codes: Sequence[CodeType]) -> list[FunctionType]:
+def functions_of(codes: Sequence[CodeType]) -> list[FunctionType]:
     """The functions in memory that have one of these codes."""
     wanted = {id(code) for code in codes}
     found = gc.get_referrers(*codes)

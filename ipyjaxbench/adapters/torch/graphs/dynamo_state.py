@@ -17,7 +17,7 @@ _VALUES = {"convert_frame": ("FRAME_COUNTER",), "pgo": ("_CODE_STATE", "_INIT_CO
 
 
 @contextmanager
-def put_back() -> Iterator[None]:
+def keep_records() -> Iterator[None]:
     """Dynamo's records are afterwards as they were, and callbacks of others are not called.
 
     What dynamo learnt of sizes that change (`pgo`) goes by file and line, not by code object: a

@@ -8,10 +8,9 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.torch.graphs import arguments as given
 from ipyjaxbench.adapters.torch.graphs import isolation, source_lines
-from ipyjaxbench.adapters.torch.graphs.arguments import Given
-from ipyjaxbench.adapters.torch.graphs.captured import Found
+from ipyjaxbench.adapters.torch.graphs.arguments import CallInputs, inputs_of
+from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.fake_tensors import StandIns
 from ipyjaxbench.adapters.torch.graphs.program import Program
 from ipyjaxbench.adapters.torch.tensors import is_plain
@@ -27,7 +26,7 @@ class _Called(torch.nn.Module):
             would compute with others.
     """
 
-    def __init__(self, inputs: Given, named: Sequence[torch.Tensor]) -> None:
+    def __init__(self, inputs: CallInputs, named: Sequence[torch.Tensor]) -> None:
         super().__init__()
         self._inputs = inputs
         if isinstance(inputs.function, torch.nn.Module):
@@ -56,7 +55,7 @@ class _Called(torch.nn.Module):
         return stand_ins.swapped(result)
 
 
-def trace(call: Call) -> Found:
+def trace(call: Call) -> CapturedGraphs:
     """The exported program of a call.
 
     Args:
@@ -65,12 +64,12 @@ def trace(call: Call) -> Found:
     Returns:
         The program; its inputs have the names of the arguments, and of a module's own state.
     """
-    inputs = given.of(call)
+    inputs = inputs_of(call)
     # A graph that fails is printed.
     with (
         contextlib.redirect_stderr(io.StringIO()),
-        source_lines.kept(),
-        isolation.put_back(call, is_made=False) as log,
+        source_lines.record_lines(),
+        isolation.undo_changes(call, is_made=False) as log,
     ):
         called = _Called(inputs, log.tensors)
         is_module = isinstance(call.function, torch.nn.Module) and not called.named
@@ -79,7 +78,7 @@ def trace(call: Call) -> Found:
         kwargs = dict(call.kwargs) if is_module else {}
         exported = torch.export.export(module, args, kwargs, strict=False)
     names, constants = _names(exported, inputs.labels if is_module else inputs.names)
-    found = Found.whole(exported, Program(exported.graph_module, names, constants))
+    found = CapturedGraphs.single(exported, Program(exported.graph_module, names, constants))
     return replace(found, notes=tuple(log.notes))
 
 

@@ -32,7 +32,7 @@ _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", *sys.
 
 
 @contextmanager
-def as_before() -> Iterator[None]:
+def keep_settings() -> Iterator[None]:
     """Whatever is set here is set back; PyTorch logs nothing and warns of nothing.
 
     What PyTorch loads here for the first time sets a variable and a warning's filter. It also logs
@@ -186,7 +186,7 @@ class _Class(State):
 
 
 @contextmanager
-def put_back(call: Call, *, is_made: bool) -> Iterator[TorchUndoLog]:
+def undo_changes(call: Call, *, is_made: bool) -> Iterator[TorchUndoLog]:
     """All that a call can reach is afterwards as it was.
 
     Args:

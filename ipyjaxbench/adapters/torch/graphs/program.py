@@ -58,20 +58,22 @@ class Program:
     @property
     def inputs(self) -> tuple[Value, ...]:
         """The tensors that go in."""
-        known = ((self.names.get(n, n.name), value_of(n)) for n in self._placeholders)
-        return tuple(told(name, tensor) for name, tensor in known if tensor is not None)
+        known = ((self.names.get(n, n.name), fake_tensor_of(n)) for n in self._placeholders)
+        return tuple(value_of(name, tensor) for name, tensor in known if tensor is not None)
 
     @property
     def outputs(self) -> tuple[Value, ...]:
         """The tensors that come out."""
-        known = (value_of(n) for n in self.results if isinstance(n, torch.fx.Node))
-        return tuple(told("", tensor) for tensor in known if tensor is not None)
+        known = (fake_tensor_of(n) for n in self.results if isinstance(n, torch.fx.Node))
+        return tuple(value_of("", tensor) for tensor in known if tensor is not None)
 
     @property
     def constants(self) -> tuple[Value, ...]:
         """The tensors that are part of it, the largest first."""
         held = {n.target: self._result_of(n) for n in self._held}
-        found = [told(n, tensor) for n, tensor in held.items() if isinstance(tensor, torch.Tensor)]
+        found = [
+            value_of(n, tensor) for n, tensor in held.items() if isinstance(tensor, torch.Tensor)
+        ]
         return tuple(sorted(found, key=lambda value: -value.nbytes))
 
     @cached_property
@@ -141,14 +143,14 @@ class Program:
         return repr(value)
 
 
-def told(name: str, tensor: Any) -> Value:
+def value_of(name: str, tensor: Any) -> Value:
     """What a tensor is."""
     shape = tuple(map(_size, tensor.shape))
     nbytes = math.prod(max(n, 0) for n in shape) * tensor.element_size()
     return Value(name, str(tensor.dtype).removeprefix("torch."), shape, nbytes)
 
 
-def value_of(node: Any) -> Any:
+def fake_tensor_of(node: Any) -> Any:
     """The tensor without data that stands for a node's result; None where it is no tensor."""
     found = node.meta.get("val", node.meta.get("example_value"))
     return found if isinstance(found, torch.Tensor) else None
@@ -157,16 +159,16 @@ def value_of(node: Any) -> Any:
 def _place_of(node: Any) -> Place:
     """File and line of the user's innermost frame."""
     found = _PLACE.findall(node.stack_trace or "")
-    mine = [(file, int(line)) for file, line in found if is_users(file)]
+    mine = [(file, int(line)) for file, line in found if is_outside_torch(file)]
     return mine[-1] if mine else ("", 0)
 
 
-def is_ours(file: str) -> bool:
+def is_own_file(file: str) -> bool:
     """Whether code is part of this package."""
     return file.startswith(PACKAGE)
 
 
-def is_users(file: str) -> bool:
+def is_outside_torch(file: str) -> bool:
     """Whether code is neither PyTorch's nor ours."""
     return not file.startswith((_PYTORCH, PACKAGE, "<frozen", "<eval_with"))
 
@@ -189,7 +191,7 @@ def operation(node: Any) -> str:
 
 
 def _typed(node: Any) -> str:
-    value = value_of(node)
+    value = fake_tensor_of(node)
     if value is None:
         return ""
     return units.array(str(value.dtype).removeprefix("torch."), tuple(value.shape))

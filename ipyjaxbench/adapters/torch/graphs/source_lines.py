@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ipyjaxbench.adapters.torch.graphs import fake_tensors
-from ipyjaxbench.adapters.torch.graphs.program import is_ours, is_users
+from ipyjaxbench.adapters.torch.graphs.program import is_outside_torch, is_own_file
 
 
 @contextmanager
-def kept() -> Iterator[list[Any]]:
+def record_lines() -> Iterator[list[Any]]:
     """While tracing, each operation gets the user's line as its stack trace.
 
     PyTorch's own record keeps the frames of functions called ``forward`` alone.
@@ -45,9 +45,9 @@ def _users_line() -> str:
     frame: Any = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
-        if is_ours(code.co_filename) and code.co_filename != fake_tensors.__file__:
+        if is_own_file(code.co_filename) and code.co_filename != fake_tensors.__file__:
             break  # the call that we make
-        if is_users(code.co_filename):
+        if is_outside_torch(code.co_filename):
             return f'File "{code.co_filename}", line {frame.f_lineno}, in {code.co_name}'
         frame = frame.f_back
     return ""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import torch
 
 from ipyjaxbench.adapters.torch.graphs import aten, dynamo, export
-from ipyjaxbench.adapters.torch.graphs.captured import Found
-from ipyjaxbench.adapters.torch.graphs.isolation import as_before
+from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
+from ipyjaxbench.adapters.torch.graphs.isolation import keep_settings
 from ipyjaxbench.adapters.torch.graphs.workload import load_of
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs import Live, Load, Node
@@ -15,14 +15,14 @@ from ipyjaxbench.usercode import Call
 VERSION = str(torch.__version__)
 
 #: What finds the program of a plain call, by stage.
-STAGES: dict[str, Callable[[Call], Found]] = {
+STAGES: dict[str, Callable[[Call], CapturedGraphs]] = {
     "aten": aten.trace,
     "dynamo": dynamo.trace,
     "export": export.trace,
 }
 
 
-def without_values(call: Call, stage: str) -> Found:
+def without_values(call: Call, stage: str) -> CapturedGraphs:
     """The program of a plain call, which is not made.
 
     Raises:
@@ -46,7 +46,7 @@ class LiveProgram(Live):
         found: what was traced.
     """
 
-    def __init__(self, call: Call, stage: str, found: Found) -> None:
+    def __init__(self, call: Call, stage: str, found: CapturedGraphs) -> None:
         self.program = found.program
         self._call, self._traced = call, {stage: found}
         self._stage = stage
@@ -61,7 +61,7 @@ class LiveProgram(Live):
         if stage not in STAGES:
             raise OptionError(f"stage {stage!r}: PyTorch's are {', '.join(STAGES)}")
         if stage not in self._traced:
-            with as_before():
+            with keep_settings():
                 self._traced[stage] = without_values(self._call, stage)
         return self._traced[stage].text(whole=True)
 

@@ -7,9 +7,10 @@ from functools import partial
 
 from ipyjaxbench.adapters.torch.diagnosis import diagnose
 from ipyjaxbench.adapters.torch.diagnosis.explain import explain
-from ipyjaxbench.adapters.torch.graphs import arguments, stages
-from ipyjaxbench.adapters.torch.graphs.captured import Found
-from ipyjaxbench.adapters.torch.graphs.isolation import as_before, is_torchs
+from ipyjaxbench.adapters.torch.graphs import stages
+from ipyjaxbench.adapters.torch.graphs.arguments import inputs_with_state, plain_call
+from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
+from ipyjaxbench.adapters.torch.graphs.isolation import is_torchs, keep_settings
 from ipyjaxbench.adapters.torch.graphs.program import operation
 from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
 from ipyjaxbench.graphs import (
@@ -44,9 +45,9 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     """
     __tracebackhide__ = True
     has_values = not any(is_of(arg, Shape) for arg in call.args)
-    call = arguments.plain(call)
+    call = plain_call(call)
     try:
-        inputs = arguments.with_state(call)
+        inputs = inputs_with_state(call)
         is_theirs = bool(inputs.where) or is_torchs(call)
     except Exception as error:
         why = f"PyTorch cannot look into what {call.text!r} is given: {type(error).__name__}"
@@ -58,14 +59,14 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     start = _CLOCK.now()
     written = io.StringIO()
     try:
-        with as_before(), contextlib.redirect_stdout(written):
+        with keep_settings(), contextlib.redirect_stdout(written):
             found = find(call)
             seconds = (_CLOCK.now() - start) * 1e-9
             steps = [step for program in found.programs for step in program.steps]
     except IpyJaxBenchError:
         raise
     except Exception as error:
-        with as_before(), contextlib.redirect_stdout(io.StringIO()):
+        with keep_settings(), contextlib.redirect_stdout(io.StringIO()):
             diagnosis = diagnose.diagnose(call, error, find, has_values=has_values)
         raise UntraceableError(diagnosis, error) from error
     if not (steps or found.inputs or found.outputs):
@@ -93,7 +94,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     ).alive(stages.LiveProgram(call, stage, found))
 
 
-def _missed(found: Found) -> Iterator[Uncounted]:
+def _missed(found: CapturedGraphs) -> Iterator[Uncounted]:
     """Products for which there is no formula."""
     nodes = (node for program in found.programs for node in program.flops.missed)
     names = dict.fromkeys(operation(node) for node in nodes)

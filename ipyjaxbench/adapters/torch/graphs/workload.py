@@ -6,8 +6,8 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.shared import strides
-from ipyjaxbench.adapters.torch.graphs.captured import Found
-from ipyjaxbench.adapters.torch.graphs.program import Program, operation, value_of
+from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
+from ipyjaxbench.adapters.torch.graphs.program import Program, fake_tensor_of, operation
 from ipyjaxbench.graphs import Load
 
 _ARITHMETIC = ("aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm", "aten.dot", "aten.mv")
@@ -17,7 +17,7 @@ _VIEWS = ("aten.t", "aten.transpose.int", "aten.permute", "aten.view", "aten._un
 _TAGS = ("pointwise", "reduction")
 
 
-def load_of(found: Found, nbytes: int) -> Load | None:
+def load_of(found: CapturedGraphs, nbytes: int) -> Load | None:
     """The load of a program without breaks; see `Live.load`."""
     if found.breaks or len(found.programs) != 1 or found.programs[0].flops.missed:
         return None
@@ -45,7 +45,7 @@ def _is_whole(program: Program) -> bool:
     tensors = [tensor for node in given if (tensor := program.tensor_of(node)) is not None]
     repeated = any(strides.overlaps(tensor.shape, tensor.stride()) for tensor in tensors)
     results = [node for node in program.results if isinstance(node, torch.fx.Node)]
-    unused = any(not node.users for node in given if value_of(node) is not None)
+    unused = any(not node.users for node in given if fake_tensor_of(node) is not None)
     return not (repeated or unused) and all(map(_reads_all, results))
 
 

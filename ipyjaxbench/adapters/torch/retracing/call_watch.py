@@ -216,9 +216,9 @@ def _is_limit(reason: str) -> bool:
 
 
 def _unable(reason: str) -> Change:
-    from ipyjaxbench.adapters.torch.graphs.dynamo import in_words
+    from ipyjaxbench.adapters.torch.graphs.dynamo import describe_break
 
-    words = in_words(reason) if reason else "nothing in it can be compiled"
+    words = describe_break(reason) if reason else "nothing in it can be compiled"
     return Change("guard", new=f"{_UNABLE}: {words}")
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ipyjaxbench.adapters.torch.graphs.program import is_users
+from ipyjaxbench.adapters.torch.graphs.program import is_outside_torch
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
@@ -119,7 +119,7 @@ def _caller(frame: FrameType) -> FrameType | None:
 def _users(frame: FrameType) -> Iterator[tuple[str, int]]:
     """Files and lines of the user's code above a frame, the nearest first."""
     for each, line in walk_stack(frame):
-        if is_users(each.f_code.co_filename):
+        if is_outside_torch(each.f_code.co_filename):
             yield each.f_code.co_filename, line
 
 
