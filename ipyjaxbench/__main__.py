@@ -10,7 +10,7 @@ _SLOWER, _BAD_INPUT = 1, 2
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what is asked for; the exit status says how it went."""
+    """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m ipyjaxbench")
     commands = parser.add_subparsers(dest="command", title="commands")
     diff = commands.add_parser(
@@ -24,17 +24,17 @@ def main(arguments: list[str] | None = None) -> int:
     diff.add_argument(
         "--fail-slower", action="store_true", help="exit with 1 when something is slower for sure"
     )
-    asked = parser.parse_args(arguments)
-    if asked.command is None:
+    options = parser.parse_args(arguments)
+    if options.command is None:
         parser.print_help()
         return 0
     try:
-        found = compare_notebooks(asked.before, asked.after)
+        rerun = compare_notebooks(options.before, options.after)
     except IpyJaxBenchError as error:
         sys.stderr.write(f"{error}\n")
         return _BAD_INPUT
-    sys.stdout.write(f"{found}\n")
-    return _SLOWER if asked.fail_slower and found.slower else 0
+    sys.stdout.write(f"{rerun}\n")
+    return _SLOWER if options.fail_slower and rerun.slower else 0
 
 
 if __name__ == "__main__":

@@ -95,15 +95,16 @@ def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measu
     names: Namespace = {name: function}
     positional = []
     for index, (hint, value) in enumerate(zip(_hints(function, len(args)), args, strict=True)):
-        chosen = _identifier(hint, f"arg{index}")
-        chosen = chosen if chosen not in names and chosen not in kwargs else f"arg{index}"
-        names[chosen] = value
-        positional.append(chosen)
+        identifier = _identifier(hint, f"arg{index}")
+        is_free = identifier not in names and identifier not in kwargs
+        identifier = identifier if is_free else f"arg{index}"
+        names[identifier] = value
+        positional.append(identifier)
     keywords = []
     for key, value in kwargs.items():
-        chosen = f"{key}_" if key in names else key
-        names[chosen] = value
-        keywords.append(f"{key}={chosen}")
+        identifier = f"{key}_" if key in names else key
+        names[identifier] = value
+        keywords.append(f"{key}={identifier}")
     return measure_code(f"{name}({', '.join([*positional, *keywords])})", names)
 
 
@@ -149,10 +150,10 @@ def compare(
             ' compare({"a": f, "b": g}, x)'
         )
     options.check(list(functions))
-    given = {f"arg{i}": value for i, value in enumerate(args)}
-    called = {label: _identifier(label, f"arm{i}") for i, label in enumerate(functions)}
-    names: Namespace = {**given, **{called[n]: f for n, f in functions.items()}}
-    codes = {label: f"{name}({', '.join(given)})" for label, name in called.items()}
+    values = {f"arg{i}": value for i, value in enumerate(args)}
+    identifiers = {label: _identifier(label, f"arm{i}") for i, label in enumerate(functions)}
+    names: Namespace = {**values, **{identifiers[n]: f for n, f in functions.items()}}
+    codes = {label: f"{name}({', '.join(values)})" for label, name in identifiers.items()}
     arms = [ArmSpec(label, Snippet(Source.plain(code), names)) for label, code in codes.items()]
     return compare_snippets(arms, options)
 
@@ -220,7 +221,7 @@ def history(
     framework: str | None = None,
     here: bool = False,
 ) -> History:
-    """Measurements of the past, as ``%fwhistory`` shows them.
+    """Look up measurements of the past, as ``%fwhistory`` does.
 
     Args:
         text: that their name or code has; empty for any.
@@ -258,7 +259,7 @@ def ceilings(*, start: bool = False, fresh: bool = False) -> Ceilings:
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:
-    """The function's own names for its first arguments, where they can be known."""
+    """Return the function's own names for its first arguments, empty where they are not known."""
     try:
         names = list(inspect.signature(function).parameters)
     except Exception:  # noqa: BLE001  an object may answer what it likes

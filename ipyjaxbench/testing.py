@@ -59,7 +59,7 @@ class FakeArray:
     version: int = 0
 
     def wait(self) -> None:
-        """Stand until it is computed."""
+        """Let time pass until it is computed."""
         self.device.wait_until(self.ready_at)
 
 

@@ -16,7 +16,7 @@ def _cpu_ns() -> int:
 
 @dataclass(frozen=True)
 class Clock:
-    """Callables: what is measured, what budgets are held against, how to pause, what the CPU did.
+    """What is measured, what budgets are held against, how to pause, and the CPU time.
 
     Args:
         now: the reading that samples are made of, in nanoseconds.
@@ -37,10 +37,7 @@ class Clock:
 
     @cached_property
     def resolution(self) -> int:
-        """Nanoseconds below which it shows nothing: what a reading costs, or its smallest step.
-
-        Measured when first asked for, by reading it a hundred times.
-        """
+        """Nanoseconds below which it shows nothing: what a reading costs, or its smallest step."""
         readings = [self.now() for _ in range(_READINGS)]
         steps = sorted(b - a for a, b in itertools.pairwise(readings))
         # A coarse clock stands still between its steps: then those are what it shows.
@@ -53,7 +50,7 @@ class Clock:
 
     @classmethod
     def calendar(cls) -> "Clock":
-        """Elapsed time by the calendar's clock (``-t``); it may jump when the clock is set."""
+        """Return time by the calendar's clock (``-t``), which may jump when it is set."""
         return cls(time.time_ns, time.perf_counter_ns, time.sleep)
 
     @classmethod

@@ -21,7 +21,7 @@ _N = TypeVar("_N", int, float)
 
 @dataclass(frozen=True)
 class Conditions:
-    """What happened on the machine in a stretch of time; None stands for "not told here".
+    """What happened on the machine in a stretch of time; None stands for "not known here".
 
     Attributes:
         wall: seconds that passed.
@@ -66,7 +66,7 @@ class Conditions:
 
     @property
     def taken(self) -> float:
-        """Share of all CPUs that other programs, or the hypervisor, took; 0 if not told."""
+        """Share of all CPUs that other programs, or the hypervisor, took; 0 if not known."""
         return ((self.others or 0.0) + (self.steal or 0.0)) / self.wall / self.cpus
 
     def check(self) -> str | None:
@@ -93,12 +93,12 @@ class _Counters(NamedTuple):
 
 
 class Meter:
-    """Counts from when it is made; a reading tells what happened since.
+    """Counts from when it is made.
 
     Args:
         clock: for the seconds that pass.
         gpus: whether to ask NVIDIA's driver: only where a framework uses it anyway.
-        root: of the file tree that Linux tells in.
+        root: of the file tree in which Linux has its counters.
 
     Example:
         >>> meter = Meter(Clock.elapsed())
@@ -116,7 +116,7 @@ class Meter:
         self._start = clock.wall()
 
     def read(self) -> Conditions:
-        """What happened since the meter was made; to be asked right after the last sample."""
+        """Return what happened since it was made; call it right after the last sample."""
         wall = (self._clock.wall() - self._start) * 1e-9
         gpus = query_gpus() if self._gpus else ()  # first of all: their clocks fall when idle
         before, now = self._before, _counters(self._root)
@@ -141,13 +141,7 @@ class Meter:
 
 @cache
 def describe_machine(root: Path = ROOT) -> dict[str, str | int | float | None]:
-    """Return what machine this is, for records and reports of bugs; it does not name the machine.
-
-    Args:
-        root: of the file tree that Linux tells in.
-
-    Returns:
-        Facts by name; None for what is not told here.
+    """Return facts by name on this machine, without its name; None for what is not known.
 
     Example:
         >>> describe_machine()["python"] == platform.python_version()
@@ -213,14 +207,14 @@ def _switches() -> int | None:
 
 
 def _rise(before: _N | None, now: _N | None) -> _N | None:
-    """By how much a counter rose; None where it is not told, or fell, which no counter does."""
+    """Return how much a counter rose; None where it is not known, or fell, as no counter does."""
     if before is None or now is None or now < before:
         return None
     return now - before
 
 
 def _waited(before: Mapping[str, float] | None, now: Mapping[str, float] | None) -> float | None:
-    """By how much the threads of now waited longer; a number may have gone to a new thread."""
+    """Return how much longer threads waited; a new thread may have the number of an old one."""
     if before is None or now is None:
         return None
     rises = ((_rise(before.get(thread, 0.0), seconds), seconds) for thread, seconds in now.items())

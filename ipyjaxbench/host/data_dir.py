@@ -26,8 +26,8 @@ def make_data_folder(name: str) -> Path | None:
 
 def _close(folder: Path) -> None:
     """Let the owner alone read a folder, the one around it, and files of earlier versions."""
-    for each in (folder.parent, folder):
-        os.chmod(each, _FOLDER_MODE)
+    for path in (folder.parent, folder):
+        os.chmod(path, _FOLDER_MODE)
     for entry in os.scandir(folder):
         if entry.is_file(follow_symlinks=False):
             os.chmod(entry.path, _FILE_MODE)

@@ -5,34 +5,27 @@ from functools import lru_cache
 
 
 def revision(directory: str) -> str:
-    """Return the commit that is checked out.
-
-    Args:
-        directory: in it or above it Git keeps its files.
-
-    Returns:
-        Its hash in hexadecimal; empty where there is none, or it cannot be read.
-    """
+    """Return the hash of the commit that is checked out; empty where it cannot be read."""
     try:
         place = _git(directory)
         if not place:
             return ""
         head = _read(place, "HEAD")
         name = head.removeprefix("ref: ")
-        found = _commit(place, name) if name != head else head
-        return found if len(found) in (40, 64) and int(found, 16) >= 0 else ""
+        commit = _commit(place, name) if name != head else head
+        return commit if len(commit) in (40, 64) and int(commit, 16) >= 0 else ""
     except (OSError, ValueError, RecursionError):
         return ""
 
 
 @lru_cache(maxsize=16)
 def _git(directory: str) -> str:
-    """The folder that Git keeps, of this directory or of one above it; empty where none is."""
-    found = os.path.join(directory, ".git")
-    if os.path.isdir(found):
-        return found
-    if os.path.isfile(found):  # of a work tree, or of a submodule
-        return os.path.join(directory, _read(found).removeprefix("gitdir: "))
+    """Return Git's folder, of this directory or of one above it; empty where there is none."""
+    path = os.path.join(directory, ".git")
+    if os.path.isdir(path):
+        return path
+    if os.path.isfile(path):  # of a work tree, or of a submodule
+        return os.path.join(directory, _read(path).removeprefix("gitdir: "))
     above = os.path.dirname(directory)
     return _git(above) if above != directory else ""
 

@@ -1,4 +1,4 @@
-"""What NVIDIA's driver tells of its GPUs, where ``nvidia-ml-py`` is installed.
+"""What NVIDIA's driver says of its GPUs, where ``nvidia-ml-py`` is installed.
 
 Asking creates no CUDA context and takes no memory on a GPU.
 """
@@ -32,12 +32,12 @@ class Gpu:
 
     Attributes:
         name: such as "NVIDIA H100 80GB HBM3".
-        clock: of its multiprocessors, in MHz; None where it is not told, as below.
+        clock: of its multiprocessors, in MHz; None where it is not known, as below.
         max_clock: the highest that there is.
         reasons: why the clock is not higher, in words.
-        ours: whether this process uses it; None where processes are not told, as in containers.
-        others: other processes that hold a part of it; None where that is not told.
-        memory: bytes that it has; None where that is not told.
+        ours: whether this process uses it; None where processes are not known, as in containers.
+        others: other processes that hold a part of it; None where that is not known.
+        memory: bytes that it has; None where that is not known.
     """
 
     name: str
@@ -67,13 +67,14 @@ def query_gpus() -> tuple[Gpu, ...]:
     handles = [_ask(nvml, "nvmlDeviceGetHandleByIndex", index) for index in range(count)]
     users = [_users(nvml, handle) for handle in handles]
     # In a container the driver may name the host's numbers, where ours is not among them.
-    known = any(os.getpid() in pids for pids in users)
+    has_own = any(os.getpid() in pids for pids in users)
     return tuple(
-        _gpu(nvml, handle, pids, known=known) for handle, pids in zip(handles, users, strict=True)
+        _gpu(nvml, handle, pids, has_own=has_own)
+        for handle, pids in zip(handles, users, strict=True)
     )
 
 
-def _gpu(nvml: Any, handle: Any, users: set[int], *, known: bool) -> Gpu:
+def _gpu(nvml: Any, handle: Any, users: set[int], *, has_own: bool) -> Gpu:
     name = _ask(nvml, "nvmlDeviceGetName", handle)
     if isinstance(name, bytes):  # bindings before 11.5
         name = name.decode(errors="replace")
@@ -85,8 +86,8 @@ def _gpu(nvml: Any, handle: Any, users: set[int], *, known: bool) -> Gpu:
         clock=_ask(nvml, "nvmlDeviceGetClockInfo", handle, _SM),
         max_clock=_ask(nvml, "nvmlDeviceGetMaxClockInfo", handle, _SM),
         reasons=tuple(word for bit, word in _REASONS.items() if (reasons or 0) & bit),
-        ours=os.getpid() in users if known else None,
-        others=len(users - {os.getpid()}) if known else None,
+        ours=os.getpid() in users if has_own else None,
+        others=len(users - {os.getpid()}) if has_own else None,
         memory=getattr(_ask(nvml, "nvmlDeviceGetMemoryInfo", handle), "total", None),
     )
 
@@ -112,7 +113,7 @@ def _nvml() -> Any:
 
 
 def _ask(nvml: Any, function: str, *args: Any) -> Any:
-    """Return what a function tells; None where this binding, driver or GPU does not."""
+    """Return a function's answer; None where this binding, driver or GPU has none."""
     try:
         return getattr(nvml, function)(*args)
     except Exception:  # noqa: BLE001  each driver has its own way to say no

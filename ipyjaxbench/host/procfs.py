@@ -1,7 +1,7 @@
-"""What Linux tells in files: CPU pressure, run queues, quotas, and CPU time of all programs.
+"""What Linux says in files: CPU pressure, run queues, quotas, and CPU time of all programs.
 
 Every function takes the root of the file tree and gives counters since some past moment; None
-where this kernel, container or system does not tell.
+where this kernel, container or system has none.
 """
 
 import os
@@ -31,7 +31,7 @@ class CpuTimes(NamedTuple):
 
     Attributes:
         busy: all programs, in user and system mode.
-        steal: taken by the hypervisor; None where it is not told.
+        steal: taken by the hypervisor; None where it is not known.
     """
 
     busy: float
@@ -52,17 +52,17 @@ class Throttling(NamedTuple):
 
 def pressure(root: Path) -> float | None:
     """Return the seconds in which some program of the machine waited for a CPU ("some" of PSI)."""
-    found = _PRESSURE.search(_text(root / "proc/pressure/cpu"))
-    return int(found[1]) * 1e-6 if found else None
+    total = _PRESSURE.search(_text(root / "proc/pressure/cpu"))
+    return int(total[1]) * 1e-6 if total else None
 
 
 def cpu_times(root: Path) -> CpuTimes | None:
     """Return the CPU time of all programs."""
-    found = _CPU_TIMES.search(_text(root / "proc/stat"))
-    if found is None:
+    line = _CPU_TIMES.search(_text(root / "proc/stat"))
+    if line is None:
         return None
     tick = 1 / os.sysconf("SC_CLK_TCK")
-    columns = [int(column) * tick for column in found[1].split()]
+    columns = [int(column) * tick for column in line[1].split()]
     steal = columns[_STEAL] if len(columns) > _STEAL else None
     return CpuTimes(sum(columns[:3]), steal)
 
@@ -70,7 +70,7 @@ def cpu_times(root: Path) -> CpuTimes | None:
 def waits(root: Path) -> dict[str, float] | None:
     """Return the seconds that each thread of this process was ready to run and waited for a CPU."""
     folder = f"{root}/proc/self/task"
-    found, ran = {}, 0
+    waited, ran = {}, 0
     try:
         threads = os.listdir(folder)
     except OSError:
@@ -89,21 +89,21 @@ def waits(root: Path) -> dict[str, float] | None:
             os.close(file)
         if numbers:
             ran += int(numbers[1])
-            found[thread] = int(numbers[2]) * 1e-9
-    return found if ran else None  # a kernel that does not count shows zeros
+            waited[thread] = int(numbers[2]) * 1e-9
+    return waited if ran else None  # a kernel that does not count shows zeros
 
 
 def throttling(root: Path) -> Throttling | None:
     """Return how the CPU quotas of this process's groups, and of those around them, stopped it."""
-    times, seconds, told = 0, 0.0, False
+    times, seconds, is_known = 0, 0.0, False
     for folder in _groups(root):
         stat = _text(folder / "cpu.stat")
-        if found := _THROTTLES.search(stat):
-            told = True
-            times += int(found[1])
-        if found := _THROTTLED.search(stat):
-            seconds += int(found[2]) * (1e-6 if found[1] == "usec" else 1e-9)
-    return Throttling(times, seconds) if told else None
+        if match := _THROTTLES.search(stat):
+            is_known = True
+            times += int(match[1])
+        if match := _THROTTLED.search(stat):
+            seconds += int(match[2]) * (1e-6 if match[1] == "usec" else 1e-9)
+    return Throttling(times, seconds) if is_known else None
 
 
 def quota(root: Path) -> float | None:
@@ -113,29 +113,29 @@ def quota(root: Path) -> float | None:
         text = _text(folder / "cpu.max") or " ".join(
             _text(folder / f"cpu.cfs_{part}_us").strip() for part in ("quota", "period")
         )
-        found = _CPU_MAX.fullmatch(text)
-        if found and int(found[2]):
-            limits.append(int(found[1]) / int(found[2]))
+        match = _CPU_MAX.fullmatch(text)
+        if match and int(match[2]):
+            limits.append(int(match[1]) / int(match[2]))
     return min(limits, default=None)
 
 
 def cpu_model(root: Path) -> str | None:
-    """Return what the CPU calls itself; not told on Arm."""
-    found = _CPU_MODEL.search(_text(root / "proc/cpuinfo"))
-    return found[1].strip() if found else None
+    """Return what the CPU calls itself; None on Arm."""
+    match = _CPU_MODEL.search(_text(root / "proc/cpuinfo"))
+    return match[1].strip() if match else None
 
 
 def largest_cache(root: Path = ROOT) -> int | None:
     """Return the bytes of the first CPU's largest cache."""
-    found = (root / "sys/devices/system/cpu/cpu0/cache").glob("index*/size")
-    sizes = [_CACHE.fullmatch(_text(path)) for path in found]
+    paths = (root / "sys/devices/system/cpu/cpu0/cache").glob("index*/size")
+    sizes = [_CACHE.fullmatch(_text(path)) for path in paths]
     return max((int(s[1]) * _UNITS[s[2]] for s in sizes if s), default=None)
 
 
 def memory(root: Path) -> int | None:
     """Return the bytes of memory of the machine."""
-    found = _MEMORY.search(_text(root / "proc/meminfo"))
-    return int(found[1]) * 1024 if found else None
+    match = _MEMORY.search(_text(root / "proc/meminfo"))
+    return int(match[1]) * 1024 if match else None
 
 
 def memory_limit(root: Path) -> int | None:
@@ -149,7 +149,7 @@ def memory_limit(root: Path) -> int | None:
 
 
 def _groups(root: Path, controller: str = "cpu") -> Iterator[Path]:
-    """Folders of the control groups that hold this process, innermost first.
+    """Yield folders of the control groups that hold this process, innermost first.
 
     In a container the path may name a folder of the host, which is not there; the container's own
     group is then what is mounted at the top, so all folders upward are asked.

@@ -110,7 +110,7 @@ def _bodies(
     if command.name == "fwcompare" and cell is not None:
         text = shell.transform_cell(arms.transformed(cell, shell.transform_cell))
         read = arms.read(text, ast.parse, "")
-        sources = [read.setup, *(each for arm in read.arms for each in (arm.source, arm.setup))]
+        sources = [read.setup, *(s for arm in read.arms for s in (arm.source, arm.setup))]
         yield from (source.tree.body for source in sources if source is not None)
         return
     for text in (code, cell):

@@ -113,9 +113,9 @@ def _by_line(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
             return []
         # What stands at the cursor, as this completer splits lines: less or more than a value.
         there = completer.shells.splitter.split_line(before)
-        known = len(completion.fragment) - len(there)
-        above = there[: max(-known, 0)]
-        return [above + each[max(known, 0) :] for each in completion.candidates]
+        typed = len(completion.fragment) - len(there)
+        above = there[: max(-typed, 0)]
+        return [above + text[max(typed, 0) :] for text in completion.candidates]
 
     return completer.shells.magic_arg_matchers, options
 
@@ -174,6 +174,6 @@ def _values(row: Option, names: Names) -> list[str]:
 
 
 def _completion(candidates: Sequence[str], fragment: str) -> Completion | None:
-    quoted = [f'"{each}"' if " " in each else each for each in candidates]
-    fitting = tuple(each for each in dict.fromkeys(quoted) if each.startswith(fragment))
+    quoted = [f'"{text}"' if " " in text else text for text in candidates]
+    fitting = tuple(text for text in dict.fromkeys(quoted) if text.startswith(fragment))
     return Completion(fragment, fitting) if fitting else None

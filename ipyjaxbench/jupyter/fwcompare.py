@@ -34,23 +34,23 @@ def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
 
 def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
     """Compare measurements that ``%fwtime --name`` kept, one with the others."""
-    options, kept = magic.options, magic.session.measurements
+    options, measurements = magic.options, magic.session.measurements
     if options.sweep or options.align or options.budget is not None:
         raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
     labels = shlex.split(magic.code)
     for label in labels:
-        if label not in kept:
-            known = ", ".join(kept) or "none yet"
-            raise OptionError(f"{label!r} was not kept by %fwtime --name; kept are: {known}")
+        if label not in measurements:
+            names = ", ".join(measurements) or "none yet"
+            raise OptionError(f"{label!r} was not kept by %fwtime --name; kept are: {names}")
     options.check(labels)
-    sides = tuple(ArmResult(label, kept[label]) for label in labels)
+    sides = tuple(ArmResult(label, measurements[label]) for label in labels)
     return Comparison(sides, options.baseline or labels[0], interleaved=False)
 
 
 def _compare_arms(
     magic: Invocation[CompareOptions], cell: str
 ) -> tuple[Comparison | Sweep, BaseException | None]:
-    """Compare the arms of a cell, at each value of what is swept; and what ended or failed."""
+    """Compare the arms of a cell, at each value of what is swept; return also what ended it."""
     __tracebackhide__ = True
     shell, names, options = magic.shell, magic.names, magic.options
     setup, specs = _arm_specs(magic, cell)

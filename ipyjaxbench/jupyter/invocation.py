@@ -33,7 +33,7 @@ _USES = {
     "PRINT_EXPR": "shown",
     "CALL_INTRINSIC_1": "shown",
 }
-_NOTHING = ("CACHE", "EXTENDED_ARG", "NOP")
+_WITHOUT_EFFECT = ("CACHE", "EXTENDED_ARG", "NOP")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Invocation(Generic[Options]):
         """Return the use of a magic that is being called now; its line is all behind its name."""
         __tracebackhide__ = True
         with one_line_errors():
-            split = command.split(line, session.settings.chosen())
+            split = command.split(line, session.settings.option_values())
         shared: Namespace = session.shell.user_ns
         inside = local_ns is not None and local_ns is not shared
         names = {**shared, **local_ns} if inside else shared  # type: ignore[dict-item]
@@ -183,8 +183,8 @@ class Invocation(Generic[Options]):
         number = self.shell.execution_count
         if self.caller is not None:
             # Cell numbers, from IPython 8 on.
-            known = getattr(self.shell.compile, "_filename_map", {})
-            number = known.get(self.caller.f_code.co_filename, number)
+            numbers = getattr(self.shell.compile, "_filename_map", {})
+            number = numbers.get(self.caller.f_code.co_filename, number)
         filename: str = self.shell.compile.cache(text, number)
         return filename
 
@@ -202,7 +202,7 @@ def _use_of_result(frame: FrameType | None) -> tuple[str, bool]:
     if frame is None:
         return "used", False
     following = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti)
-    real = (i for i in following if i.opname not in _NOTHING)
+    real = (i for i in following if i.opname not in _WITHOUT_EFFECT)
     first = next(real, None)
     awaited = first is not None and first.opname == "GET_AWAITABLE"
     if awaited:

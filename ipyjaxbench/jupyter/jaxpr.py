@@ -81,10 +81,10 @@ def _before(magic: Invocation[GraphOptions], now: Graph) -> Graph | None:
     if options.diff != "last":
         alike = dataclasses.replace(options, diff=None, on=(), shard=(), check=False)
         return inspect_code(magic.source(options.diff), magic.names, alike, now.framework)
-    known = magic.session.graphs.get(_form(now.code, options))
-    if known is None:
+    earlier = magic.session.graphs.get(_form(now.code, options))
+    if earlier is None:
         raise OptionError(f"--diff last: {now.code!r} was not looked at before in this form")
-    return known
+    return earlier
 
 
 def _form(code: str, options: GraphOptions) -> tuple[str, str]:

@@ -64,4 +64,4 @@ class FrameworkMagics(Magics):
     def _help(self, name: str) -> str:
         from ipyjaxbench.jupyter.commands import COMMANDS
 
-        return COMMANDS[name].help(self.session.settings.chosen())
+        return COMMANDS[name].help(self.session.settings.option_values())

@@ -18,9 +18,9 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import to_printable
 from ipyjaxbench.usercode import Muted, StandIn
 
-_SILENT_NS = 1_000_000_000
+_FIRST_UPDATE_NS = 1_000_000_000
 _UPDATE_NS = 250_000_000
-_LONG_NS = 3_600_000_000_000
+_UNLIMITED_NS = 3_600_000_000_000  # a budget that long is none
 _FIRST_WAIT_SECONDS, _NEXT_WAIT_SECONDS = 2.0, 1.0  # where the work reports nothing by itself
 
 
@@ -60,7 +60,7 @@ class Progress:
         self._clock = clock
         self._doing, self._pause = doing, wait
         self._start = clock.wall()
-        self._next = self._start + _SILENT_NS
+        self._next = self._start + _FIRST_UPDATE_NS
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -92,7 +92,7 @@ class Progress:
         elif not math.isnan(half_width):
             width = units.percent(half_width) if half_width <= 1 else "over 100 %"
             parts.append(f"± {width} so far")
-        if 0 < left < _LONG_NS:
+        if 0 < left < _UNLIMITED_NS:
             parts.append(f"{units.duration(left * 1e-9, 2)} left at most")
         self._show(f"measuring: {', '.join(parts)}" if parts else "measuring")
 

@@ -32,8 +32,8 @@ class IpyJaxBench(Configurable):
         help="Whether a line tells what a cell traced, as %trace_cached --watch on has it.",
     ).tag(config=True)
 
-    def chosen(self) -> dict[str, object]:
-        """Values by keyword of options, for what is not typed."""
+    def option_values(self) -> dict[str, object]:
+        """Return values by keyword of options, for what is not typed."""
         values = {keyword: getattr(self, trait) for trait, keyword in _KEYWORDS.items()}
         return {keyword: value for keyword, value in values.items() if value is not None}
 

@@ -42,9 +42,9 @@ def find_baseline(options: TimeOptions, code: str, kept: dict[str, Measurement])
     if name in kept and kept[name].clock == options.clock:
         return kept[name]
     entries = read_store().entries
-    found = _candidates(entries, options, code)
-    if found or name in NEWEST_OR_FASTEST:
-        return found
+    candidates = _candidates(entries, options, code)
+    if candidates or name in NEWEST_OR_FASTEST:
+        return candidates
     clocks = {e.clock for e in entries if e.label == name}
     clocks |= {kept[name].clock} if name in kept else set()
     if others := sorted((clocks & _CLOCKS.keys()) - {options.clock}):
@@ -88,8 +88,8 @@ def choose_baseline(m: Measurement, name: str, base: Candidates, revision: str) 
     return Against(name, entry.figure, age, entry.environment.differences(here))
 
 
-def _unknown(name: str, known: Iterable[str]) -> str:
-    names = list(dict.fromkeys(known))
+def _unknown(name: str, existing: Iterable[str]) -> str:
+    names = list(dict.fromkeys(existing))
     if not names:
         return f"--against {name}: nothing was kept under a name yet; type %fwtime --name {name}"
     near = difflib.get_close_matches(name, names, 1, 0.6)

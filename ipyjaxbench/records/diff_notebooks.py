@@ -85,20 +85,20 @@ def compare_notebooks(
     """
     both = [n if isinstance(n, NotebookRecords) else read_notebook(n) for n in (before, after)]
     first, second = (list(_timed(notebook)) for notebook in both)
-    for notebook, found in zip(both, (first, second), strict=True):
-        if not found:
+    for notebook, timed in zip(both, (first, second), strict=True):
+        if not timed:
             raise RecordError(
                 f"{notebook.path} holds no measurements: run it with %fwtime or %%fwcompare and"
                 " save it"
             )
-    pairs = _paired(first, second)
+    pairs = _match(first, second)
     if not pairs:
         raise RecordError(
             f"{both[0].path} and {both[1].path} have no measurement in common, by cell, code or"
             " name"
         )
-    alone = [[t.name for t in found if not any(t in pair for pair in pairs)]
-             for found in (first, second)]  # fmt: skip
+    alone = [[t.name for t in timed if not any(t in pair for pair in pairs)]
+             for timed in (first, second)]  # fmt: skip
     return Rerun(
         before=both[0].path,
         after=both[1].path,
@@ -113,9 +113,9 @@ def compare_notebooks(
 def _timed(notebook: NotebookRecords) -> Iterator[_Timed]:
     turns: Counter[Hashable] = Counter()
     places: Counter[Hashable] = Counter()
-    known: dict[Headline | None, list[Result]] = {}
+    earlier: dict[Headline | None, list[Result]] = {}
     for saved in notebook:
-        if saved.result in (alike := known.setdefault(saved.headline, [])):
+        if saved.result in (alike := earlier.setdefault(saved.headline, [])):
             continue  # it is shown again, as ``r`` below ``r = %fwtime f(x)`` does
         alike.append(saved.result)
         for name, at, m in find_measurements(saved.result, saved.name):
@@ -126,20 +126,20 @@ def _timed(notebook: NotebookRecords) -> Iterator[_Timed]:
             places[place] += 1
 
 
-def _paired(before: Sequence[_Timed], after: Sequence[_Timed]) -> list[tuple[_Timed, _Timed]]:
+def _match(before: Sequence[_Timed], after: Sequence[_Timed]) -> list[tuple[_Timed, _Timed]]:
     """Return what is the same in both, in the order of the second."""
     left, partners = list(before), dict[int, _Timed]()
     for key in _KEYS:
-        known: dict[Hashable, _Timed] = {}
-        for each in left:
-            if key(each):
-                known.setdefault(key(each), each)
-        for index, each in enumerate(after):
-            if index not in partners and (partner := known.pop(key(each), None)) is not None:
+        by_key: dict[Hashable, _Timed] = {}
+        for timed in left:
+            if key(timed):
+                by_key.setdefault(key(timed), timed)
+        for index, timed in enumerate(after):
+            if index not in partners and (partner := by_key.pop(key(timed), None)) is not None:
                 partners[index] = partner
         taken = {id(partner) for partner in partners.values()}
-        left = [each for each in left if id(each) not in taken]
-    return [(partners[index], each) for index, each in enumerate(after) if index in partners]
+        left = [timed for timed in left if id(timed) not in taken]
+    return [(partners[index], timed) for index, timed in enumerate(after) if index in partners]
 
 
 def _pair(before: _Timed, after: _Timed) -> Pair:
@@ -156,11 +156,11 @@ def _differences(
     pairs: Sequence[tuple[_Timed, _Timed]], before: str, after: str
 ) -> tuple[str, ...]:
     """Return what differs around any pair, each once."""
-    found = (
+    differences = (
         words
         for one, other in pairs
         for words in Environment.saved(one.measured, before).differences(
             Environment.saved(other.measured, after)
         )
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(differences))

@@ -9,8 +9,8 @@ from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
 from ipyjaxbench.reports import Block, Chart, Facts, Headline, Report, Series, Table, report
 
-_LINES = 8  # of a picture
-_LONGEST_NAME, _LONGEST_WITH = 16, 20
+_MAX_SERIES = 8  # of a picture
+_MAX_NAME, _MAX_VERSIONS = 16, 20  # characters
 
 
 @report.register
@@ -43,15 +43,15 @@ def _row(entry: HistoryEntry, now: float) -> tuple[str, ...]:
     name = next(iter(others or around.frameworks), "")
     version = f"{name} {around.frameworks[name]}" if name else f"python {around.python}"
     both = f"{version} {around.revision[:7]}".strip()
-    found = entry.figure.words()
+    figure = entry.figure.words()
     if entry.figure.verdict in ("INVALID", "RECOMPILES", "ONCE"):
-        found = f"{units.duration(entry.median)} {entry.figure.verdict}"
+        figure = f"{units.duration(entry.median)} {entry.figure.verdict}"
     return (
         entry.name,
         moment(entry.when, now),
-        found,
+        figure,
         ", ".join(around.devices[:2]) + (" …" if len(around.devices) > 2 else ""),
-        both if len(both) <= _LONGEST_WITH else version,
+        both if len(both) <= _MAX_VERSIONS else version,
     )
 
 
@@ -70,17 +70,17 @@ def _pictures(h: History) -> Iterator[Chart]:
     for entry in reversed(h.entries):
         if entry.median > 0:
             by_name.setdefault(entry.name, []).append(entry)
-    lines = {name: found for name, found in by_name.items() if len(found) > 1}
+    lines = {name: some for name, some in by_name.items() if len(some) > 1}
     if not lines:
         return
-    chosen = dict(sorted(lines.items(), key=lambda each: -len(each[1]))[:_LINES])
-    times = [entry.when for found in chosen.values() for entry in found]
+    drawn = dict(sorted(lines.items(), key=lambda line: -len(line[1]))[:_MAX_SERIES])
+    times = [entry.when for some in drawn.values() for entry in some]
     yield Chart(
         across="time",
         up="time of a call",
         series=tuple(
-            Series(units.cut(name, _LONGEST_NAME), tuple(map(_point, found)))
-            for name, found in chosen.items()
+            Series(units.cut(name, _MAX_NAME), tuple(map(_point, some)))
+            for name, some in drawn.items()
         ),
         ends=(moment(min(times), h.now), moment(max(times), h.now)),
     )
@@ -97,8 +97,8 @@ def _facts(h: History) -> Iterator[Block]:
     rows = []
     if h.removed is not None:
         count, entries = h.removed
-        words = f"{units.count(entries, 'measurement')} in {units.count(count, 'file')}"
-        rows.append(("removed", words))
+        removed = f"{units.count(entries, 'measurement')} in {units.count(count, 'file')}"
+        rows.append(("removed", removed))
     if h.unread:
         lines = units.count(sum(h.unread.values()), "line")
         files = ", ".join(list(h.unread)[:3]) + (" …" if len(h.unread) > 3 else "")

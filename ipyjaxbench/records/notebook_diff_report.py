@@ -8,8 +8,8 @@ from ipyjaxbench.records.notebook_diff import Pair, Rerun
 from ipyjaxbench.reports import Block, Facts, Headline, Report, Table, report
 from ipyjaxbench.timing import Change
 
-_MOST = 8
-_NAME = 28  # characters: a row stays on one line
+_MAX_ITEMS = 8
+_MAX_NAME = 28  # characters: a row stays on one line
 _RULE = (
     "a ratio whose interval lies beyond 1 %, and one such table in 20 may be wrong · without a"
     " word: two runs at two times may differ as much by themselves · [?]: they wandered too much"
@@ -29,7 +29,7 @@ def _(r: Rerun) -> Report:
     return Report((*blocks, Facts(tuple(_facts(r)))))
 
 
-def names(r: Rerun) -> tuple[str, str]:
+def _names(r: Rerun) -> tuple[str, str]:
     """Return the notebooks' names; with their folders where these alone tell them apart."""
     before, after = PurePath(r.before), PurePath(r.after)
     if before.name != after.name:
@@ -38,7 +38,7 @@ def names(r: Rerun) -> tuple[str, str]:
 
 
 def _headline(r: Rerun) -> Headline:
-    title = "{} → {}".format(*names(r))
+    title = "{} → {}".format(*_names(r))
     slower, faster, total = len(r.slower), len(r.faster), len(r.pairs)
     if not total:
         return Headline(title, "nothing", "was measured in both", "", "")
@@ -53,7 +53,7 @@ def _headline(r: Rerun) -> Headline:
 def _row(pair: Pair, change: Change) -> tuple[str, ...]:
     ratio = change.ratio
     against = f"{ratio.words()} {ratio.interval()}" if ratio else ""
-    name = units.cut(f"[{pair.cell}] {pair.name}", _NAME)
+    name = units.cut(f"[{pair.cell}] {pair.name}", _MAX_NAME)
     name += " (edited)" if pair.edited else ""
     word = "" if change.verdict == "CAN'T TELL" else change.verdict  # so that the others stand out
     before, after = (units.duration(figure.median) for figure in (pair.before, pair.after))
@@ -61,7 +61,7 @@ def _row(pair: Pair, change: Change) -> tuple[str, ...]:
 
 
 def _facts(r: Rerun) -> Iterator[tuple[str, str]]:
-    for name, alone in zip(names(r), (r.only_before, r.only_after), strict=True):
+    for name, alone in zip(_names(r), (r.only_before, r.only_after), strict=True):
         if alone:
             yield "only in", f"{name}: {_some(alone, ', ')}"
     if r.refused:
@@ -70,6 +70,6 @@ def _facts(r: Rerun) -> Iterator[tuple[str, str]]:
         yield "counts", _RULE
 
 
-def _some(words: Sequence[str], between: str) -> str:
-    more = f"{between}and {len(words) - _MOST} more" if len(words) > _MOST else ""
-    return between.join(words[:_MOST]) + more
+def _some(items: Sequence[str], between: str) -> str:
+    more = f"{between}and {len(items) - _MAX_ITEMS} more" if len(items) > _MAX_ITEMS else ""
+    return between.join(items[:_MAX_ITEMS]) + more

@@ -21,15 +21,15 @@ from ipyjaxbench.timing import Measurement, TimeOptions
 
 #: What records can hold, by the name of its kind.
 KINDS: dict[str, type[Result]] = {
-    each.kind: each
-    for each in (
+    result.kind: result
+    for result in (
         *(Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures),
         *(Placements, Transfers, MemorySettings, Ceilings, History, Rerun, About),
     )
 }
-_MOST_BYTES = 256_000_000
+_MAX_BYTES = 256_000_000
 _FORMAT = 4
-_LONGEST = 200  # characters of a reason
+_MAX_REASON = 200  # characters
 _TIME = Command(name="fwtime", options=TimeOptions)
 _NAMES = "|".join(PURPOSES)
 _MAGIC = re.compile(rf"^\s*(?:[\w.]+\s*=\s*)?%%?(?P<name>{_NAMES})\b(?P<rest>.*)$")
@@ -148,7 +148,7 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
     import msgspec
 
     name = fspath(path)
-    content = _decoded(name)
+    content = _decode(name)
     if content.get("nbformat") != _FORMAT:
         other = content.get("nbformat", "none")
         raise RecordError(f"{name}: a notebook of format {_FORMAT} is read, and this has {other!r}")
@@ -157,13 +157,13 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
         raise RecordError(f"{name} is no notebook: it has no list of cells")
     saved: list[Saved] = []
     refused: list[Refused] = []
-    for number, each in enumerate(cells, 1):
+    for number, plain in enumerate(cells, 1):
         try:
-            cell = msgspec.convert(each, _Cell)
+            cell = msgspec.convert(plain, _Cell)
         except (msgspec.ValidationError, RecursionError) as error:
             refused.append(Refused(number, f"the cell is damaged: {error}"))
             continue
-        for record in _of_cell(number, cell):
+        for record in _read_cell(number, cell):
             if isinstance(record, Saved):
                 saved.append(record)
             else:
@@ -171,40 +171,38 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
     return NotebookRecords(name, tuple(saved), tuple(refused), _python(content))
 
 
-def _decoded(given: str) -> dict[str, Any]:
+def _decode(name: str) -> dict[str, Any]:
     """Return the whole file as plain data."""
     import msgspec
 
-    path = Path(given)
+    path = Path(name)
     try:
         if path.exists() and not path.is_file():
-            raise RecordError(f"{given} is no notebook: it is a directory or a device")
+            raise RecordError(f"{name} is no notebook: it is a directory or a device")
         size = path.stat().st_size
-        if size > _MOST_BYTES:
-            raise RecordError(
-                f"{given} has {size:,} bytes: notebooks up to {_MOST_BYTES:,} are read"
-            )
+        if size > _MAX_BYTES:
+            raise RecordError(f"{name} has {size:,} bytes: notebooks up to {_MAX_BYTES:,} are read")
         content = msgspec.json.decode(path.read_bytes())
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
-            raise RecordError(f"{given}: there is no such file") from None
+            raise RecordError(f"{name}: there is no such file") from None
         reason = getattr(error, "strerror", None) or f"it is not JSON ({error})"
-        raise RecordError(f"{given} cannot be read: {reason}") from None
+        raise RecordError(f"{name} cannot be read: {reason}") from None
     except RecursionError:
-        raise RecordError(f"{given} cannot be read: it is nested too deeply") from None
+        raise RecordError(f"{name} cannot be read: it is nested too deeply") from None
     if not isinstance(content, dict):
-        raise RecordError(f"{given} is no notebook: it has no list of cells")
+        raise RecordError(f"{name} is no notebook: it has no list of cells")
     return content
 
 
 def _python(content: dict[str, Any]) -> str:
-    known: Any = content
+    version: Any = content
     for name in ("metadata", "language_info", "version"):
-        known = known.get(name) if isinstance(known, dict) else None
-    return known if isinstance(known, str) else ""
+        version = version.get(name) if isinstance(version, dict) else None
+    return version if isinstance(version, str) else ""
 
 
-def _of_cell(number: int, cell: _Cell) -> Iterator[Saved | Refused]:
+def _read_cell(number: int, cell: _Cell) -> Iterator[Saved | Refused]:
     magics = [
         (line, match)
         for line, text in enumerate(cell.code.splitlines(), 1)
@@ -213,15 +211,15 @@ def _of_cell(number: int, cell: _Cell) -> Iterator[Saved | Refused]:
     records = list(cell.records()) if cell.cell_type == "code" else []
     for order, record in enumerate(records):
         try:
-            result, headline = _result(record)
+            result, headline = _read_result(record)
         except RecordError as error:
-            yield Refused(number, str(error)[:_LONGEST])
+            yield Refused(number, str(error)[:_MAX_REASON])
             continue
         line, name = _magic(magics, result, order if len(magics) == len(records) else -1)
         yield Saved(number, cell.id, cell.code, line, name, result, headline)
 
 
-def _result(record: object) -> tuple[Result, Headline | None]:
+def _read_result(record: object) -> tuple[Result, Headline | None]:
     """Return the result that a record holds, and what its report says first."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
@@ -240,7 +238,7 @@ def _magic(
     """Return the line of the magic that gave a result, and the name that it was given."""
     if isinstance(result, Measurement) and len(magics) > 1:
         first = (result.code.splitlines() or [""])[0]
-        magics = [each for each in magics if first in each[1]["rest"]] or magics
+        magics = [magic for magic in magics if first in magic[1]["rest"]] or magics
     if len(magics) != 1 and order < 0:
         return 0, ""
     line, match = magics[order if len(magics) > order >= 0 else 0]

@@ -6,8 +6,8 @@ from ipyjaxbench import units
 from ipyjaxbench.records.notebooks import NotebookRecords, Saved
 from ipyjaxbench.reports import Block, Facts, Headline, Report, Table, report
 
-_MOST_REFUSED = 5
-_LONGEST = 34
+_MAX_REFUSED = 5
+_MAX_FIGURE = 34  # characters
 
 
 @report.register
@@ -20,7 +20,7 @@ def _(n: NotebookRecords) -> Report:
         head = ("result", "kind", "cell", "found")
         blocks.append(Table("", head, tuple(map(_row, n.records)), folded=False))
     if n.refused:
-        rows = [("refused", f"cell {r.cell}: {r.reason}") for r in n.refused[:_MOST_REFUSED]]
+        rows = [("refused", f"cell {r.cell}: {r.reason}") for r in n.refused[:_MAX_REFUSED]]
         more = len(n.refused) - len(rows)
         rows += [("", f"and {units.count(more, 'more record')}")] if more else []
         blocks.append(Facts(tuple(rows)))
@@ -32,5 +32,5 @@ def _row(saved: Saved) -> tuple[str, ...]:
     line, kind = saved.headline, saved.result.kind
     if line is None:
         return (saved.name or kind, kind, where, "")
-    found = units.cut(line.figure, _LONGEST)
-    return (saved.name or line.title, kind, where, f"{found} {line.verdict}".strip())
+    figure = units.cut(line.figure, _MAX_FIGURE)
+    return (saved.name or line.title, kind, where, f"{figure} {line.verdict}".strip())

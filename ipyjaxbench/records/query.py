@@ -20,10 +20,10 @@ def query_history(options: HistoryOptions, here: Location, trouble: str = "") ->
     removed = None if options.prune is None else prune_store(options.prune)
     store, now = read_store(), Clock.calendar().now() * 1e-9
     rules = list(_rules(options, here, now))
-    found = [entry for entry in store.entries if all(rule(entry) for rule in rules)]
+    matching = [entry for entry in store.entries if all(rule(entry) for rule in rules)]
     return History(
-        entries=tuple(found if options.last is None else found[: options.last]),
-        found=len(found),
+        entries=tuple(matching if options.last is None else matching[: options.last]),
+        found=len(matching),
         kept=len(store.entries),
         now=now,
         unread=store.unread,

@@ -54,7 +54,7 @@ class Journal:
             self.trouble = error.strerror or type(error).__name__
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):  # of a network that is gone
@@ -148,25 +148,25 @@ def _read(path: Path) -> tuple[list[HistoryEntry], int]:
 
     decoder = _decoder()
     try:
-        found = decoder.decode_lines(data)
+        entries = decoder.decode_lines(data)
         bad = 0
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        found, bad = [], 0
+        entries, bad = [], 0
         for line in data.splitlines():
             try:
                 if line.strip():
-                    found.append(decoder.decode(line))
+                    entries.append(decoder.decode(line))
             except (msgspec.MsgspecError, ValueError, RecursionError):
                 bad += 1
-    sound = [entry for entry in found if entry.check() is None]
-    return sound, bad + len(found) - len(sound)
+    sound = [entry for entry in entries if entry.check() is None]
+    return sound, bad + len(entries) - len(sound)
 
 
 def _limit_size(place: Path) -> None:
     """Remove files that are too old, and the oldest of too many."""
     limit = Clock.calendar().now() * 1e-9 - _MAX_AGE
     size = 0
-    newest_first = sorted(_files(place), key=lambda each: each[1].st_mtime, reverse=True)
+    newest_first = sorted(_files(place), key=lambda file: file[1].st_mtime, reverse=True)
     for number, (path, status) in enumerate(newest_first, 1):
         size += status.st_size
         if status.st_mtime < limit or size > _MAX_BYTES or number > _MAX_FILES:
@@ -176,10 +176,10 @@ def _limit_size(place: Path) -> None:
 def _files(place: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
     """Yield the files of the store; one that vanishes meanwhile is left out."""
     try:
-        found = list(os.scandir(place)) if place else []
+        entries = list(os.scandir(place)) if place else []
     except OSError:
         return
-    for entry in found:
+    for entry in entries:
         try:
             if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False):
                 yield Path(entry.path), entry.stat(follow_symlinks=False)

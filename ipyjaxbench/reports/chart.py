@@ -12,7 +12,7 @@ from ipyjaxbench.reports.blocks import Chart, Series
 if TYPE_CHECKING:
     from rich.console import Console
 
-_BESIDE, _LINES = 22, 12
+_LABEL_COLUMNS, _LINES = 22, 12
 _WIDE, _HIGH, _EDGE, _SAMPLE = 640, 240, 8, 36  # pixels
 #: Mid-tones that can be told apart on white and on black, by most who see colours differently too.
 COLOURS = ("#3b82c4", "#c8701a", "#3a9d6a", "#c2559b", "#8a6fd1", "#9a8b2f", "#c0504d", "#5f8f9f")
@@ -23,15 +23,15 @@ _SHAPES = {
     "diamonds": "M0 -5L5 0L0 5L-5 0z",
     "crosses": "M-1.5 -5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
 }
-_LEAST = 2.0  # times as high as the lower end
+_MIN_RATIO = 2.0  # of the ends of the vertical scale
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 
 
 def _choose_letters(series: Sequence[Series]) -> list[str]:
     """Return a sign for each line: the first letter of its name that no other has taken."""
     taken: list[str] = []
-    for each in series:
-        wanted = [*each.label, *string.ascii_letters, *string.digits]
+    for line in series:
+        wanted = [*line.label, *string.ascii_letters, *string.digits]
         free = (c for c in wanted if c.isascii() and c.isalnum() and c not in taken)
         taken.append(next(free, "*"))
     return taken
@@ -42,25 +42,25 @@ def draw(console: "Console", chart: Chart, say: Callable[[str], str]) -> None:
     from rich.text import Text
 
     across, up = _scales(chart)
-    columns = console.width - _BESIDE
+    columns = console.width - _LABEL_COLUMNS
     grid = [[" "] * columns for _ in range(_LINES)]
     signs = _choose_letters(chart.series)
-    for sign, each in zip(signs, chart.series, strict=True):
-        for x, y, *_ in each.points:
+    for sign, line in zip(signs, chart.series, strict=True):
+        for x, y, *_ in line.points:
             column = round(across(x) * (columns - 1))
             row = grid[_LINES - 1 - round(up(y) * (_LINES - 1))]
             row[column] = "*" if row[column] not in (" ", sign) else sign
     low, high = _heights(chart)
     labels = {0: units.duration(high, 2), _LINES - 1: units.duration(low, 2)}
-    for number, line in enumerate(grid):
-        console.print(Text(say(f"{labels.get(number, ''):>10} | {''.join(line).rstrip()}")))
+    for number, row in enumerate(grid):
+        console.print(Text(say(f"{labels.get(number, ''):>10} | {''.join(row).rstrip()}")))
     first, last = _across(chart)
     gap = " " * (columns - len(first) - len(last))
     console.print(Text(say(f"{'':>10}   {first}{gap}{last}")))
     named = ", ".join(
-        f"{sign} {each.label}" for sign, each in zip(signs, chart.series, strict=True)
+        f"{sign} {line.label}" for sign, line in zip(signs, chart.series, strict=True)
     )
-    also = ", * several" if any("*" in line for line in grid) else ""
+    also = ", * several" if any("*" in row for row in grid) else ""
     console.print(Text(say(f"{'':>10}   {chart.up} over {chart.across}: {named}{also}")))
 
 
@@ -73,9 +73,9 @@ def draw_image(chart: Chart) -> str:
         return _EDGE + across(x) * _WIDE, _EDGE + (1 - up(y)) * _HIGH
 
     parts = []
-    for number, each in enumerate(chart.series):
-        parts.append(_line([at(x, y) for x, y, *_ in each.points], number))
-        for x, y, low, high in each.points:
+    for number, line in enumerate(chart.series):
+        parts.append(_line([at(x, y) for x, y, *_ in line.points], number))
+        for x, y, low, high in line.points:
             ends = [at(x, max(low, least)), at(x, min(high, most))]
             parts.append(_polyline(ends, f'stroke="{_colour(number)}" stroke-width="1.5"'))
             parts.append(_mark(at(x, y), number))
@@ -88,8 +88,8 @@ def draw_image(chart: Chart) -> str:
 
 def legend(chart: Chart) -> list[tuple[str, str, str]]:
     """Return an image, its words and a name for each line, from the highest end to the lowest."""
-    order = sorted(enumerate(chart.series), key=lambda each: -each[1].points[-1][1])
-    return [(_sample(number), _shape(number), each.label) for number, each in order]
+    order = sorted(enumerate(chart.series), key=lambda line: -line[1].points[-1][1])
+    return [(_sample(number), _shape(number), line.label) for number, line in order]
 
 
 def describe_scales(chart: Chart) -> str:
@@ -146,8 +146,8 @@ def describe(chart: Chart) -> str:
     """Return the picture in words, for those who do not see it."""
     scales = "both logarithmic" if chart.ends is None else f"from {' to '.join(chart.ends)}"
     lines = (
-        f"{each.label}: " + ", ".join(f"{_at(chart, x)}{y:.3g} s" for x, y, *_ in each.points)
-        for each in chart.series
+        f"{line.label}: " + ", ".join(f"{_at(chart, x)}{y:.3g} s" for x, y, *_ in line.points)
+        for line in chart.series
     )
     return f"{chart.up} over {chart.across}, {scales}: {'; '.join(lines)}"
 
@@ -165,14 +165,14 @@ def _across(chart: Chart) -> tuple[str, str]:
 
 
 def _ends(chart: Chart, which: int) -> tuple[float, float]:
-    values = [point[which] for each in chart.series for point in each.points]
+    values = [point[which] for line in chart.series for point in line.points]
     return min(values), max(values)
 
 
 def _heights(chart: Chart) -> tuple[float, float]:
-    """The ends of the vertical scale: a factor of two at least, lest noise looks like hills."""
+    """Return the ends of the vertical scale: a factor of two, lest noise looks like hills."""
     low, high = _ends(chart, 1)
-    more = max(math.sqrt(_LEAST * low / high), 1.0)
+    more = max(math.sqrt(_MIN_RATIO * low / high), 1.0)
     return low / more, high * more
 
 

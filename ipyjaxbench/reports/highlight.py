@@ -19,19 +19,14 @@ _PIECES = re.compile(
 )
 
 
-def pieces(line: str, language: str = "") -> Iterator[tuple[str, str]]:
-    """Pieces of a line with their kinds.
+def split_line(line: str, language: str = "") -> Iterator[tuple[str, str]]:
+    """Yield pieces of a line with their kinds; all pieces together are the line.
 
-    Args:
-        line: of a program in any form.
-        language: "text" is none of them, and stays whole.
-
-    Yields:
-        "comment", "string", "type", "keyword", "operation", "added", "removed" or "", and the
-        text. All texts together are the line.
+    Kinds are "comment", "string", "type", "keyword", "operation", "added", "removed" and "".
+    "text" is no language, and stays whole.
 
     Example:
-        >>> list(pieces("d:f32[3] = tanh c"))
+        >>> list(split_line("d:f32[3] = tanh c"))
         [('', 'd:'), ('type', 'f32[3]'), ('', ' = '), ('operation', 'tanh'), ('', ' c')]
     """
     if language == "text":

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 #: Notes shown open; the rest fold.
 _OPEN_NOTES = 3
-_BAR, _HIGH = 8, 32  # pixels
+_WIDTH, _HEIGHT = 8, 32  # pixels
 _TINTS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
 #: Untrusted notebooks drop colours of text.
 _STYLES = {"": "", "comment": "opacity:0.7", "string": "opacity:0.7", "type": "opacity:0.7",
            "keyword": "opacity:0.7", "operation": "font-weight:600",
            "added": "background-color:#2ea04355",
            "removed": "background-color:#f8514955"}  # fmt: skip
-_SHORT = 14  # letters of a text that stays on one line
+_UNBROKEN_LETTERS = 14  # a text that short stays on one line
 _LONG_WORD = re.compile(r"\S{24}(?=\S)")
 
 
@@ -42,10 +42,10 @@ def render(report: Report) -> str:
         described=chart.describe,
         legend=chart.legend,
         scales=chart.describe_scales,
-        pieces=highlight.pieces,
+        pieces=highlight.split_line,
         styles=_STYLES,
         tint=_tint,
-        short=_SHORT,
+        short=_UNBROKEN_LETTERS,
     )
 
 
@@ -60,19 +60,19 @@ def _breakable(text: str) -> "Markup":
 
 def _tint(grid: Grid, cell: str) -> str:
     """Return the same colour for the same devices, which reads in light and dark."""
-    known = list(dict.fromkeys(cell for row in grid.rows for cell in row[1:]))
-    return f"{_TINTS[known.index(cell) % len(_TINTS)]}55"
+    devices = list(dict.fromkeys(cell for row in grid.rows for cell in row[1:]))
+    return f"{_TINTS[devices.index(cell) % len(_TINTS)]}55"
 
 
 def _draw_bars(counts: Sequence[int]) -> str:
     """Return bars as an image inside the page: what an untrusted notebook keeps of a drawing."""
     top = max(counts)
     bars = [
-        f'<rect x="{i * _BAR}" y="{_HIGH - height}" width="{_BAR - 1}" height="{height}"/>'
+        f'<rect x="{i * _WIDTH}" y="{_HEIGHT - height}" width="{_WIDTH - 1}" height="{height}"/>'
         for i, n in enumerate(counts)
-        if (height := math.ceil(_HIGH * n / top))
+        if (height := math.ceil(_HEIGHT * n / top))
     ]
-    return chart.encode_svg(len(counts) * _BAR, _HIGH, bars, ' fill="#888888"')
+    return chart.encode_svg(len(counts) * _WIDTH, _HEIGHT, bars, ' fill="#888888"')
 
 
 @cache

@@ -19,10 +19,10 @@ def report(result: object) -> Report:
     which is imported when the first one is asked for.
     """
     importlib.import_module(f"{type(result).__module__}_report")
-    found = report.dispatch(type(result))
-    if found is report.dispatch(object):
+    registered = report.dispatch(type(result))
+    if registered is report.dispatch(object):
         raise TypeError(f"no report is registered for {type(result).__name__}")
-    return found(result)
+    return registered(result)
 
 
 class Reported:

@@ -59,18 +59,18 @@ def print_rows(
 
 
 def _print_code(console: "Console", code: str, language: str) -> None:
-    """Lines as they are; a terminal may break them, and what is copied stays whole."""
+    """Print lines as they are; a terminal may break them, and what is copied stays whole."""
     from rich.text import Text
 
     for line in code.splitlines():
         pieces = (
-            (text, _STYLES[kind]) for kind, text in highlight.pieces(line[:_MAX_CODE], language)
+            (text, _STYLES[kind]) for kind, text in highlight.split_line(line[:_MAX_CODE], language)
         )
         console.print(Text.assemble(*pieces), soft_wrap=True)
 
 
 def _print_table(console: "Console", block: Table, say: Spell) -> None:
-    """Numbers to the right; a name that leaves them no room loses its middle."""
+    """Print numbers to the right; a name that leaves them no room loses its middle."""
     from rich.cells import cell_len
     from rich.text import Text
 
@@ -94,10 +94,7 @@ def _print_table(console: "Console", block: Table, say: Spell) -> None:
 
 
 def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
-    """Words take what the short cells leave; all, on lines of their own, where that is little.
-
-    A long name loses its middle where the line has no room for it.
-    """
+    """Print words beside the short cells, or on lines of their own where there is little room."""
     from rich.cells import cell_len
     from rich.padding import Padding
     from rich.table import Table as RichTable
@@ -122,7 +119,7 @@ def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
 
 
 def _print_grid(console: "Console", block: Grid, say: Spell) -> None:
-    """Boxes, as wide as their names; what is too wide for the page is cut by it."""
+    """Print boxes, as wide as their names; what is too wide for the page is cut by it."""
     from rich import box
     from rich.table import Table as RichTable
 
@@ -139,7 +136,7 @@ def _print_grid(console: "Console", block: Grid, say: Spell) -> None:
 
 
 def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say: Spell) -> None:
-    """The longest takes what the names and figures leave."""
+    """Print bars; the longest takes what the names and figures leave."""
     from rich.cells import cell_len
     from rich.text import Text
 
@@ -160,11 +157,11 @@ def _without_middle(name: str, room: int, sign: str) -> str:
 
     if cell_len(name) <= room:
         return name
-    each = (room - len("...")) // 2  # the same letters stay, however the sign is spelled
+    half = (room - len("...")) // 2  # the same letters stay, however the sign is spelled
     end = len(name)
-    while cell_len(name[end - 1 :]) <= each:
+    while cell_len(name[end - 1 :]) <= half:
         end -= 1
-    return set_cell_size(name, each) + sign + name[end:]
+    return set_cell_size(name, half) + sign + name[end:]
 
 
 def joined(text: str) -> "Text":

@@ -52,7 +52,7 @@ def test_the_budget_is_what_a_measurement_spends(shell: Shell, chosen: list[Time
 def test_the_budget_is_for_each_arm_of_a_comparison(shell: Shell) -> None:
     shell.run("%config IpyJaxBench.budget = 0.05")
     session: Session = shell.shell.find_magic("fwcompare").__self__.session
-    chosen, _, _ = COMPARE.split("", session.settings.chosen())
+    chosen, _, _ = COMPARE.split("", session.settings.option_values())
     assert chosen.seconds_for(4) == pytest.approx(0.2)
 
 

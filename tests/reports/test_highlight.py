@@ -9,7 +9,7 @@ from ipyjaxbench.reports import highlight
 
 @given(st.text(max_size=200))
 def test_the_pieces_of_any_line_are_the_line(line: str) -> None:
-    assert "".join(text for _, text in highlight.pieces(line)) == line
+    assert "".join(text for _, text in highlight.split_line(line)) == line
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_the_pieces_of_any_line_are_the_line(line: str) -> None:
     ],
 )
 def test_pieces_are_told_by_their_kind(line: str, kind: str, piece: str) -> None:
-    assert (kind, piece) in list(highlight.pieces(line))
+    assert (kind, piece) in list(highlight.split_line(line))
