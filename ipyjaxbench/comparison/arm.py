@@ -94,22 +94,15 @@ def start_arm(entry: ArmSpec, session: Session, own: OwnNames, muted: Muted) -> 
 
 
 class Arm:
-    """One arm while it is compared.
-
-    Attributes:
-        label: its name.
-        later: how its calls are made.
-        steady: makes them.
-        alone: nanoseconds of a call before there were turns of other frameworks; 0 where all
-            arms are of one.
-    """
+    """One arm while it is compared."""
 
     def __init__(
         self, label: str, later: LaterCalls, own: OwnNames, value: object, muted: Muted
     ) -> None:
-        self.label = label
-        self.later = later
-        self.steady = make_steady(later)
+        self.label = label  # its name
+        self.later = later  # how its calls are made
+        self.steady = make_steady(later)  # makes them
+        # Nanoseconds of a call before others had turns; 0 where all arms are of one framework.
         self.alone = 0.0
         self._own, self._value, self._muted = own, value, muted
         self._few = 1

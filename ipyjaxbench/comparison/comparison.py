@@ -21,17 +21,11 @@ _TOLD = {"output-hidden", "not-all-kept"}
 
 @dataclass(frozen=True)
 class ArmResult:
-    """One arm of a comparison.
+    """One arm of a comparison."""
 
-    Attributes:
-        label: its name.
-        measured: what was found; None where its first call failed.
-        failed: the error that ended it, in one line; empty where none did.
-    """
-
-    label: str
-    measured: Measurement | None
-    failed: str = ""
+    label: str  # its name
+    measured: Measurement | None  # what was found; None where its first call failed
+    failed: str = ""  # the error that ended it, in one line; empty where none did
 
 
 @dataclass(frozen=True, repr=False)

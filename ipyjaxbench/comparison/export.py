@@ -7,15 +7,7 @@ from ipyjaxbench.errors import MissingLibraryError
 
 
 def bars(times: Mapping[str, tuple[float, float]], ax: Any = None) -> Any:
-    """Draw a bar for each label.
-
-    Args:
-        times: seconds of a call by label, each with half of its interval.
-        ax: matplotlib Axes to draw on; None makes new ones.
-
-    Returns:
-        The Axes.
-    """
+    """Draw a bar for each label: seconds of a call, with half of their interval."""
     ax = _axes(ax)
     ax.barh([*times], [t for t, _ in times.values()], xerr=[reach for _, reach in times.values()])
     ax.invert_yaxis()  # the first arm on top, as in the table
@@ -24,16 +16,7 @@ def bars(times: Mapping[str, tuple[float, float]], ax: Any = None) -> Any:
 
 
 def lines(times: Mapping[str, Sequence[tuple[float, float]]], across: str, ax: Any = None) -> Any:
-    """Draw a line for each label, both scales logarithmic.
-
-    Args:
-        times: pairs of a number and the seconds of a call there, by label.
-        across: what the numbers are.
-        ax: matplotlib Axes to draw on; None makes new ones.
-
-    Returns:
-        The Axes.
-    """
+    """Draw a line for each label: numbers, named ``across``, and the seconds of a call there."""
     ax = _axes(ax)
     for label, known in times.items():
         ax.plot([x for x, _ in known], [t for _, t in known], marker="o", label=label)

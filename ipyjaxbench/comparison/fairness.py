@@ -30,57 +30,42 @@ class ArmFacts:
     notes: Sequence[Note] = ()  # on what its calls do
 
 
-@dataclass(frozen=True)
-class Fairness:
-    """What the comparison of arms came to."""
-
-    equal: tuple[str, ...]  # what is the same in all of them, in words
-    notes: tuple[Note, ...]  # what is not
+_Findings = Iterator[str | Note]  # what is the same in all arms, in words, and what is not
 
 
-def check_fairness(arms: Mapping[str, ArmFacts]) -> Fairness:
-    """Return what is equal in all arms, and a Note for each difference."""
+def check_fairness(arms: Mapping[str, ArmFacts]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """Return what is equal in all arms, in words, and a Note for each difference."""
     if len(arms) < 2:
-        return Fairness((), ())
+        return (), ()
     frameworks, _ = loaded()
-    found: list[str | Note] = []
-    found += _outputs(arms, frameworks)
+    found = list(_outputs(arms, frameworks))
     # Arms may read the same data in another order, and then give the same.
     if not any(isinstance(each, str) for each in found):
         found += _inputs(arms, frameworks)
     for check in (_dtypes, _devices, _threads, _compiled, _alone):
         found += check(arms, frameworks)
     equal = tuple(each for each in found if isinstance(each, str))
-    return Fairness(equal, tuple(each for each in found if isinstance(each, Note)))
-
-
-_Findings = Iterator[str | Note]
+    return equal, tuple(each for each in found if isinstance(each, Note))
 
 
 def _outputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
-    """Values against those of the first arm, moved to the host."""
-    found = {label: _arrays(arm.value, frameworks) for label, arm in arms.items()}
-    if not any(found.values()):
+    """Compare values with those of the first arm, moved to the host."""
+    arrays = {label: _arrays(arm.value, frameworks) for label, arm in arms.items()}
+    if not any(arrays.values()):
         yield from _plain_outputs(arms)
         return
-    for label, arm in arms.items():
-        found[label] = found[label] or _numbers(arm.value)
-    (base, first), *others = found.items()
+    (base, first), *others = ((n, arrays[n] or _numbers(arm.value)) for n, arm in arms.items())
     differences = {label: difference(first, theirs) for label, theirs in others}
-    for label, found_off in differences.items():
-        if found_off.matters:
-            yield notes.other_result(label, base, found_off.how)
+    for label, found in differences.items():
+        if found.matters:
+            yield notes.other_result(label, base, found.how)
     unseen = {label: each.unseen for label, each in differences.items() if each.unseen}
     if unseen:
         yield notes.not_compared(_and((base, *unseen)), next(iter(unseen.values())))
     elif not any(each.matters for each in differences.values()):
         allowed = max(each.allowed for each in differences.values())
-        exact = not any(each.off for each in differences.values())
-        within = (
-            f"to {units.percent(allowed)}"
-            if allowed > _MIN_REPORTED_TOLERANCE
-            else "but for rounding"
-        )
+        exact, coarse = not any(d.off for d in differences.values()), _MIN_REPORTED_TOLERANCE
+        within = f"to {units.percent(allowed)}" if allowed > coarse else "but for rounding"
         yield _EQUAL if exact else f"{_EQUAL} {within}"
 
 
@@ -90,32 +75,29 @@ def _and(labels: Sequence[str]) -> str:
 
 
 def _numbers(value: Any) -> list[Numbers]:
-    """A number, or a list of them, of one arm where others give arrays."""
+    """Return a number, or a list of them, of one arm where others give arrays."""
     listed = value if is_of(value, list, tuple) else [value]
-    plain = bool(listed) and all(ask(_is_number, each) for each in listed)
+    plain = bool(listed) and all(_is(each, numbers.Number) for each in listed)
     return [numbers_of(value)] if plain else []
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Number)
+def _is(value: object, *kinds: type) -> bool:
+    """Whether a value is of one of these kinds; not where it raises when it is asked."""
+    return ask(lambda user_value: isinstance(user_value, kinds), value)
 
 
 def _plain_outputs(arms: Mapping[str, ArmFacts]) -> _Findings:
-    """Numbers and strings; what else there is cannot be compared without running its code."""
+    """Compare numbers and strings; what else there is would run code of its own."""
     (base, first), *others = ((label, arm.value) for label, arm in arms.items())
     if all(arm.value is None for arm in arms.values()):
         return
-    if not all(ask(_is_plain, arm.value) for arm in arms.values()):
+    if not all(_is(arm.value, *_COMPARABLE) for arm in arms.values()):
         yield notes.not_compared(_and(tuple(arms)), NO_NUMBERS)
         return
     wrong = [label for label, value in others if not _same(value, first)]
     yield from (notes.other_result(label, base, "") for label in wrong)
     if not wrong:
         yield _EQUAL
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, _COMPARABLE)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -125,22 +107,18 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Numbers]:
-    """The arrays in a value that were not given away."""
-    return [
-        Numbers(
-            place.shape,
-            place.dtype,
-            place.nbytes,
-            partial(framework.capability(ArrayInspector).to_numpy, array),
-        )
-        for framework, array in find_arrays(value, frameworks)
-        if framework.alive(array)
-        for place in (framework.placement(array),)
-    ]
+    """Return the arrays in a value that were not given away."""
+    found = []
+    for framework, array in find_arrays(value, frameworks):
+        if framework.alive(array):
+            place = framework.placement(array)
+            read = partial(framework.capability(ArrayInspector).to_numpy, array)
+            found.append(Numbers(place.shape, place.dtype, place.nbytes, read))
+    return found
 
 
 def _inputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
-    """The data that arms read, one array after the other."""
+    """Compare the data that arms read, one array after the other."""
     (base, first), *others = (
         (label, {n: v for n, v in arm.scope.read_values.items() if _arrays(v, frameworks)})
         for label, arm in arms.items()
@@ -155,13 +133,13 @@ def _inputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _F
 
 
 def _dtypes(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
-    """What the results are made of."""
+    """Compare what the results are made of."""
     kinds = {label: sorted({p.dtype for p in arm.outputs}) for label, arm in arms.items()}
     yield from _compared(kinds, notes.other_dtype, " everywhere")
 
 
 def _devices(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
-    """Where the results live; the host's memory is the CPU's."""
+    """Compare where the results live; the host's memory is the CPU's."""
     places = {
         label: sorted({d.partition(":")[0] for p in arm.outputs for d in p.devices})
         for label, arm in arms.items()
@@ -170,22 +148,17 @@ def _devices(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
 
 
 def _threads(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
-    """Threads on the CPU."""
-    threads = {
-        label: sorted(
-            {
-                str(n)
-                for f in arm.scope.in_play(frameworks, arm.outputs)
-                if (n := f.capability(DeviceInventory).threads())
-            }
-        )
-        for label, arm in arms.items()
-    }
+    """Compare threads on the CPU."""
+    threads = {}
+    for label, arm in arms.items():
+        in_play = arm.scope.in_play(frameworks, arm.outputs)
+        counts = {f.capability(DeviceInventory).threads() for f in in_play}
+        threads[label] = sorted(str(count) for count in counts if count)
     yield from _compared(threads, notes.other_threads, " threads everywhere")
 
 
 def _compiled(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
-    """Whether a framework's arms differ in being compiled."""
+    """Note where some of a framework's arms are compiled and others are not."""
     for framework in frameworks:
         by_arm = {
             label: any(
@@ -206,7 +179,7 @@ _FAIR_IF_ALL = {"copies": notes.copies_alone, "half-product": notes.half_alone}
 
 
 def _alone(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
-    """What not all arms do."""
+    """Note what not all arms do."""
     for code, note_on in _FAIR_IF_ALL.items():
         by_arm = {label: [n for n in arm.notes if n.code == code] for label, arm in arms.items()}
         if not all(by_arm.values()):

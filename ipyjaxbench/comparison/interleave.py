@@ -110,14 +110,14 @@ def compare_snippets(
         found += [
             notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED_RATIO
         ]
-        checked = check_fairness({arm.label: arm.facts(measured[arm.label]) for arm in arms})
+        facts = {arm.label: arm.facts(measured[arm.label]) for arm in arms}
+        equal, differences = check_fairness(facts)
     errors = {label: describe_error(error) for label, error in failed.items()}
     sides = tuple(
         ArmResult(e.label, measured.get(e.label), errors.get(e.label, "")) for e in entries
     )
-    compared = Comparison(
-        sides, baseline, elapsed=elapsed, equal=checked.equal, notes=(*found, *checked.notes)
-    )
+    every_note = (*found, *differences)
+    compared = Comparison(sides, baseline, elapsed=elapsed, equal=equal, notes=every_note)
     if interrupt is not None:
         raise Interrupted(compared, interrupt) from None
     if failed and (not options.keep_going or len(failed) == len(entries)):
@@ -126,23 +126,12 @@ def compare_snippets(
 
 
 class StopRule:
-    """Decides when enough blocks were taken.
-
-    Args:
-        clock: to read.
-        begun: its reading at the first calls.
-        budget: nanoseconds in all.
-        target: half width of the widest ratio's interval at which to stop.
-        on_progress: called with that half width and the nanoseconds left.
-
-    Attributes:
-        blocks: how many there are.
-    """
+    """Decides when enough blocks were taken: the widest ratio's half width is below a target."""
 
     def __init__(
         self, clock: Clock, begun: int, budget: int, target: float, on_progress: OnProgress
     ) -> None:
-        self.blocks = 0
+        self.blocks = 0  # how many there are
         self._wall, self._on_progress = clock.wall, on_progress
         self._begun, self._deadline, self._target = begun, begun + budget, target
         self._early = begun + _MIN_BUDGET_SHARE * budget

@@ -13,36 +13,23 @@ from ipyjaxbench.timing import Measurement
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values.
+    """One combination of values."""
 
-    Attributes:
-        values: in words, one for each name.
-        compared: the arms there.
-    """
-
-    values: tuple[str, ...]
-    compared: Comparison
+    values: tuple[str, ...]  # in words, one for each name
+    compared: Comparison  # the arms there
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """An arm that was left out from some point on.
+    """An arm that was left out from some point on."""
 
-    Attributes:
-        label: its name.
-        after: the last point that it took part in.
-        per_call: seconds of one call there; 0 where it was not too slow.
-        budget: seconds of a point.
-        needed: bytes that its arrays would take at the next point; 0 where it was not too large.
-        free: bytes of memory that were free.
-    """
-
-    label: str
-    after: tuple[str, ...]
-    per_call: float = 0.0
-    budget: float = 0.0
+    label: str  # its name
+    after: tuple[str, ...]  # the last point that it took part in
+    per_call: float = 0.0  # seconds of one call there; 0 where it was not too slow
+    budget: float = 0.0  # seconds of a point
+    # bytes that its arrays would take at the next point; 0 where it was not too large
     needed: int = 0
-    free: int = 0
+    free: int = 0  # bytes of memory that were free
 
 
 @dataclass(frozen=True, repr=False)

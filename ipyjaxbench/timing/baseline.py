@@ -12,19 +12,13 @@ from ipyjaxbench.timing.verdict import NO_FIGURE
 
 @dataclass(frozen=True)
 class Figure:
-    """A median with how sure it is.
+    """A median with how sure it is."""
 
-    Attributes:
-        median: seconds per call.
-        half_width: of its interval for another run, relative to it; None where not known.
-        samples: that it is the median of; 0 where there was one call only.
-        verdict: on the measurement.
-    """
-
-    median: NonNegativeFloat
+    median: NonNegativeFloat  # seconds per call
+    # of its interval for another run, relative to it; None where not known
     half_width: NonNegativeFloat | None
-    samples: NonNegativeInt
-    verdict: str
+    samples: NonNegativeInt  # that it is the median of; 0 where there was one call only
+    verdict: str  # on the measurement
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -45,16 +39,11 @@ class Change:
 
     A difference counts by the rule of ``%fwcompare before after``: the interval of the ratio,
     which is as wide as those of both figures together, lies beyond 1 % on one side.
-
-    Attributes:
-        base: the figure of before.
-        now: the one that is held against it.
-        among: how many are asked together; an interval may miss in 5 % of them all.
     """
 
-    base: Figure
-    now: Figure
-    among: int = 1
+    base: Figure  # the figure of before
+    now: Figure  # the one that is held against it
+    among: int = 1  # how many are asked together; an interval may miss in 5 % of them all
 
     @cached_property
     def ratio(self) -> Ratio | None:
@@ -79,16 +68,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Against:
-    """A measurement that was kept, to hold the new one against.
+    """A measurement that was kept, to hold the new one against."""
 
-    Attributes:
-        name: what was asked for: a name, "last" or "best".
-        base: what it found; None where nothing is kept yet.
-        age: seconds since then; None where it was kept in this session.
-        differs: what is not the same now, in words.
-    """
-
-    name: str
-    base: Figure | None = None
-    age: float | None = None
-    differs: tuple[str, ...] = ()
+    name: str  # what was asked for: a name, "last" or "best"
+    base: Figure | None = None  # what it found; None where nothing is kept yet
+    age: float | None = None  # seconds since then; None where it was kept in this session
+    differs: tuple[str, ...] = ()  # what is not the same now, in words

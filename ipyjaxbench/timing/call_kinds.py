@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ipyjaxbench import stats
+from ipyjaxbench.timing.runner import Sample
 
 _CPU_TIME_RATIO = 3.0  # times as much CPU time
 _TIME_RATIO = 1.5  # times as long, too
@@ -25,8 +26,6 @@ _CALLS_OF_EACH_KIND = 20  # of each kind in a sample
 _MIN_MERGED = 8  # are left at least, where each then holds some of both kinds
 _MIN_SLOW_CALLS = 2
 
-Batch = tuple[int, int]  # calls, and nanoseconds that they took
-
 
 class Kinds(NamedTuple):
     """Two kinds of samples."""
@@ -35,22 +34,29 @@ class Kinds(NamedTuple):
     slow: float  # nanoseconds of a call of the other kind
     share: float  # of samples that are slow
 
+    @property
+    def samples_with_both(self) -> int:
+        """How many samples hold enough calls of both kinds."""
+        return math.ceil(_CALLS_OF_EACH_KIND / min(self.share, 1 - self.share))
 
-def find_kinds(
-    batches: Sequence[Batch], spent: Sequence[int], *, spins: bool = False
-) -> Kinds | None:
+    @property
+    def samples_with_slow(self) -> int:
+        """How many samples hold some slow calls, whatever time that takes."""
+        return math.ceil(_MIN_SLOW_CALLS / self.share)
+
+
+def find_kinds(samples: Sequence[Sample], *, spins: bool = False) -> Kinds | None:
     """Return the kinds of calls among samples; None where they do the same work, as far as known.
 
-    ``spent`` is the CPU time of each; ``spins`` tells whether several threads may compute, and spin
-    while they wait for each other.
+    With ``spins`` several threads may compute, and spin while they wait for each other.
     """
-    count = len(batches)
-    if count < _MIN_SAMPLES or len(spent) != count:
+    count = len(samples)
+    if count < _MIN_SAMPLES:
         return None
     # Some is spent around a sample; what is spent in it, no more than all CPUs can do meanwhile.
-    most, pairs = os.cpu_count() or 1, zip(batches, spent, strict=True)
-    each = sorted((min(cpu, most * ns) / calls, ns / calls) for (calls, ns), cpu in pairs)
-    floor = _ASKING_NS / max(calls for calls, _ in batches)
+    cpus = os.cpu_count() or 1
+    each = sorted((min(s.spent, cpus * s.ns) / s.calls, s.ns / s.calls) for s in samples)
+    floor = _ASKING_NS / max(sample.calls for sample in samples)
     gaps = [(more + floor) / (less + floor) for (less, _), (more, _) in pairwise(each)]
     # The fastest figure is of those that do less only where they are among the fastest 5 %.
     first = math.floor(0.05 * (count - 1)) + 1 if count >= 20 else 1
@@ -71,22 +77,16 @@ def find_kinds(
     return Kinds(fast, slow, share)
 
 
-def samples_with_both(found: Kinds) -> int:
-    """So many samples hold enough calls of both kinds."""
-    return math.ceil(_CALLS_OF_EACH_KIND / min(found.share, 1 - found.share))
+def merge_neighbours(samples: Sequence[Sample], kinds: Kinds) -> list[Sample]:
+    """Join neighbours, so that each sample holds enough calls of both kinds."""
+    wanted, count = kinds.samples_with_both, len(samples)
+    most = max(count // _MIN_MERGED, wanted * _MIN_SLOW_CALLS // _CALLS_OF_EACH_KIND)
+    groups = count // min(wanted, most, count)
+    ends = [index * count // groups for index in range(groups + 1)]
+    return [join_samples(samples[start:end]) for start, end in pairwise(ends)]
 
 
-def samples_with_slow(found: Kinds) -> int:
-    """So many samples hold some that are slow, whatever time that takes."""
-    return math.ceil(_MIN_SLOW_CALLS / found.share)
-
-
-def merge_neighbours(batches: Sequence[Batch], found: Kinds) -> list[Batch]:
-    """Samples of neighbours put together, so that each holds enough calls of both kinds."""
-    wanted = samples_with_both(found)
-    most = max(len(batches) // _MIN_MERGED, wanted * _MIN_SLOW_CALLS // _CALLS_OF_EACH_KIND)
-    size = min(wanted, most, len(batches))
-    groups = len(batches) // size
-    ends = [index * len(batches) // groups for index in range(groups + 1)]
-    parts = (batches[start:end] for start, end in pairwise(ends))
-    return [(sum(n for n, _ in part), sum(ns for _, ns in part)) for part in parts]
+def join_samples(parts: Sequence[Sample]) -> Sample:
+    """Return several samples as one."""
+    calls, ns, spent, compiled = zip(*parts, strict=True) if parts else ((), (), (), ())
+    return Sample(sum(calls), sum(ns), sum(spent), compiled=any(compiled))

@@ -13,13 +13,7 @@ from ipyjaxbench.usercode import Snippet
 
 
 class CallPlan:
-    """Arranges calls, and arranges them anew when more is known.
-
-    Attributes:
-        wait: waits for the value and for the names bound, each in the cheapest way; None if
-            there is nothing to wait for.
-        waits_for_all: whether it also waits for work that neither of them shows.
-    """
+    """Arranges calls, and arranges them anew when more is known."""
 
     def __init__(
         self,
@@ -32,9 +26,10 @@ class CallPlan:
         of_value = find_waiter(value, frameworks)
         of_names = {n: w for n, v in results.items() if (w := find_waiter(v, frameworks))}
         waits = [*([of_value] if of_value else []), *of_names.values()]
+        # Waits for the value and for the names bound; None if there is nothing to wait for.
         self.wait: Wait | None = wait_for_each(waits) if waits else None
         self._calls = calls
-        self.waits_for_all = False
+        self.waits_for_all = False  # whether it also waits for work that neither of them shows
         self._hands_value = of_value is not None
         self._names = tuple(of_names)
         self._kept = dict(kept)

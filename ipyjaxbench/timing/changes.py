@@ -38,9 +38,6 @@ class Changes:
         frameworks: to find and ask arrays.
         reached: values that the user's functions use, by name; among ``values``.
         functions: these.
-
-    Attributes:
-        certain: names whose object every call changes, as the code itself shows.
     """
 
     def __init__(
@@ -63,6 +60,7 @@ class Changes:
             and not issubclass(type(values.get(name)), _IMMUTABLE)
         }
         used_up = set(handed_on(statements))
+        # names whose object every call changes, as the code itself shows
         self.certain = {
             name
             for name, value in values.items()

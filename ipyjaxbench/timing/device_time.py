@@ -41,42 +41,26 @@ class Profile:
 
 @dataclass(frozen=True)
 class Operation:
-    """All runs of one operation in a profiled pass.
+    """All runs of one operation in a profiled pass."""
 
-    Attributes:
-        name: as the framework gives it.
-        count: how often it ran.
-        seconds: its own time, without that of operations inside of it.
-    """
-
-    name: str
-    count: PositiveInt
-    seconds: NonNegativeFloat
+    name: str  # as the framework gives it
+    count: PositiveInt  # how often it ran
+    seconds: NonNegativeFloat  # its own time, without that of operations inside of it
 
 
 @dataclass(frozen=True)
 class ProfiledPass:
-    """Calls that were made under one framework's profiler; no sample is among them.
+    """Calls that were made under one framework's profiler; no sample is among them."""
 
-    Attributes:
-        framework: whose profiler.
-        calls: how many calls.
-        elapsed: seconds on the wall that they took.
-        busy: seconds in which something ran on any device.
-        devices: the same for each device.
-        launches: how many operations ran.
-        worked: seconds of all operations together; above `busy` where they ran side by side.
-        operations: those that took longest, the longest first.
-    """
-
-    framework: str
-    calls: PositiveInt
-    elapsed: NonNegativeFloat
-    busy: NonNegativeFloat
-    devices: dict[str, NonNegativeFloat]
-    launches: int
+    framework: str  # whose profiler
+    calls: PositiveInt  # how many calls
+    elapsed: NonNegativeFloat  # seconds on the wall that they took
+    busy: NonNegativeFloat  # seconds in which something ran on any device
+    devices: dict[str, NonNegativeFloat]  # the same for each device
+    launches: int  # how many operations ran
+    # seconds of all operations together; above `busy` where they ran side by side
     worked: NonNegativeFloat
-    operations: tuple[Operation, ...]
+    operations: tuple[Operation, ...]  # those that took longest, the longest first
 
     @property
     def share(self) -> float:
@@ -94,17 +78,12 @@ class ProfiledPass:
 
 @dataclass(frozen=True)
 class DeviceTime:
-    """How long devices were busy, seen in profiled passes apart from the samples.
+    """How long devices were busy, seen in profiled passes apart from the samples."""
 
-    Attributes:
-        passes: one for each framework whose profiler told something.
-        reasons: why it is not told, for each framework that could not tell it.
-        listed: whether the report lists the operations.
-    """
-
-    passes: tuple[ProfiledPass, ...] = ()
+    passes: tuple[ProfiledPass, ...] = ()  # one for each framework whose profiler told something
+    # why it is not told, for each framework that could not tell it
     reasons: dict[str, str] = field(default_factory=dict)
-    listed: bool = False
+    listed: bool = False  # whether the report lists the operations
 
     @property
     def busy(self) -> float | None:

@@ -20,18 +20,13 @@ _ROWS = {
 
 @dataclass(frozen=True)
 class FirstCall:
-    """A call for which nothing was used that had been compiled before.
+    """A call for which nothing was used that had been compiled before."""
 
-    Attributes:
-        seconds: the call, waited for; None where there is no such call.
-        phases: parts of it by name; None where a part's time is not told.
-        programs: what was made in it.
-        cleared: what had to be emptied for it, what could not be made fresh, or why there is none.
-    """
-
-    seconds: NonNegativeFloat | None
+    seconds: NonNegativeFloat | None  # the call, waited for; None where there is no such call
+    # parts of it by name; None where a part's time is not told
     phases: dict[str, NonNegativeFloat | None]
-    programs: tuple[Program, ...] = ()
+    programs: tuple[Program, ...] = ()  # what was made in it
+    # what had to be emptied for it, what could not be made fresh, or why there is none
     cleared: tuple[str, ...] = ()
 
     def words(self, digits: int) -> str:
@@ -55,18 +50,13 @@ _UNTOUCHED = "what was compiled before is still there"
 
 @dataclass(frozen=True)
 class Counterpart:
-    """The same function compiled where this is eager, or eager where this is compiled.
+    """The same function compiled where this is eager, or eager where this is compiled."""
 
-    Attributes:
-        compiled: whether the counterpart is the compiled one.
-        per_call: its seconds per call.
-        half_width: of the 95 % interval of that, relative to it; None where it is not known.
-        compilation: seconds that compiling took, in whichever of the two it was seen.
-    """
-
-    compiled: bool
-    per_call: NonNegativeFloat
+    compiled: bool  # whether the counterpart is the compiled one
+    per_call: NonNegativeFloat  # its seconds per call
+    # of the 95 % interval of that, relative to it; None where it is not known
     half_width: NonNegativeFloat | None
+    # seconds that compiling took, in whichever of the two it was seen
     compilation: NonNegativeFloat
 
     def words(self, per_call: float, half_width: float) -> str:

@@ -12,11 +12,7 @@ _MISSING = object()
 
 
 class Snapshot:
-    """The values of some names and all random states at one moment.
-
-    Attributes:
-        revived: names that were given copies of arrays that calls had given away.
-    """
+    """The values of some names and all random states at one moment."""
 
     def __init__(
         self,
@@ -33,6 +29,7 @@ class Snapshot:
             framework.capability(MutableState).random_state(values, later=later)
             for framework in frameworks
         )
+        # names that were given copies of arrays that calls had given away
         self.revived: list[str] = []
         self._restores = [restore for restore in states if restore is not None]
 
@@ -88,11 +85,7 @@ def _copied(framework: Framework, value: object) -> object | None:
 
 
 class Donated:
-    """Fresh copies of arguments that each call gives away.
-
-    Attributes:
-        is_possible: whether any of the functions gives arguments away.
-    """
+    """Fresh copies of arguments that each call gives away."""
 
     def __init__(
         self,
@@ -104,7 +97,7 @@ class Donated:
         self._names = snippet.names
         self._frameworks = frameworks
         self._copies: dict[str, tuple[Callable[[Any], Any], object]] = {}
-        self.is_possible = False
+        self.is_possible = False  # whether any of the functions gives arguments away
         for framework in frameworks:
             if not any(
                 ask(framework.capability(Compilation).donates, function) for function in functions

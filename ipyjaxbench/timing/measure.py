@@ -1,7 +1,6 @@
 """Times a snippet: first call, warm-up, rounds, extra calls. The whole flow, top to bottom."""
 
 import math
-from dataclasses import dataclass
 
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.host import Clock
@@ -23,14 +22,6 @@ from ipyjaxbench.timing.validity import checks
 from ipyjaxbench.usercode import Muted, Snippet
 
 _MIN_BYTES_TO_ASK = 100_000_000  # of results, from which on the free memory is looked at
-
-
-@dataclass(frozen=True)
-class ExtraCalls:
-    """Calls that are no samples."""
-
-    cold: FirstCall | None = None  # one that was compiled anew, where it was asked for
-    device: DeviceTime | None = None  # what profilers saw, where they were asked for
 
 
 def ignore_progress(known: float, left: int) -> None:
@@ -58,9 +49,6 @@ def measure_snippet(
         compile_time: seconds that Python's compilation of the code took.
         on_progress: called after each round with how far it is.
 
-    Returns:
-        The measurement.
-
     Raises:
         BaseException: whatever the first call raised; names and random state are then as before.
         Interrupted: the user ended later calls; it holds the measurement of those made until then.
@@ -75,11 +63,11 @@ def measure_snippet(
         try:
             with session.muted:
                 steady.run(later.typical)
-                extra = _make_extra_calls(later, steady)
+                cold, device = _make_extra_calls(later, steady)
         finally:
             advanced = restore(later)
         notes = review(later, steady, advanced)
-    measured = summarize(later, steady, notes, extra, compile_time)
+    measured = summarize(later, steady, notes, compile_time, cold=cold, device=device)
     measured = measure_roofline.with_roofline(snippet, measured, later.in_play)
     if session.calls.interrupt is not None:
         raise Interrupted(measured, session.calls.interrupt) from None
@@ -103,7 +91,9 @@ def _room(later: LaterCalls) -> float:
     return min(framework.free_memory() for framework in later.in_play) / max(each, 1)
 
 
-def _make_extra_calls(later: LaterCalls, steady: Steady) -> ExtraCalls:
+def _make_extra_calls(
+    later: LaterCalls, steady: Steady
+) -> tuple[FirstCall | None, DeviceTime | None]:
     """Make a cold call and a profiled pass, where they were asked for."""
     __tracebackhide__ = True
     session, scope, in_play = later.session, later.first.scope, later.in_play
@@ -118,7 +108,7 @@ def _make_extra_calls(later: LaterCalls, steady: Steady) -> ExtraCalls:
     if options.number is None and steady.samples.taken and not early:
         per_call = steady.samples.per_call
         later.first.carryover.inspect_later_value(calls.again, later.typical, per_call)
-    return ExtraCalls(cold, device)
+    return cold, device
 
 
 def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]:
@@ -139,8 +129,10 @@ def summarize(
     later: LaterCalls,
     steady: Steady,
     notes: list[Note],
-    extra: ExtraCalls = ExtraCalls(),
     compile_time: float = 0.0,
+    *,
+    cold: FirstCall | None = None,
+    device: DeviceTime | None = None,
 ) -> Measurement:
     """Return the measurement."""
     session, call, scope = later.session, later.first.call, later.first.scope
@@ -151,10 +143,8 @@ def summarize(
     waits = later.plan.wait is not None
     measured = Measurement(
         code=session.snippet.text,
-        frameworks={
-            **scope.libraries(later.frameworks),
-            **{framework.name: framework.version() for framework in later.in_play},
-        },
+        frameworks=scope.libraries(later.frameworks)
+        | {framework.name: framework.version() for framework in later.in_play},
         first_call=(call.taken + call.left) * 1e-9,
         phases=later.phases,
         compilations=later.compilations if scope.compiled or later.compilations else None,
@@ -173,8 +163,8 @@ def summarize(
         throughputs=tuple(queued.throughputs) if queued else (),
         dispatches=tuple(steady.dispatches()) if waits else (),
         programs=later.programs,
-        fresh=extra.cold,
-        device=extra.device,
+        fresh=cold,
+        device=device,
         conditions=steady.conditions,
     )
     return break_even.with_break_even(session.snippet, scope, measured, later.in_play)

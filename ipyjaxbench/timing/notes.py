@@ -2,9 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from ipyjaxbench import units
 from ipyjaxbench.reports import CHANGES_MEANING, Note
+
+misleading = partial(Note, mark=CHANGES_MEANING)
 
 _WORTH_WAITING_SECONDS = 60.0  # seconds
 _MAX_NAMED = 4  # of all that was put back
@@ -19,10 +22,8 @@ def earlier_work(seconds: float) -> Note:
 def unsynchronised(seconds: float, ratio: float) -> Note:
     """A clock that does not wait would have read something else."""
     read, off = units.duration(seconds), units.times(ratio)
-    return Note(
-        "unsynchronised",
-        f"Without waiting this would have read {read}: {off} too fast.",
-        mark=CHANGES_MEANING,
+    return misleading(
+        "unsynchronised", f"Without waiting this would have read {read}: {off} too fast."
     )
 
 
@@ -42,10 +43,9 @@ def state_advanced(names: Sequence[str], calls: int, *, restore: bool = True) ->
         if restore
         else "--no-restore leaves what the code changes"
     )
-    return Note(
+    return misleading(
         "state-advanced",
         f"{', '.join(map(repr, names))} advanced by {units.count(calls, 'call')}, not one: {why}.",
-        mark=CHANGES_MEANING,
     )
 
 
@@ -75,12 +75,11 @@ def started_anew(names: Sequence[str], times: tuple[float, float] | None) -> Not
 
 def started_elsewhere(names: Sequence[str], found: float, left: float) -> Note:
     """Later calls found what the first one left, and that decides their time."""
-    return Note(
+    return misleading(
         "started-elsewhere",
         f"The first call changed {_some(names)}: from what it found the code takes"
         f" {units.duration(found)}, from what it left, as measured, {units.duration(left)}.",
         f"make {names[0]} in the set-up:  %%fwtime {names[0]} = ...",
-        CHANGES_MEANING,
     )
 
 
@@ -100,19 +99,16 @@ def fresh_copies(names: Sequence[str]) -> Note:
 
 def runs_once(error: str) -> Note:
     """The second call raised: the first one is all there is."""
-    return Note(
+    return misleading(
         "runs-once",
         f"This code runs once: the second call raised {error}. The figure is the first call.",
-        mark=CHANGES_MEANING,
     )
 
 
 def stopped_by_error(call: int, error: str) -> Note:
     """A later call raised; what came before is reported."""
-    return Note(
-        "stopped-by-error",
-        f"Call {call:,} raised {error}. The figure is of the calls before it.",
-        mark=CHANGES_MEANING,
+    return misleading(
+        "stopped-by-error", f"Call {call:,} raised {error}. The figure is of the calls before it."
     )
 
 
@@ -201,12 +197,11 @@ def grows(name: str, sizes: tuple[int, int], times: tuple[float, float]) -> Note
     """A container grows with every call, and so does the time."""
     before, after = sizes
     first, last = map(units.duration, times)
-    return Note(
+    return misleading(
         "grows",
         f"{name} grew from {before:,} to {units.count(after, 'item')} and the time with it"
         f" ({first} at first, {last} at the end).",
         f"make {name} anew in the set-up",
-        CHANGES_MEANING,
     )
 
 

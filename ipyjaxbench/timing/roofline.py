@@ -8,17 +8,11 @@ from ipyjaxbench.record_types import PositiveFloat
 
 @dataclass(frozen=True)
 class Roofline:
-    """The ceiling that binds a call, and how much of it is reached.
+    """The ceiling that binds a call, and how much of it is reached."""
 
-    Attributes:
-        of: "matmul peak" or "memory bandwidth".
-        speed: FLOP or bytes in a second that the call does, as it is written.
-        ceiling: that the device does at most, as it was measured.
-    """
-
-    of: str
-    speed: PositiveFloat
-    ceiling: PositiveFloat
+    of: str  # "matmul peak" or "memory bandwidth"
+    speed: PositiveFloat  # FLOP or bytes in a second that the call does, as it is written
+    ceiling: PositiveFloat  # that the device does at most, as it was measured
 
     def words(self) -> str:
         """The row of a report.

@@ -13,9 +13,7 @@ from ipyjaxbench.timing.synchronize import Drain, leaves_work
 from ipyjaxbench.usercode import Loop, Snippet, Source
 
 _LOOP_TURNS, _LOOP_READINGS = 1000, 9
-_CONVINCING_ANSWERS = (
-    2  # times that work was found running: then it is no mistake, and is waited for
-)
+_CONVINCING_ANSWERS = 2  # that work is running: then it is no mistake, and is waited for
 
 
 class TimedCall(NamedTuple):
@@ -59,32 +57,22 @@ def is_held(first: First) -> bool:
 
 
 class Calls:
-    """Calls of a snippet under one clock.
-
-    Attributes:
-        made: how many calls were begun.
-        interrupt: what the user ended them with; None where they came to their end.
-        elapsed: nanoseconds on the wall that the last stretch of calls took.
-        drain: waits for the devices of the frameworks in play, as far as they are known.
-        hidden: tells what a call has left running that its value does not show.
-        arranged: how often it was set how calls are made: samples of another count do not compare.
-        watches: asked whether something was compiled.
-        before_each: binds fresh arguments, untimed, before each call that gives its own away.
-        on_work_left: called with the nanoseconds of work that samples left running.
-        fresh: the code changes in place what the set-up makes, so each call needs it anew.
-    """
+    """Calls of a snippet under one clock."""
 
     def __init__(self, snippet: Snippet, setup: Snippet | None, clock: Clock, drain: Drain) -> None:
         self.clock = clock
-        self.drain = self.hidden = drain
-        self.watches: Sequence[CompilationWatch] = ()
+        self.drain = drain  # waits for the devices of the frameworks in play, as far as known
+        self.hidden = drain  # shows what a call has left running that its value does not show
+        self.watches: Sequence[CompilationWatch] = ()  # asked whether something was compiled
+        # Binds fresh arguments, untimed, before each call that gives its own away.
         self.before_each: Callable[[], None] | None = None
-        self.fresh = False
+        self.fresh = False  # whether the code changes in place what the set-up makes
+        # Called with the nanoseconds of work that samples left running.
         self.on_work_left: Callable[[int], object] = _no_wait
-        self.made = 0
-        self.interrupt: KeyboardInterrupt | None = None
-        self.arranged = 0
-        self.elapsed = self._spent = 0
+        self.made = 0  # how many calls were begun
+        self.interrupt: KeyboardInterrupt | None = None  # what the user ended them with
+        self.arranged = 0  # how often `arrange` was called: samples of another count do not compare
+        self.elapsed = self._spent = 0  # nanoseconds of the last stretch: on the wall, of CPUs
         self._snippet = snippet
         self._found_left = 0
         self._setup = setup.loop() if setup else None
@@ -112,13 +100,9 @@ class Calls:
     def arrange(
         self, wait: Wait | None, *, value: bool, names: Sequence[str], kept: dict[str, Any]
     ) -> None:
-        """Set how later calls are made.
+        """Set how later calls are made: ``kept`` are names set back to these values before each.
 
-        Args:
-            wait: takes the value and the names' values; None if there is nothing to wait for.
-            value: whether the value is handed to it.
-            names: names handed to it.
-            kept: names set back to these values before each call.
+        ``wait`` takes the value, where ``value``, and those of ``names``; None waits for nothing.
         """
         self.arranged += 1
         self._found_left = 0
@@ -148,12 +132,9 @@ class Calls:
         return TimedCall(returned[0] - start if returned else taken, taken, left, spent, compiled)
 
     def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> Sample:
-        """Time several calls as one.
+        """Time several calls as one, after ``ahead`` untimed ones where nothing has to be set up.
 
-        Args:
-            calls: how many.
-            begun: they go on with a stretch that was set up before.
-            ahead: how many to make before them, untimed, where nothing has to be set up.
+        With ``begun`` they go on with a stretch that was set up before.
         """
         __tracebackhide__ = True
         self.set_up(begun=begun)
@@ -246,6 +227,7 @@ class Calls:
                 return self._loop(times, self.clock.now, wait, kept)
             return call_at(self._depth, self._loop, times, self.clock.now, wait, kept)
         finally:
+            # nanoseconds on the wall that the last stretch of calls took
             self.elapsed = self.clock.wall() - start
             self._spent = self.clock.spent() - spent
             self.made += calls - operator.length_hint(times)

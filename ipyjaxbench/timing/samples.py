@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
-from ipyjaxbench.timing import call_kinds
-from ipyjaxbench.timing.call_kinds import Kinds
+from ipyjaxbench.timing.call_kinds import Kinds, find_kinds, join_samples, merge_neighbours
 from ipyjaxbench.timing.runner import Calls, Sample, TimedCall
 
 _PART_OF_SAMPLE_NS = 20_000_000  # of a sample that is so long that a user may end it
@@ -36,7 +35,7 @@ class Samples:
     @property
     def seconds(self) -> list[float]:
         """Seconds per call of each sample."""
-        return _per_call(self.batches)
+        return _seconds(self.taken)
 
     @property
     def per_call(self) -> float:
@@ -58,7 +57,7 @@ class Samples:
             for index in range(number if calls.one_by_one else 1):
                 each = 1 if calls.one_by_one else number
                 parts.append(calls.sample(each, begun=index > 0, ahead=ahead))
-        self.taken.append(_joined(parts))
+        self.taken.append(join_samples(parts))
         self.rounds[-1] += 1
 
     def warm_up(self, calls: Calls, *, begun: bool = False) -> None:
@@ -83,7 +82,7 @@ class Samples:
     def use_warmup_as_one_sample(self, calls: Calls, more: int) -> None:
         """Count them, and more calls, as one sample, part by part: an interrupt loses little."""
         __tracebackhide__ = True
-        whole, end = _joined([*map(_as_sample, self.warmup)]), len(self.warmup) + more
+        whole, end = join_samples([*map(_as_sample, self.warmup)]), len(self.warmup) + more
         while True:
             if whole.calls:
                 self.taken, self.rounds = [whole], [1]
@@ -91,7 +90,7 @@ class Samples:
                 return
             part = int(_PART_OF_SAMPLE_NS * whole.calls / max(whole.ns, 1))
             part = min(max(1, part), end - whole.calls)
-            whole = _joined([whole, calls.sample(part, begun=True)])
+            whole = join_samples([whole, calls.sample(part, begun=True)])
 
     def leave_out(self, wrong: Collection[int]) -> None:
         """Drop samples by their indices."""
@@ -102,47 +101,33 @@ class Samples:
 
     def half_width(self) -> float:
         """Return the relative half width of the median's interval; merge calls that differ."""
-        batches, rounds = self.batches, self.rounds
-        if found := self._kinds(self.taken):
-            batches = call_kinds.merge_neighbours(batches, found)
-            rounds = [1] * len(batches)
-        self.known = stats.half_width(_per_call(batches), rounds)
+        taken, rounds = self.taken, self.rounds
+        if kinds := find_kinds(taken, spins=self.spins):
+            taken = merge_neighbours(taken, kinds)
+            rounds = [1] * len(taken)
+        self.known = stats.half_width(_seconds(taken), rounds)
         return self.known
 
     def kinds_in_warmup(self) -> Kinds | None:
-        """Whether calls of the warm-up did different work; None where something compiled."""
+        """Return the kinds of calls in the warm-up; None where something compiled."""
         if any(call.compiled for call in self.warmup):
             return None
-        return self._kinds([*map(_as_sample, self.warmup)])
+        return find_kinds([*map(_as_sample, self.warmup)], spins=self.spins)
 
     def merge(self) -> Kinds | None:
         """Where calls do different work, put samples together until each has some of all."""
-        found = self._kinds(self.taken)
-        if found and not any(self.compiled):
-            self.taken = [
-                Sample(n, ns) for n, ns in call_kinds.merge_neighbours(self.batches, found)
-            ]
-            self.rounds = [1] * len(self.taken)
-            return found
-        return None
-
-    def _kinds(self, samples: Sequence[Sample]) -> Kinds | None:
-        batches = [(sample.calls, sample.ns) for sample in samples]
-        return call_kinds.find_kinds(
-            batches, [sample.spent for sample in samples], spins=self.spins
-        )
+        kinds = find_kinds(self.taken, spins=self.spins)
+        if kinds is None or any(self.compiled):
+            return None
+        self.taken = merge_neighbours(self.taken, kinds)
+        self.rounds = [1] * len(self.taken)
+        return kinds
 
 
-def _per_call(batches: Collection[tuple[int, int]]) -> list[float]:
-    """Seconds per call."""
-    return [ns / calls * 1e-9 for calls, ns in batches]
+def _seconds(samples: Sequence[Sample]) -> list[float]:
+    """Return the seconds per call of each sample."""
+    return [sample.ns / sample.calls * 1e-9 for sample in samples]
 
 
 def _as_sample(call: TimedCall) -> Sample:
     return Sample(1, call.waited, call.spent, compiled=call.compiled)
-
-
-def _joined(parts: Sequence[Sample]) -> Sample:
-    """Several samples as one."""
-    calls, ns, spent, compiled = zip(*parts, strict=True) if parts else ((), (), (), ())
-    return Sample(sum(calls), sum(ns), sum(spent), compiled=any(compiled))

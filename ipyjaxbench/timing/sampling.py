@@ -3,23 +3,17 @@
 from collections.abc import Callable
 
 from ipyjaxbench import stats
-from ipyjaxbench.timing import call_kinds
 from ipyjaxbench.timing.call_kinds import Kinds
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 
 _MIN_SAMPLE_NS = 1_000_000  # hides a clock of 100 ns
-_MAX_UNTIMED_CALLS = (
-    5  # calls before each sample, untimed: asking devices whether they are idle cools them
-)
+_MAX_UNTIMED_CALLS = 5  # before each sample: asking devices whether they are idle cools them
 _MAX_UNTIMED_SHARE = 0.1  # of a sample at most
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 12
 _MAX_SAMPLES = 50_000  # samples: more would not narrow the interval, and a record is to be saved
-_MIN_BUDGET_SHARE = (
-    0.25  # of the budget at least: what a short look sees is one mood of the machine
-)
-
+_MIN_BUDGET_SHARE = 0.25  # of the budget: what a short look sees is one mood of the machine
 _TRIES_PER_SIZE = 3  # of a size of samples: one may be disturbed
 _LOOKS_WITHOUT_WARMUP = 3  # without a warm-up; `synchronize.leaves_work` takes one "yes" of so many
 _MAX_WARM_CALLS = 50
@@ -31,7 +25,7 @@ _CLEAN_CALLS = 3  # calls in a row without a compilation
 def take_samples(
     calls: Calls, samples: Samples, number: int, repeat: int, after: Callable[[int], object]
 ) -> None:
-    """Take ``repeat`` samples of ``number`` calls; ``after`` each, how many are left is told."""
+    """Take ``repeat`` samples of ``number`` calls; call ``after`` with how many are left."""
     __tracebackhide__ = True
     wanted = len(samples.taken) + repeat
     while len(samples.taken) < wanted:
@@ -48,10 +42,9 @@ def take_exact_samples(
     learn: Callable[[], None],
     after: Callable[[int], object],
 ) -> None:
-    """Make ``number * repeat`` calls, the first of which was made before.
+    """Make ``number * repeat`` calls, the first of which was made before, without a warm-up.
 
-    There is no warm-up: ``learn`` is called when the second call and a few more were looked at
-    closely; ``after`` each sample, with how many are left.
+    ``learn`` is called when a few were looked at closely; ``after`` each sample, with those left.
     """
     __tracebackhide__ = True
     one_each = number == 1
@@ -92,7 +85,7 @@ def _is_warm(samples: Samples) -> bool:
 
 
 def calls_per_sample(calls: Calls, samples: Samples) -> int:
-    """As many as the clock needs and no more: large samples catch every disturbance."""
+    """Return as many as the clock needs and no more: large samples catch every disturbance."""
     __tracebackhide__ = True
     # The fastest: after each of these calls devices were asked, which makes the next one slower.
     fastest = min(call.waited for call in samples.warmup[-5:])
@@ -108,25 +101,24 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
         number = max(2 * number, min(100 * number, int(number * _MIN_SAMPLE_NS / (taken + 1))))
 
 
-def calls_per_mixed_sample(calls: Calls, found: Kinds, deadline: int) -> int:
-    """Calls that a sample holds where they do different work, two slow ones at least."""
+def calls_per_mixed_sample(calls: Calls, kinds: Kinds, deadline: int) -> int:
+    """Return how many calls a sample holds where they differ: two slow ones at least."""
     if calls.one_by_one:
         return 1
-    mean = found.fast + found.share * (found.slow - found.fast)
+    mean = kinds.fast + kinds.share * (kinds.slow - kinds.fast)
     most = (deadline - calls.clock.wall()) / (_MIN_ROUNDS * max(mean, 1.0))
-    wanted = max(call_kinds.samples_with_both(found), int(_MIN_SAMPLE_NS / max(mean, 1.0)))
-    return max(call_kinds.samples_with_slow(found), min(wanted, int(most)))
+    wanted = max(kinds.samples_with_both, int(_MIN_SAMPLE_NS / max(mean, 1.0)))
+    return max(kinds.samples_with_slow, min(wanted, int(most)))
 
 
 def _taken(calls: Calls, number: int) -> int:
     __tracebackhide__ = True
-    return max(
-        calls.sample(number).ns, calls.elapsed
-    )  # a clock of CPU time stands still in a sleep
+    ns = calls.sample(number).ns
+    return max(ns, calls.elapsed)  # a clock of CPU time stands still in a sleep
 
 
 def untimed_calls(number: int) -> int:
-    """Calls to make, untimed, before each sample of so many."""
+    """Return how many calls to make, untimed, before each sample of ``number``."""
     return min(_MAX_UNTIMED_CALLS, int(_MAX_UNTIMED_SHARE * number))
 
 
@@ -138,15 +130,9 @@ def sample_until_steady(
     target: float,
     after_round: Callable[[], object],
 ) -> None:
-    """Take samples in rounds until the median is known well enough, or enough time is spent.
+    """Take samples of ``number`` calls, one at least, until the median is known or time is up.
 
-    Args:
-        calls: makes them.
-        samples: they are added to.
-        number: calls per sample.
-        deadline: reading of the wall clock at which to stop, with one sample at least.
-        target: relative half width of the interval at which to stop.
-        after_round: called between rounds.
+    It is known where the relative half width of its interval is at most ``target``.
     """
     __tracebackhide__ = True
     wall = calls.clock.wall

@@ -16,25 +16,19 @@ _FEW_QUESTIONS = 3  # questions: of more, one "yes" is not enough
 
 
 class Drain:
-    """Waits until nothing is running on any device that is in use, and tells what was.
-
-    Attributes:
-        waited: nanoseconds that work from before took to end.
-        idle: nanoseconds that asking takes when there is nothing to wait for.
-        found_running: the frameworks of which work was found when `wait_for_rest` asked.
-        is_certain: whether all that run ahead of Python tell it without a clock.
-    """
+    """Waits until nothing is running on any device that is in use, and tells what was."""
 
     def __init__(self, frameworks: Sequence[Framework], clock: Clock) -> None:
         self._frameworks = [*frameworks]
         self._clock = clock
+        # the frameworks of which work was found when `wait_for_rest` asked
         self.found_running: dict[Framework, None] = {}
-        self.is_certain = True
+        self.is_certain = True  # whether all that run ahead of Python tell it without a clock
         self._running_now = False
         for framework in frameworks:
             framework.prepare()
-        self.idle = 0
-        self.waited = self.wait_for_rest()
+        self.idle = 0  # nanoseconds that asking takes when there is nothing to wait for
+        self.waited = self.wait_for_rest()  # nanoseconds that work from before took to end
         self.found_running.clear()
         # Not the median: on a busy machine it would hide work that is really there.
         self.idle = int(stats.quantile([self() for _ in range(_IDLE_READINGS)], 0.25))

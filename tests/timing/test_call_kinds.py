@@ -6,69 +6,72 @@ from collections.abc import Callable
 
 import pytest
 
-from ipyjaxbench.timing.call_kinds import Batch, find_kinds, merge_neighbours
+from ipyjaxbench.timing.call_kinds import find_kinds, merge_neighbours
+from ipyjaxbench.timing.runner import Sample
 from tests.bench import MS, Bench, told
 
 Kind = Callable[[int], bool]
 
 
-def sampled(is_slow: Kind, count: int = 240) -> tuple[list[Batch], list[int]]:
+def sampled(is_slow: Kind, count: int = 240) -> list[Sample]:
     """Samples of one call: 5 ms if it is slow, else 20 µs."""
     times = [5 * MS if is_slow(i) else 20_000 for i in range(count)]
-    return [(1, ns) for ns in times], times
+    return [Sample(1, ns, ns) for ns in times]
 
 
 def test_other_programs_lengthen_calls_that_do_the_same_work() -> None:
-    batches = [(1, 5 * MS * (1 + 8 * (i % 2))) for i in range(240)]
-    assert find_kinds(batches, [5 * MS] * 240) is None
+    samples = [Sample(1, 5 * MS * (1 + 8 * (i % 2)), 5 * MS) for i in range(240)]
+    assert find_kinds(samples) is None
 
 
 def test_caches_and_spinning_threads_make_the_cpu_time_vary_without_a_gap() -> None:
     rng = random.Random(1)
     spent = [int(5 * MS * rng.uniform(1, 4)) for _ in range(240)]
-    assert find_kinds([(1, 2 * ns) for ns in spent], spent) is None
+    assert find_kinds([Sample(1, 2 * ns, ns) for ns in spent]) is None
 
 
 def test_threads_that_spin_while_one_of_them_has_no_cpu_do_the_same_work() -> None:
     lost = [i % 6 == 0 for i in range(240)]  # 8 ms on one CPU for what takes 0.4 ms on two
-    batches = [(1, 8 * MS if i else 400_000) for i in lost]
-    spent = [8 * MS if i else 700_000 for i in lost]
-    assert find_kinds(batches, spent, spins=True) is None
-    assert find_kinds(batches, spent) is not None  # of threads that sleep meanwhile
-    on_one = [8 * MS if i else 400_000 for i in lost]
-    assert find_kinds(batches, on_one, spins=True) is not None
+    one, two = Sample(1, 8 * MS, 8 * MS), Sample(1, 400_000, 700_000)
+    samples = [one if i else two for i in lost]
+    assert find_kinds(samples, spins=True) is None
+    assert find_kinds(samples) is not None  # of threads that sleep meanwhile
+    on_one = [one if i else Sample(1, 400_000, 400_000) for i in lost]
+    assert find_kinds(on_one, spins=True) is not None
 
 
 @pytest.mark.parametrize("every", [2, 3, 7])
 def test_calls_of_which_some_do_more_are_of_two_kinds(every: int) -> None:
-    found = find_kinds(*sampled(lambda i: i % every == 0))
+    found = find_kinds(sampled(lambda i: i % every == 0))
     assert found is not None
     assert found == (20_000, 5 * MS, pytest.approx(1 / every, abs=0.01))
 
 
 @pytest.mark.parametrize("is_slow", [lambda i: i > 1, lambda i: i % 30, lambda i: i == 100])
 def test_a_few_odd_samples_change_neither_the_fastest_nor_the_mean(is_slow: Kind) -> None:
-    assert find_kinds(*sampled(is_slow)) is None
+    assert find_kinds(sampled(is_slow)) is None
 
 
 def test_one_quick_call_of_few_would_be_the_fastest() -> None:
-    assert find_kinds(*sampled(lambda i: i != 5, 12)) is not None
+    assert find_kinds(sampled(lambda i: i != 5, 12)) is not None
 
 
 def test_a_clock_of_cpu_time_that_moves_in_steps_shows_no_kinds() -> None:
-    batches = [(1, MS)] * 96
-    assert find_kinds(batches, [0 if i % 16 else 15_625_000 for i in range(96)]) is None
+    samples = [Sample(1, MS, 0 if i % 16 else 15_625_000) for i in range(96)]
+    assert find_kinds(samples) is None
 
 
 @pytest.mark.parametrize(("every", "count"), [(2, 240), (3, 240), (3, 12), (30, 600)])
 def test_merged_samples_hold_calls_of_both_kinds(every: int, count: int) -> None:
-    batches, spent = sampled(lambda i: i % every == 0, count)
-    found = find_kinds(batches, spent)
+    samples = sampled(lambda i: i % every == 0, count)
+    found = find_kinds(samples)
     assert found is not None
-    together = merge_neighbours(batches, found)
-    truth = sum(ns for _, ns in batches) / count
-    assert sum(n for n, _ in together) == count
-    assert [ns / n for n, ns in together] == pytest.approx([truth] * len(together), rel=0.4)
+    together = merge_neighbours(samples, found)
+    truth = sum(sample.ns for sample in samples) / count
+    assert sum(sample.calls for sample in together) == count
+    assert [sample.ns / sample.calls for sample in together] == pytest.approx(
+        [truth] * len(together), rel=0.4
+    )
 
 
 # The whole flow
@@ -153,5 +156,5 @@ def test_a_sample_holds_slow_calls_where_the_time_has_passed(bench: Bench) -> No
 
 
 def test_two_slow_calls_of_six_are_a_kind() -> None:
-    assert find_kinds(*sampled(lambda i: i % 3 == 0, 6)) is not None
-    assert find_kinds(*sampled(lambda i: i == 0, 6)) is None
+    assert find_kinds(sampled(lambda i: i % 3 == 0, 6)) is not None
+    assert find_kinds(sampled(lambda i: i == 0, 6)) is None

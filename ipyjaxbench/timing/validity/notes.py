@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ipyjaxbench import units
 from ipyjaxbench.reports import CHANGES_MEANING, Note
+from ipyjaxbench.timing.notes import misleading
 
 _MIN_REPORTED_SHARE = 0.1  # of a call: a part that is smaller would only distract
 
@@ -13,12 +14,11 @@ def recompiles(compiled: int, calls: int, per_call: float | None, built: str = "
     cost = f", {units.duration(per_call)} of each call" if per_call else ""
     cause = f", since {built}(...) is built in the statement" if built else ""
     once = f"{built}(...)" if built else "the compiled function"
-    return Note(
+    return misleading(
         "recompiles",
         f"Something was compiled in {compiled} of {units.count(calls, 'sample')}{cost}:"
         f" a steady state is never reached{cause}.",
         f"build {once} once, above, and time its call",
-        CHANGES_MEANING,
     )
 
 
@@ -42,21 +42,17 @@ def half_product(name: str) -> Note:
 
 def lazy(kind: str, advice: str) -> Note:
     """A value that does its work when it is used."""
-    return Note(
-        "lazy",
-        f"The value is a {kind} that does its work later: only making it was timed.",
-        advice,
-        CHANGES_MEANING,
+    return misleading(
+        "lazy", f"The value is a {kind} that does its work later: only making it was timed.", advice
     )
 
 
 def left_running(what: str, advice: str) -> Note:
     """The code starts something that still runs after the call."""
-    return Note(
+    return misleading(
         "left-running",
         f"The code starts a {what} that still runs after the call: only the start was timed.",
         advice,
-        CHANGES_MEANING,
     )
 
 
@@ -71,24 +67,22 @@ def built_each_call(built: str, seconds: float | None, latency: float, advice: s
 
 def constant_folded(function: str, nbytes: int, written: float, compiled: float) -> Note:
     """The compiler computed what depends on no argument, once."""
-    return Note(
+    return misleading(
         "constant-folded",
         f"{function} closes over {units.size(nbytes)} of arrays, and what it computes of them"
         f" alone was computed once, by the compiler: {units.flops(written)} as written,"
         f" {units.flops(compiled)} in each call.",
         "pass them as arguments",
-        CHANGES_MEANING,
     )
 
 
 def work_removed(function: str, written: float, compiled: float) -> Note:
     """The compiler left out what no result needs."""
-    return Note(
+    return misleading(
         "work-removed",
         f"The compiler removed work from {function} whose result is not used:"
         f" {units.flops(written)} as written, {units.flops(compiled)} in each call.",
         "return what is to be timed",
-        CHANGES_MEANING,
     )
 
 
@@ -102,45 +96,41 @@ def impossible_speed(written: float, speed: float, peak: float, *, memory: bool 
         )
     else:
         work, rate, best = units.flops(written), *(units.flops(n, "/s") for n in (speed, peak))
-    return Note(
+    return misleading(
         "impossible-speed",
         f"As written this is {work} in each call, {rate}, where this device does {best} at best"
         " (measured): a way was found to do less.",
-        mark=CHANGES_MEANING,
     )
 
 
 def value_cached(what: str, first: float, later: float, emptying: str = "") -> Note:
     """Calls looked up what the first one had computed; the code that empties the cache first."""
-    return Note(
+    return misleading(
         "value-cached",
         f"{what} computed its value once and kept it: the first call took"
         f" {units.duration(first)}, later ones, which only"
         f" looked it up, {units.duration(later)}.",
         emptying or "empty its cache in the set-up, or time what it calls",
-        CHANGES_MEANING,
     )
 
 
 def copy_kept(name: str, first: float) -> Note:
     """An array keeps its copy on the host, so that one call alone made it."""
-    return Note(
+    return misleading(
         "copy-kept",
         f"{name} keeps its copy on the host: converting a new array takes {units.duration(first)},"
         " and all calls but the first only looked up what that made.",
         f"make {name} in the set-up, so that each call converts a new array",
-        CHANGES_MEANING,
     )
 
 
 def used_up(name: str, *, before: bool) -> Note:
     """An iterator had nothing left to give to later calls."""
     when, calls = ("an earlier run", "the") if before else ("the first call", "later")
-    return Note(
+    return misleading(
         "used-up",
         f"{when.capitalize()} used up {name}: {calls} calls found nothing in it.",
         f"make {name} in the set-up, or inside of the code",
-        CHANGES_MEANING,
     )
 
 
@@ -151,17 +141,16 @@ def no_work(loop: float | None) -> Note:
         if loop
         else "only names a value or a constant"
     )
-    return Note("no-work", f"This code {seen}: there is nothing to time.", mark=CHANGES_MEANING)
+    return misleading("no-work", f"This code {seen}: there is nothing to time.")
 
 
 def not_called(name: str, *, call: str = "", made: bool = False) -> Note:
     """A function was named, or made, and not called."""
     timed = "making it" if made else "looking up its name"
-    return Note(
+    return misleading(
         "not-called",
         f"{name} is a function and was not called: only {timed} was timed.",
         call or f"{name}(...)",
-        CHANGES_MEANING,
     )
 
 
@@ -176,10 +165,9 @@ def copies(what: str, nbytes: int | None) -> Note:
 
 def not_usable(framework: str, reason: str) -> Note:
     """A framework is imported and its adapter cannot work with it."""
-    return Note(
+    return misleading(
         "not-usable",
         f"{framework} is imported but cannot be used ({reason}): its work was not waited for.",
-        mark=CHANGES_MEANING,
     )
 
 
@@ -191,23 +179,21 @@ def unknown_part(framework: str, reason: str) -> Note:
 def narrowed(names: Sequence[str], wide: str, narrow: str) -> Note:
     """JAX made the numbers narrower than they were given."""
     are, them = ("is", "it") if len(names) == 1 else ("are", "them")
-    return Note(
+    return misleading(
         "narrowed",
         f"{', '.join(names)} {are} {wide}, and JAX takes {them} as {narrow}, half the bytes:"
         " x64 is off.",
         f'jax.config.update("jax_enable_x64", True) at the very start, or give {narrow} to all',
-        CHANGES_MEANING,
     )
 
 
 def reduced_precision(device: str, setting: str, error: float, advice: str) -> Note:
     """Products of float32 are rounded to fewer bits, as a tiny product has shown."""
-    return Note(
+    return misleading(
         "reduced-precision",
         f"Matrix products of float32 on {device} are rounded to fewer bits"
         f" (relative error {error:.0e}, not 1e-07): {setting}.",
         advice,
-        CHANGES_MEANING,
     )
 
 
@@ -218,11 +204,10 @@ def setting_on(setting: str, effect: str, advice: str, *, mark: str = CHANGES_ME
 
 def watched(who: str) -> Note:
     """A tracer, debugger or profiler looks at what is timed."""
-    return Note(
+    return misleading(
         "watched",
         f"{who} watches this code: the time that it takes itself is in the figure.",
         "end it to time the code alone",
-        CHANGES_MEANING,
     )
 
 
