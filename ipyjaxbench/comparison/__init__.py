@@ -6,11 +6,11 @@ looks for what arms do differently, `numerics` for results that differ. The magi
 API call this room.
 """
 
-from ipyjaxbench.comparison import cell
 from ipyjaxbench.comparison.arm import ArmSpec
+from ipyjaxbench.comparison.cell import arm_labels, read_cell, transform_arms
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
-from ipyjaxbench.comparison.name_bindings import restored
+from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
 from ipyjaxbench.comparison.sweep import Sweep

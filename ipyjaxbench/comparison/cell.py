@@ -40,24 +40,17 @@ class Cell:
     setup: Source | None = None  # what stands above them and runs once; None where there is nothing
 
 
-def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
-    r"""Read a cell.
+def read_cell(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
+    r"""Return the arms and the common set-up of a cell, which begins at line 1 of its file.
 
     Args:
-        text: its lines, which begin at line 1 of the file.
+        text: its lines.
         parse: makes a tree of Python code with the same line numbers.
         filename: under which `linecache` finds the lines.
         flags: compiler flags.
 
-    Returns:
-        The arms and the common set-up.
-
-    Raises:
-        SnippetError: there are fewer than two arms, a label is used twice, or code belongs to none.
-        SyntaxError: an arm's code is not valid.
-
     Example:
-        >>> cell = read("a: f(x)\nb:\n  y = g(x)\n", ast.parse, "<cell>")
+        >>> cell = read_cell("a: f(x)\nb:\n  y = g(x)\n", ast.parse, "<cell>")
         >>> [(arm.label, arm.source.text) for arm in cell.arms]
         [('a', 'f(x)'), ('b', 'y = g(x)')]
     """
@@ -84,30 +77,30 @@ def read(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
         if label == _SETUP:
             common += tree.body
             continue
-        mine, name = (setups, of.strip()) if kind == _SETUP else (sources, label)
+        parts, name = (setups, of.strip()) if kind == _SETUP else (sources, label)
         _refuse_annotation(label, tree)
-        if name in mine:
+        if name in parts:
             raise SnippetError(f"two parts are called {label!r}: give each a name of its own")
-        mine[name] = source
+        parts[name] = source
     _refuse(sources, setups)
     arms = tuple(ArmSource(name, source, setups.get(name)) for name, source in sources.items())
     setup = Source(ast.Module(common, []), "", filename, flags) if common else None
     return Cell(arms, setup)
 
 
-def labels(text: str) -> list[str]:
-    r"""The labels of the arms in a cell that is still being written.
+def arm_labels(text: str) -> list[str]:
+    r"""Return the labels of the arms in a cell that is still being written.
 
     Example:
-        >>> labels("a: f(x)\nsetup a: x = 1\nb:\n  y = g(x)\n")
+        >>> arm_labels("a: f(x)\nsetup a: x = 1\nb:\n  y = g(x)\n")
         ['a', 'b']
     """
     found = dict.fromkeys(_label(line) for line in text.splitlines())
     return [label for label in found if label and label.split()[0] != _SETUP]
 
 
-def transformed(text: str, transform: Callable[[str], str]) -> str:
-    """The cell with shell commands and magics behind a label as IPython spells them in Python."""
+def transform_arms(text: str, transform: Callable[[str], str]) -> str:
+    """Spell shell commands and magics behind a label as IPython spells them in Python."""
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
         if _label(line):
@@ -118,14 +111,14 @@ def transformed(text: str, transform: Callable[[str], str]) -> str:
 
 
 def _refuse_annotation(label: str, tree: ast.Module) -> None:
-    """``n: int = 3`` would be an arm that binds ``int``."""
+    """Refuse ``n: int = 3``, which would be an arm that binds ``int``."""
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else []
-        for target in targets:
-            if isinstance(target, ast.Name) and isinstance(getattr(builtins, target.id, 0), type):
-                raise SnippetError(
-                    f"'{label}: {ast.unparse(node)}' reads as an arm: write it without {target.id}"
-                )
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        name = next((n for n in names if isinstance(getattr(builtins, n, 0), type)), None)
+        if name is not None:
+            code = ast.unparse(node)
+            raise SnippetError(f"'{label}: {code}' reads as an arm: write it without {name}")
 
 
 def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
@@ -142,7 +135,7 @@ def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
 
 
 def _label(line: str) -> str:
-    """The label with which a line begins; "" where it begins with none."""
+    """Return the label with which a line begins; "" where it begins with none."""
     found = _LABEL.match(line)
     if not found:
         return ""
@@ -155,7 +148,7 @@ def _label(line: str) -> str:
 def _chunks(
     lines: Sequence[str], labelled: Sequence[int], parse: Parse
 ) -> Iterator[tuple[int, ast.Module, str]]:
-    """For each part where it begins, its statements, and its code as it was typed."""
+    """Return for each part where it begins, its statements, and its code as it was typed."""
     ends = [*labelled[1:], len(lines)]
     at = 0
     while at < len(labelled):
@@ -190,7 +183,7 @@ def _explained(error: SyntaxError, line: str) -> Exception:
 
 
 def _statements(tree: ast.Module, line: str, number: int) -> ast.Module:
-    """The statements of the block, with the columns that the user sees."""
+    """Return the statements of the block, with the columns that the user sees."""
     block, *more = tree.body
     assert isinstance(block, ast.If)
     if block.orelse or more:
@@ -208,6 +201,6 @@ def _statements(tree: ast.Module, line: str, number: int) -> ast.Module:
 
 
 def _typed(lines: Sequence[str]) -> str:
-    """The code without its label, for a line of the report."""
-    head = lines[0].partition(":")[2].strip()
-    return "\n".join([*([head] if head else []), *(line.strip() for line in lines[1:])]).strip()
+    """Return the code without its label, for a line of the report."""
+    head = lines[0].partition(":")[2]
+    return "\n".join(line.strip() for line in (head, *lines[1:])).strip()

@@ -10,7 +10,7 @@ from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.arm import PER_ROUND, Arm, ArmSpec, OwnNames, start_arm
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.fairness import check_fairness
-from ipyjaxbench.comparison.name_bindings import restored
+from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.errors import ArmFailedError, Interrupted
@@ -71,7 +71,7 @@ def compare_snippets(
     failed: dict[str, Exception] = {}
     conditions, interrupt = None, None
     parts = [part for entry in entries for part in entry.parts]
-    with restored(parts), ExitStack() as watching:
+    with names_restored(parts), ExitStack() as watching:
         if options.align:
             for framework in loaded()[0]:
                 watching.enter_context(framework.capability(DeviceInventory).aligned(usable_cpus()))

@@ -9,7 +9,7 @@ from ipyjaxbench.usercode import Snippet
 
 
 @contextmanager
-def restored(snippets: Sequence[Snippet], *more: str) -> Iterator[None]:
+def names_restored(snippets: Sequence[Snippet], *more: str) -> Iterator[None]:
     """Put back afterwards what names stand for, and remove those that the code has bound.
 
     Names that are new and that it did not bind stay: PyTorch's compiled functions, for one, call

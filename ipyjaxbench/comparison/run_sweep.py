@@ -12,7 +12,7 @@ from typing import Any, cast
 from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
-from ipyjaxbench.comparison.name_bindings import restored
+from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
 from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
@@ -27,19 +27,13 @@ _BUDGET_SHARE_PER_POINT = 0.5  # of what an arm of a comparison gets
 
 
 def values_of(name: str, text: str, names: Namespace) -> list[Any]:
-    """The values that a name is to take.
+    """Return the values that a name is to take, one at least.
 
     Args:
         name: the name, for errors.
         text: expressions with commas between them, or ``low..high``, which doubles; a name that
             is bound to nothing stands for itself, so that ``float32`` need not be quoted.
         names: where the expressions are evaluated.
-
-    Returns:
-        One value at least.
-
-    Raises:
-        OptionError: it is not an expression, there is nothing in it, or far too much.
 
     Example:
         >>> values_of("n", "2**4..2**6", {}), values_of("d", "float32, 8", {})
@@ -60,9 +54,8 @@ def _evaluated(text: str, names: Namespace, shown: str) -> list[Any]:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        raise OptionError(
-            f"{shown}: type values with commas between them, as in n=100,300"
-        ) from None
+        advice = "type values with commas between them, as in n=100,300"
+        raise OptionError(f"{shown}: {advice}") from None
     nodes = tree.elts if isinstance(tree, ast.Tuple) else [tree]
     if not nodes:
         raise OptionError(f"{shown}: there is no value in it")
@@ -100,9 +93,6 @@ def sweep_snippets(
         on_progress: called with how far it is.
         clock: to read; by default the elapsed one.
 
-    Returns:
-        All points that were reached.
-
     Raises:
         OptionError: no arm uses a name, or there are too many points.
         ArmFailedError: an arm or the set-up failed at a point, which is not to be passed over, or
@@ -114,21 +104,19 @@ def sweep_snippets(
     _refuse(parts, swept)
     names = entries[0].snippet.names
     points = list(itertools.product(*swept.values()))
-    each = (
-        options.seconds_for(len(entries)) * _BUDGET_SHARE_PER_POINT
-        if options.budget is None
-        else options.budget / len(points)
-    )
-    options = dataclasses.replace(options, budget=each)
+    budget = options.seconds_for(len(entries)) * _BUDGET_SHARE_PER_POINT
+    if options.budget is not None:
+        budget = options.budget / len(points)
+    options = dataclasses.replace(options, budget=budget)
     reached = _Reached(tuple(swept), tuple(entry.label for entry in entries), len(points))
-    with restored(parts, *swept):
+    with names_restored(parts, *swept):
         try:
             for number, values in enumerate(points, start=1):
                 going = [entry for entry in entries if entry.label not in reached.skipped]
                 if len(going) < 2:
                     break
                 names.update(zip(swept, values, strict=True))
-                shown = tuple(map(_shown, values))
+                shown = tuple(name_of(value) or str(value) for value in values)
                 try:
                     if setup is not None:
                         setup.run()
@@ -140,7 +128,7 @@ def sweep_snippets(
                 compare = partial(compare_snippets, going, at, muted=muted(),
                                   on_progress=on_progress, clock=clock)  # fmt: skip
                 compared = reached.compare(shown, compare)
-                reached.skip(_too_slow(compared, shown, each))
+                reached.skip(_too_slow(compared, shown, budget))
                 if number < len(points):
                     reached.skip(_too_large(reached.sweep(), points[number]))
         except KeyboardInterrupt as stopped:
@@ -214,7 +202,7 @@ def _refuse(parts: Sequence[Snippet], swept: Mapping[str, Sequence[Any]]) -> Non
 
 
 def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> Iterator[Skipped]:
-    """Arms of which the next point would pass the budget."""
+    """Name the arms of which the next point would pass the budget."""
     for side in compared.sides:
         m = side.measured
         if m is not None and m.median > budget:
@@ -222,7 +210,7 @@ def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> I
 
 
 def _too_large(sweep: Sweep, following: Sequence[object]) -> Iterator[Skipped]:
-    """Arms whose arrays would not fit at the next point, growing as they did up to here."""
+    """Name the arms whose arrays would not fit at the next point, growing as up to here."""
     last = sweep.points[-1]
     value = number(str(following[0])) if len(sweep.names) == 1 else math.nan
     for side in last.compared.sides:
@@ -238,7 +226,3 @@ def _too_large(sweep: Sweep, following: Sequence[object]) -> Iterator[Skipped]:
         free = min((f.free_memory() for f in in_play), default=math.inf)
         if needed * len(last.compared.sides) > free:
             yield Skipped(side.label, last.values, needed=int(needed), free=int(free))
-
-
-def _shown(value: object) -> str:
-    return name_of(value) or str(value)

@@ -105,11 +105,11 @@ def code_awaits(
 def _bodies(
     shell: InteractiveShell, command: Command[Any], code: str, cell: str | None
 ) -> Iterator[list[ast.stmt]]:
-    from ipyjaxbench.comparison import cell as arms
+    from ipyjaxbench.comparison import read_cell, transform_arms
 
     if command.name == "fwcompare" and cell is not None:
-        text = shell.transform_cell(arms.transformed(cell, shell.transform_cell))
-        read = arms.read(text, ast.parse, "")
+        text = shell.transform_cell(transform_arms(cell, shell.transform_cell))
+        read = read_cell(text, ast.parse, "")
         sources = [read.setup, *(s for arm in read.arms for s in (arm.source, arm.setup))]
         yield from (source.tree.body for source in sources if source is not None)
         return

@@ -70,7 +70,7 @@ class Completer:
     def _complete_options(self, magic: re.Match[str], below: str) -> Completion | None:
         from dataclasses import replace
 
-        from ipyjaxbench.comparison import cell as arms
+        from ipyjaxbench.comparison import arm_labels
         from ipyjaxbench.jupyter.commands import COMMANDS
 
         command, is_cell = COMMANDS[magic[2]], magic[1] == "%%"
@@ -79,7 +79,7 @@ class Completer:
             if sort == "bound":
                 return [*self.shells.global_matches("")]
             is_arm = sort == "labels" and is_cell
-            return arms.labels(below) if is_arm else [*self._session.measurements]
+            return arm_labels(below) if is_arm else [*self._session.measurements]
 
         return complete(replace(command, names="") if is_cell else command, magic[3], names)
 

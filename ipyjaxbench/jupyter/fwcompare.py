@@ -10,11 +10,12 @@ from ipyjaxbench.comparison import (
     Comparison,
     Sweep,
     compare_snippets,
-    restored,
+    names_restored,
+    read_cell,
     sweep_snippets,
+    transform_arms,
     values_of,
 )
-from ipyjaxbench.comparison import cell as arms
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.errors import measure_until_stopped
 from ipyjaxbench.jupyter.invocation import Invocation
@@ -57,7 +58,7 @@ def _compare_arms(
     options.check([spec.label for spec in specs])
     swept = {n: values_of(n, text, names) for n, text in options.sweep}
     with (
-        restored([setup] if setup else [specs[0].snippet]),
+        names_restored([setup] if setup else [specs[0].snippet]),
         magic.screen.progress("first calls") as on_progress,
     ):
         if swept:
@@ -79,14 +80,14 @@ def _arm_specs(
 ) -> tuple[Snippet | None, list[ArmSpec]]:
     """Return what a comparison's cell holds: what runs before all, and the arms."""
     shell, above = magic.shell, "\n" * magic.above
-    text = magic.transformed(arms.transformed(cell, shell.transform_cell))
+    text = magic.transformed(transform_arms(cell, shell.transform_cell))
     filename = magic.filename(above + text)
 
     def parse(code: str) -> ast.Module:
         tree: ast.Module = shell.transform_ast(ast.parse(above + code, filename))
         return tree
 
-    read = arms.read(text, parse, filename, shell.compile.flags)
+    read = read_cell(text, parse, filename, shell.compile.flags)
     specs = [
         ArmSpec(
             arm.label,

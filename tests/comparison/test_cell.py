@@ -4,12 +4,12 @@ import ast
 
 import pytest
 
-from ipyjaxbench.comparison.cell import Cell, read
+from ipyjaxbench.comparison.cell import Cell, read_cell
 from ipyjaxbench.errors import SnippetError
 
 
 def cell(text: str) -> Cell:
-    return read(text, ast.parse, "<cell>")
+    return read_cell(text, ast.parse, "<cell>")
 
 
 def arms(text: str) -> dict[str, str]:
