@@ -2,6 +2,7 @@
 
 import dis
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
@@ -38,8 +39,7 @@ class Snapshot:
     ) -> list[str]:
         """Put everything back; ``revived`` puts copies in place of arrays that were given away.
 
-        Returns:
-            Names that keep their newest value, because arrays of the old one were given away.
+        Names are returned that keep their newest value, as arrays of the old one were given away.
         """
         lost = []
         for name, old in self._values.items():
@@ -60,7 +60,7 @@ class Snapshot:
 
 
 def rebound(functions: Sequence[object], names: Namespace) -> list[str]:
-    """Names that functions of the user's bind in this namespace, as after ``global n``."""
+    """Return names that functions of the user's bind in this namespace, as by ``global n``."""
     found: dict[str, None] = {}
     for function in functions:
         if type(function) is FunctionType and function.__globals__ is names:
@@ -73,15 +73,6 @@ def rebound(functions: Sequence[object], names: Namespace) -> list[str]:
 def all_alive(value: object, frameworks: Sequence[Framework]) -> bool:
     """Whether none of the arrays inside of ``value`` was given away."""
     return all(found.framework.alive(found.array) for found in find_arrays(value, frameworks))
-
-
-def _copied(framework: Framework, value: object) -> object | None:
-    try:
-        copied: object | None = framework.capability(MutableState).copy(value)
-    # What cannot be copied is not the user's error: the code then runs once.
-    except Exception:  # noqa: BLE001
-        return None
-    return copied
 
 
 class Donated:
@@ -99,25 +90,26 @@ class Donated:
         self._copies: dict[str, tuple[Callable[[Any], Any], object]] = {}
         self.is_possible = False  # whether any of the functions gives arguments away
         for framework in frameworks:
-            if not any(
-                ask(framework.capability(Compilation).donates, function) for function in functions
-            ):
+            donates = framework.capability(Compilation).donates
+            if not any(ask(donates, function) for function in functions):
                 continue
             self.is_possible = True
+            copy = framework.capability(MutableState).copy
             for name, value in values.items():
                 arrays = find_arrays(value, [framework])
                 if name not in snippet.binds and arrays and not callable(value):
-                    copied = _copied(framework, value)
-                    if copied is not None:
-                        self._copies[name] = (framework.capability(MutableState).copy, copied)
+                    # What cannot be copied is not the user's error: the code then runs once.
+                    with suppress(Exception):
+                        if (copied := copy(value)) is not None:
+                            self._copies[name] = copy, copied
         self._before = {name: self._names[name] for name in self._copies}
         self._spared: set[str] = set()
 
     def forget_unused(self) -> list[str]:
         """After the first call: forget all copies but those of what was given away."""
         for name in list(self._copies):
-            given = self._names[name] if name in self._spared else self._before[name]
-            if all_alive(given, self._frameworks):
+            used = self._names[name] if name in self._spared else self._before[name]
+            if all_alive(used, self._frameworks):
                 self._names[name] = self._before.pop(name)
                 del self._copies[name]
         return list(self._copies)

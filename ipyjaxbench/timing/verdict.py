@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ipyjaxbench import stats, units
 
-_QUIET, _OK, _TAIL = 0.04, 0.08, 1.10
-#: Samples below which the 95 % interval of a median has no ends among them.
-_FEW = 6
+_QUIET, _OK, _TAIL_RATIO = 0.04, 0.08, 1.10
+_MIN_SAMPLES = 6  # with fewer the 95 % interval of a median has no ends among them
 EXPLAINED = {
     "QUIET": "steady: another run is within 4 %",
     "OK": "steady enough: another run is within 8 %",
@@ -35,12 +34,10 @@ _INVALIDATE = {
 
 
 def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -> str:
-    """One word of `EXPLAINED`.
+    """Return one word of `EXPLAINED`; there are no samples where there was the first call only.
 
-    Args:
-        samples: seconds per call; empty where there was the first call only.
-        half_width: of the interval for the median of another run, relative.
-        codes: of the Notes on it.
+    ``half_width`` is that of the interval for the median of another run, relative; ``codes`` are
+    those of the Notes.
     """
     if "recompiles" in codes:
         return "RECOMPILES"
@@ -48,9 +45,9 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
         return "INVALID"
     if len(samples) < 2:
         return "ONCE"
-    if len(samples) < _FEW:
+    if len(samples) < _MIN_SAMPLES:
         return "FEW"
-    if half_width <= _QUIET and stats.median(samples) <= _TAIL * stats.floor(samples):
+    if half_width <= _QUIET and stats.median(samples) <= _TAIL_RATIO * stats.floor(samples):
         return "QUIET"
     return "OK" if half_width <= _OK else "NOISY"
 
@@ -58,16 +55,10 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
 def headline(
     half_width: float, word: str = "NOISY", codes: Sequence[str] = ()
 ) -> Callable[[Sequence[float]], float]:
-    """The statistic that a report gives for a measurement and all its parts.
+    """Return the statistic that a report gives for a measurement and all its parts.
 
-    Args:
-        half_width: of the interval for the median of another run, relative.
-        word: the verdict, where it is known.
-        codes: of the Notes on it.
-
-    Returns:
-        `stats.floor` where noise scatters samples: their low end is the steadiest; else
-        `stats.median`.
+    It is `stats.floor` where noise scatters samples, since their low end is the steadiest; else
+    `stats.median`.
     """
     if "calls-differ" in codes:
         return stats.median
@@ -76,7 +67,7 @@ def headline(
 
 
 def movements(samples: Sequence[float]) -> Iterator[str]:
-    """What the samples themselves show of a cause: two speeds, a drift, or that it wandered."""
+    """Say what the samples themselves show of a cause: two speeds, a drift, or a wandering."""
     groups, parts = stats.two_speeds(samples), stats.parts(samples, 8)
     if groups:
         slow, fast = units.duration(groups[1]), units.duration(groups[0])
