@@ -8,10 +8,10 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.diagnosis import provenance, return_types
-from ipyjaxbench.adapters.jax.diagnosis.substitutes import values
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
+from ipyjaxbench.adapters.shared.diagnosis.arguments import with_argument
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, unwrap
 
 #: JAX's words where a value comes from no argument, as where `jnp` computes with shapes.
@@ -19,21 +19,22 @@ _NO_ARGUMENT = "became a tracer due to"
 
 
 def responsible(call: Call, failed: tracing.NoChoiceError) -> list[str]:
-    """The arguments whose values are asked for.
+    """Return the arguments whose values are asked for.
 
     JAX names them for the function that it traces. Otherwise they are searched for; and where
-    that finds none, as within `vmap`, those are told that the failing line depends on.
+    that finds none, as within `vmap`, they are those that the failing line depends on.
     """
-    if isinstance(failed.error, return_types.NoDataError | RecursionError):
+    error = failed.error
+    if isinstance(error, return_types.NoDataError | RecursionError):
         return []
-    if refused := _refused(call, failed.error):
+    if refused := _refused(call, error):
         return refused
-    found = [*failed.blamed] or _searched(call, failed)
-    if found or _NO_ARGUMENT in message_of(failed.error):
-        return found
-    named: list[str] = getattr(failed.error, "asked", [])
+    names = [*failed.blamed] or _searched(call, failed)
+    if names or _NO_ARGUMENT in message_of(error):
+        return names
+    names = getattr(error, "asked", [])
     # What is assigned to a part of an array is no fault: the array is what stands first.
-    return named[:1] if "item assignment" in message_of(failed.error) else named
+    return names[:1] if "item assignment" in message_of(error) else names
 
 
 def _refused(call: Call, error: Exception) -> list[str]:
@@ -41,15 +42,12 @@ def _refused(call: Call, error: Exception) -> list[str]:
 
     Python asks for no values there: it refuses what stands beside an array.
     """
-    if not isinstance(error, TypeError | OverflowError | AttributeError) or _is_of_jax(error):
+    is_of_jax = type(error).__module__.partition(".")[0] in ("jax", "jaxlib")
+    if not isinstance(error, TypeError | OverflowError | AttributeError) or is_of_jax:
         return []
     names = [n for place in origin.places(error)[:1] for n in provenance.names_in(place)]
-    every = values(call)
-    return [name for name in names if name in every and _is_no_number(every[name])]
-
-
-def _is_of_jax(error: Exception) -> bool:
-    return type(error).__module__.partition(".")[0] in ("jax", "jaxlib")
+    values = dict(call.arguments)
+    return [name for name in names if name in values and _is_no_number(values[name])]
 
 
 def _is_no_number(value: Any) -> bool:
@@ -72,12 +70,8 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
         return []
     needed = set(failed.static)
     try:
-        for index, name in enumerate(call.labels):
-            args = (*call.args[:index], _on_host(call.args[index]), *call.args[index + 1 :])
-            if name not in needed and tracing.traces(replace(call, args=args), {name, *needed}):
-                return [name]
-        for name, value in call.kwargs.items():
-            changed = replace(call, kwargs={**call.kwargs, name: _on_host(value)})
+        for name, value in call.arguments:
+            changed = with_argument(call, name, _on_host(value))
             if name not in needed and tracing.traces(changed, {name, *needed}):
                 return [name]
     except Exception:  # noqa: BLE001  an argument that has no values cannot be tried

@@ -15,7 +15,7 @@ import jax
 
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.retracing import callee
-from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE, closure_cells
 from ipyjaxbench.usercode import (
     Call,
     ask,
@@ -25,13 +25,17 @@ from ipyjaxbench.usercode import (
     is_of,
     is_users_class,
     is_users_file,
+    is_users_function,
+    is_users_module,
     module_of,
     mro_of,
+    names_of_module,
     unwrap,
 )
 
-_MOST_THINGS = 2000  # things that are looked at
-_MOST_ATTRIBUTES = 20  # attributes of what a library makes around the user's functions
+_MAX_THINGS = 2000  # things that are looked at
+_MAX_ATTRIBUTES = 20  # attributes of what a library makes around the user's functions
+_MAX_MODULES = 3  # modules within modules
 
 
 @dataclass(frozen=True)
@@ -39,34 +43,32 @@ class Step:
     """How one thing leads to another.
 
     Attributes:
-        kind: "global", "module", "cell", "inner", "given", "owner", "method" or "held".
-        name: under which name; for a module its name and those of attributes.
         to: the other thing.
+        kind: "global", "cell", "method" or "held"; empty for what partials and methods wrap.
+        path: under which name; behind the name of a module that of its attribute.
     """
 
-    kind: str
-    name: tuple[str, ...]
     to: Any
+    kind: str = ""
+    path: tuple[str, ...] = ()
 
 
 def functions(call: Call) -> Iterator[FunctionType]:
-    """The functions that a call leads to, the nearest first."""
+    """Yield the functions that a call leads to, the nearest first."""
     roots = (call.function, *call.args, *call.kwargs.values())
-    for thing in walked(roots):
-        if is_of(thing, FunctionType):
-            yield thing
+    return (thing for thing in walk(roots) if is_of(thing, FunctionType))
 
 
 def find(call: Call, code: CodeType) -> FunctionType | None:
-    """The function that holds some code, itself or in a function within it."""
+    """Return the function that holds some code, itself or in a function within it."""
     return next((f for f in functions(call) if code in codes(f.__code__)), None)
 
 
-def walked(roots: Iterable[Any]) -> Iterator[Any]:
-    """Each thing that some things lead to, and they themselves, the nearest first."""
+def walk(roots: Iterable[Any]) -> Iterator[Any]:
+    """Yield each thing that some things lead to, and they themselves, the nearest first."""
     waiting = deque(roots)
     visited: set[int] = set()
-    while waiting and len(visited) < _MOST_THINGS:
+    while waiting and len(visited) < _MAX_THINGS:
         thing = waiting.popleft()
         if id(thing) not in visited:
             visited.add(id(thing))
@@ -75,7 +77,7 @@ def walked(roots: Iterable[Any]) -> Iterator[Any]:
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code, and that of the functions within it."""
+    """Yield a function's code, and that of the functions within it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -83,12 +85,12 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def plain(function: Any) -> FunctionType | None:
-    """The Python function that something callable is made of."""
+    """Return the Python function that something callable is made of."""
     while is_of(function, functools.partial, MethodType):
         is_method = is_of(function, MethodType)
         function = function.__func__ if is_method else function.func
-    found = unwrap(function) if callable(function) else function
-    return found if type(found) is FunctionType else None
+    inner = unwrap(function) if callable(function) else function
+    return inner if type(inner) is FunctionType else None
 
 
 def is_filtered(call: Call) -> bool:
@@ -108,19 +110,18 @@ def is_of_jax(function: Any) -> bool:
 
 
 def steps(thing: Any) -> Iterator[Step]:
-    """What a thing leads to at once."""
+    """Yield what a thing leads to at once."""
     if is_of(thing, functools.partial):
-        yield Step("inner", (), thing.func)
-        given = (*thing.args, *thing.keywords.values())
-        yield from (Step("given", (), each) for each in given if _has_attributes(each))
+        yield Step(thing.func)
+        arguments = (*thing.args, *thing.keywords.values())
+        yield from (Step(value) for value in arguments if _has_attributes(value))
     elif is_of(thing, MethodType):
-        yield Step("inner", (), thing.__func__)
-        yield Step("owner", (), thing.__self__)
+        yield Step(thing.__func__)
+        yield Step(thing.__self__)
     elif is_of(thing, FunctionType):
-        yield from _of_names(thing)
-        yield from _of_cells(thing)
+        yield from _of_function(thing)
     elif is_jitted(thing):
-        yield Step("inner", (), unwrap(thing))
+        yield Step(unwrap(thing))
     elif is_of(thing, type):
         yield from _of_class(thing)
     elif not is_of(thing, ModuleType) and not ask(_is_array, thing):
@@ -135,68 +136,52 @@ def _has_attributes(value: object) -> bool:
     return attribute(type(value), "__dict__") is not None
 
 
-def _of_names(function: FunctionType) -> Iterator[Step]:
+def _of_function(function: FunctionType) -> Iterator[Step]:
+    """What stands under the names of globals, and in the cells, that its code uses."""
     file = function.__code__.co_filename
-    if not (is_users_file(file) or file.startswith(MADE)):
-        return
-    used = _used(function)
-    for name in used:
-        value: Any = function.__globals__.get(name)
-        if is_of(value, ModuleType):
-            yield from _of_module((name,), value, [*used])
-        elif value is not None:
-            yield Step("global", (name,), value)
-
-
-def _used(function: FunctionType) -> dict[str, None]:
-    """Names of globals and of attributes in a function's code."""
-    return dict.fromkeys(name for code in codes(function.__code__) for name in code.co_names)
-
-
-def _of_module(path: tuple[str, ...], module: ModuleType, used: list[str]) -> Iterator[Step]:
-    """The functions of a module of the user's that are used, as ``utils.relu``."""
-    if not is_users_file(getattr(module, "__file__", None) or "<frozen"):
-        return
-    for name in used:
-        value: Any = vars(module).get(name)
-        if is_of(value, ModuleType) and len(path) < 3:
-            yield from _of_module((*path, name), value, used)
-        elif callable(value):
-            yield Step("module", (*path, name), value)
-
-
-def _of_cells(function: FunctionType) -> Iterator[Step]:
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    for name, cell in cells:
+    used = dict.fromkeys(name for code in codes(function.__code__) for name in code.co_names)
+    if is_users_file(file) or file.startswith(MADE):
+        for name in used:
+            if (value := function.__globals__.get(name)) is not None:
+                yield from _of_value("global", (name,), value, [*used])
+    for name, cell in closure_cells(function).items():
         try:
-            value: Any = cell.cell_contents
+            value = cell.cell_contents
         except ValueError:  # nothing stands there yet
             continue
-        if is_of(value, ModuleType):
-            yield from _of_module((name,), value, [*_used(function)])
-        else:
-            yield Step("cell", (name,), value)
+        yield from _of_value("cell", (name,), value, [*used])
+
+
+def _of_value(kind: str, path: tuple[str, ...], value: Any, used: list[str]) -> Iterator[Step]:
+    """A value itself; of a module of the user's the functions that are used, as ``utils.relu``."""
+    if not is_of(value, ModuleType):
+        yield Step(value, kind, path)
+    elif len(path) <= _MAX_MODULES and is_users_module(value):
+        for name in used:
+            inner: Any = names_of_module(value).get(name)
+            if is_of(inner, ModuleType) or callable(inner):
+                yield from _of_value(kind, (*path, name), inner, used)
 
 
 def _of_object(thing: Any) -> Iterator[Step]:
     """The methods of an object, and the objects that it is made of."""
     yield from _of_class(type(thing))
     held = attributes(thing)
-    if is_users_class(type(thing)) or len(held) <= _MOST_ATTRIBUTES:
-        parts = ((n, v) for n, v in held.items() if not is_of(v, type))
-        parts = ((n, v) for n, v in parts if not ask(_is_array, v))
-        yield from (Step("held", (n,), v) for n, v in parts if _has_attributes(v))
+    if is_users_class(type(thing)) or len(held) <= _MAX_ATTRIBUTES:
+        for name, value in held.items():
+            is_data = is_of(value, type) or ask(_is_array, value)
+            if not is_data and _has_attributes(value):
+                yield Step(value, "held", (name,))
 
 
 def _of_class(kind: type) -> Iterator[Step]:
     """The user's methods of a class."""
     visited: set[str] = set()
-    for each in mro_of(kind):
-        for name, method in class_dict(each).items():
+    for base in mro_of(kind):
+        for name, method in class_dict(base).items():
             wraps = is_of(method, staticmethod, classmethod)
             inner = method.__func__ if wraps else method
             inner = unwrap(inner) if callable(inner) else inner
-            is_mine = type(inner) is FunctionType and is_users_file(inner.__code__.co_filename)
-            if is_mine and name not in visited:
-                yield Step("method", (name,), inner)
+            if is_users_function(inner) and name not in visited:
+                yield Step(inner, "method", (name,))
             visited.add(name)

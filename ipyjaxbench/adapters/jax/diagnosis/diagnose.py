@@ -1,35 +1,38 @@
 """Why JAX would not trace a call, and what would help, each fix tried by tracing it."""
 
-import itertools
+import inspect
 import linecache
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType
+from traceback import walk_tb
+from types import CellType, CodeType, FrameType, FunctionType, MethodType
+from typing import Any
 
-from ipyjaxbench.adapters.jax import origin
+import jax
+
+from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.diagnosis import call_graph, return_types, substitutes
 from ipyjaxbench.adapters.jax.diagnosis.blame import responsible
 from ipyjaxbench.adapters.jax.diagnosis.fixes import Fixes
 from ipyjaxbench.adapters.jax.diagnosis.pitfalls import UNHASHABLE, pitfall_of
 from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.adapters.jax.graphs.static_search import named_in
+from ipyjaxbench.adapters.shared.diagnosis.arguments import with_argument
+from ipyjaxbench.adapters.shared.diagnosis.describe import MAX_FIXES, UNKNOWN, describe
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
-from ipyjaxbench.graphs import Diagnosis
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import function_with_code
+from ipyjaxbench.graphs import Diagnosis, Fix
 from ipyjaxbench.usercode import Call, describe_error, is_of, message_of, shorten_message, unwrap
 
-_MOST_FIXES = 3
 _FAILS = "the code itself fails, with jit or without"
-_OTHER = "the code raises while it is traced"
+#: Values that an argument could have, for one that is tried as a static one.
+_LIKELY = {"bool": True, "int32": 2, "int64": 2}
 
 
 def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
-    """Say why a call would not trace.
-
-    Args:
-        call: as it was tried.
-        failed: how it failed.
-
-    Returns:
-        The diagnosis; each of its fixes was traced.
-    """
+    """Say why a call would not trace that failed in this way; each fix was traced."""
     error = _cause_of(failed.error)
     shown = error if origin.places(error) else failed.error
     places = origin.places(shown)
@@ -39,36 +42,66 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     unhashable = substitutes.unhashable(call) if "on-hashable static" in message_of(error) else None
     pitfall = pitfall_of(error, source, linecache.getline(file, line + 1).strip())
     pitfall = UNHASHABLE if unhashable else pitfall
-    found = call_graph.find(call, places[0].code) if places else None
-    spelling = Spelling(found)
+    spelling = Spelling(call_graph.find(call, places[0].code) if places else None)
     fixes = Fixes(call, failed, shown)
     blamed = (unhashable,) if unhashable else tuple(responsible(call, failed))
-    written = (*substitutes.given(call, error), *substitutes.of_jax(call, failed.static))
+    written = (
+        *substitutes.other_argument(call, error),
+        *substitutes.jax_numpy_function(call, failed.static),
+    )
     if not written:
-        tried = itertools.chain(substitutes.one_jit(call), fixes.find())
-        written = tuple(itertools.islice(tried, _MOST_FIXES))
+        written = tuple(islice(chain(substitutes.one_jit(call), fixes.find()), MAX_FIXES))
     if not any(fix.same for fix in written):
         more = substitutes.python_number(call, blamed, failed.static)
-        written = (*written, *more)[:_MOST_FIXES]
-    is_ours = isinstance(error, return_types.NoDataError)
+        written = (*written, *more)[:MAX_FIXES]
     failure = fixes.eager.failure if written or pitfall is None else None
     is_own = pitfall is None and failure is not None
-    return Diagnosis(
-        code=call.text,
-        error="TypeError" if is_ours else type(error).__name__,
-        message=shorten_message(error),
-        line=line,
-        source=source,
-        because=pitfall.because if pitfall else _FAILS if is_own else _OTHER,
+    diagnosis = describe(
+        call.text,
+        error,
+        shorten_message(error),
+        line,
+        source,
+        pitfall,
+        _FAILS if is_own else UNKNOWN,
+    )
+    if isinstance(error, return_types.NoDataError):
+        diagnosis = replace(diagnosis, error="TypeError")
+    return replace(
+        diagnosis,
         blamed=blamed,
         fixes=written,
-        advice=spelling.words(pitfall.advice) if pitfall else "",
+        advice=spelling.text(diagnosis.advice),
         tries=failed.tries,
         inside=_inside(call, places[0].code) if places else "",
         static=() if is_own else tuple(n for n in failed.static if n not in blamed),
         eager=describe_error(failure) if failure is not None else "",
         stopped=failed.stopped,
     )
+
+
+def explain(error: BaseException) -> Diagnosis | None:
+    """Say why code that failed would not trace; only the function that was traced is traced again.
+
+    Args:
+        error: what was raised, with its traceback.
+
+    Returns:
+        The diagnosis; None where JAX was not tracing.
+    """
+    if not isinstance(error, Exception) or pitfall_of(error) is None:
+        return None
+    places = origin.places(error)
+    call = _traced_call(places)
+    if call is None:
+        if not type(error).__module__.startswith("jax") and not _is_of_jax(error):
+            return None
+        nothing = Call(places[0].code.co_name if places else "the cell", lambda: None)
+        return diagnose(nothing, tracing.NoChoiceError(error, (), 1))
+    failed = _trace_again(call, error)
+    diagnosis = diagnose(call, failed)
+    static = tuple(_static_fixes(call, (*diagnosis.blamed, *failed.blamed)))
+    return replace(diagnosis, fixes=(*static, *diagnosis.fixes)[:MAX_FIXES])
 
 
 def _cause_of(error: Exception) -> Exception:
@@ -90,3 +123,68 @@ def _inside(call: Call, code: CodeType) -> str:
     names = code.co_qualname.replace("<locals>.", "")
     here = getattr(top, "co_filename", code.co_filename)
     return names if code.co_filename == here else f"{names} ({Path(code.co_filename).name})"
+
+
+def _trace_again(call: Call, error: Exception) -> tracing.NoChoiceError:
+    """How the call fails when it is traced again, if that is how it failed before."""
+    try:
+        tracing.trace(call)
+    except tracing.NoChoiceError as failed:
+        now, before = origin.places(failed.error), origin.places(error)
+        if now and before and (now[0].code, now[0].line) == (before[0].code, before[0].line):
+            return failed
+    return tracing.NoChoiceError(error, named_in(error, call), 1)
+
+
+def _is_of_jax(error: Exception) -> bool:
+    """Whether JAX raised it, under a name of Python's."""
+    names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    return "jax" in "".join(names[-1:]).split(".")
+
+
+def _traced_call(places: list[origin.Place]) -> Call | None:
+    """The function that JAX was tracing, with what its frame shows of its arguments."""
+    for place in reversed(places):
+        call = _call_of(place.frame)
+        leaves = trees.leaves((call.args, dict(call.kwargs))) if call else []
+        if call and any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            args, kwargs = trees.map_leaves(_shape_of, (call.args, dict(call.kwargs)))
+            return replace(call, args=args, kwargs=kwargs)
+    return None
+
+
+def _call_of(frame: FrameType) -> Call | None:
+    """The call that a frame is of; arguments are what they stand for by now."""
+    code, values = frame.f_code, frame.f_locals
+    names, rest, more, _ = inspect.getargvalues(frame)
+    if any(name not in values for name in (*names, *code.co_freevars)):
+        return None
+    positional, named = names[: code.co_argcount], names[code.co_argcount :]
+    several = values.get(rest, ()) if rest else ()
+    kwargs = {name: values[name] for name in named} | (values.get(more, {}) if more else {})
+    cells = {name: CellType(values[name]) for name in code.co_freevars}
+    empty = FunctionType(code, frame.f_globals, code.co_name, None, tuple(cells.values()))
+    return Call(
+        f"{code.co_name}(...)",
+        function_with_code(empty, code, frame.f_globals, cells),
+        (*(values[name] for name in positional), *several),
+        kwargs,
+        (*positional, *(f"{rest}[{index}]" for index in range(len(several)))),
+    )
+
+
+def _shape_of(value: Any) -> Any:
+    if isinstance(value, jax.core.Tracer):
+        return jax.ShapeDtypeStruct(value.shape, value.dtype)
+    return value
+
+
+def _static_fixes(call: Call, names: tuple[str, ...]) -> Iterator[Fix]:
+    """Arguments that may be static, each tried with a value that it could have."""
+    for name in dict.fromkeys(names):
+        argument = dict(call.arguments)[name] if name in call.labels else None
+        dtype, shape = (getattr(argument, n, None) for n in ("dtype", "shape"))
+        value = _LIKELY.get(str(dtype)) if shape == () else None
+        if value is not None and tracing.traces(with_argument(call, name, value), {name}):
+            cost = f"one compilation for each value; tried with {value}"
+            yield Fix(substitutes.static_jit(call.function, [name]), cost)

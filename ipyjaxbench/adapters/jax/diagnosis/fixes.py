@@ -1,13 +1,15 @@
 """What to write instead: each fix is traced, and computed under jit, before it is shown."""
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 from ipyjaxbench.adapters.jax import origin
-from ipyjaxbench.adapters.jax.diagnosis import call_graph, swap_function
+from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.diagnosis.eager_check import Eager
 from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, masks
+from ipyjaxbench.adapters.jax.diagnosis.swap_function import with_function
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site, Sources, sites, statements
@@ -30,11 +32,10 @@ _RULES = (
         masks.at_for_item,
         masks.at_for_numpy_item,
     ),
-    (branches.WHERE.in_expressions,),
+    (branches.WHERE_IN_EXPRESSIONS,),
     (branches.logical,),
     (
-        branches.WHERE.in_returns,
-        branches.WHERE.in_assignments,
+        *branches.WHERE_FOR_IF,
         branches.cond_for_returns,
         branches.cond_for_assigned,
     ),
@@ -157,7 +158,7 @@ class Fixes:
             return None
         self._tries += 1
         try:
-            changed = swap_function.exchanged(state.call, site.function, function)
+            changed = with_function(state.call, site.function, function)
         except Exception:  # noqa: BLE001  an object of the user's may refuse to be copied
             return None
         error = tracing.error_of(changed, self._failed.static)
@@ -195,9 +196,10 @@ class Fixes:
         for each in shown:
             inner = [later for later in state.done if each.holds(later)]
             definition = self._sources.definition((inner[-1] if inner else each).function)
-            new = statements(definition, each.site.trail, len(each.edit.new))
+            new = statements(definition, each.site.trail) if definition else []
+            new = new[: len(each.edit.new)]
             spelling = Spelling(each.site.function)
-            text = _head(each, spelling.code(new))
+            text = _head(each, ast.unparse(spelling.tree(new)))
             if each.site.function.__name__ == "<lambda>" and len(new) == 1:
                 text = text.removeprefix("return ")  # an expression has none
             missing.update(spelling.missing)

@@ -1,7 +1,6 @@
-"""The ways in which code fails to trace: what is wrong in words, and what helps."""
+"""The ways in which code fails to trace: what is wrong, and what helps."""
 
-import re
-
+from ipyjaxbench.adapters.shared.diagnosis.describe import fitting
 from ipyjaxbench.graphs import Pitfall
 from ipyjaxbench.usercode import message_of
 
@@ -15,89 +14,85 @@ UNHASHABLE = Pitfall(
     "a tuple in place of a list, a frozen dataclass in place of a dict, no array",
 )
 _NO_RESULT = "the result is no array: jit gives back arrays and numbers, and trees of them"
+_ONLY_SHAPES = "and while tracing there are only shapes"
+_FIXED_BEFORE = "and shapes are fixed before values exist"
+_RESULT_SIZE = f"how much comes out depends on the values, {_FIXED_BEFORE}"
+_ONLY_ARRAYS = "return arrays alone, and make the rest of them outside"
+_CONCRETE = ("ConcretizationTypeError",)
 
-#: The first that fits is told; what is special stands before what is general.
+#: The first that fits is shown; what is special stands before what is general.
 # fmt: off
 _PITFALLS = (
-    Pitfall(("NoDataError",), "coroutine",
-        _NO_RESULT,
+    Pitfall(("NoDataError",), "coroutine", _NO_RESULT,
         "leave out async: what is traced cannot wait"),
-    Pitfall(("NoDataError",), "generator",
-        _NO_RESULT,
+    Pitfall(("NoDataError",), "generator", _NO_RESULT,
         "collect in a list, and return jnp.stack(list)"),
-    Pitfall(("NoDataError",), "",
-        _NO_RESULT,
-        "return arrays alone, and make the rest of them outside"),
+    Pitfall(("NoDataError",), "", _NO_RESULT, _ONLY_ARRAYS),
     Pitfall(("TypeError",),
         "returned a value of type|^Value .* with type .* is not a valid JAX type",
-        _NO_RESULT, "return arrays alone, and make the rest of them outside"),
+        _NO_RESULT, _ONLY_ARRAYS),
     Pitfall(_VALUE, "",
-        "assert asks for a value, and while tracing there are only shapes",
+        f"assert asks for a value, {_ONLY_SHAPES}",
         "assert on shapes and dtypes; for values jax.experimental.checkify.check, or"
         " jax.debug.print", r"^assert\b"),
     Pitfall(("TracerBoolConversionError",), "",
-        "whether to raise depends on a value, and while tracing there are only shapes",
+        f"whether to raise depends on a value, {_ONLY_SHAPES}",
         "jax.experimental.checkify.check(condition, message)", after=r"^raise\b"),
     Pitfall(("TypeError",), "unhashable type: '.*Tracer'",
-        "a dict or a set looks for a value, and while tracing there are only shapes",
+        f"a dict or a set looks for a value, {_ONLY_SHAPES}",
         "jax.lax.switch, or an array in place of the dict"),
     Pitfall(("TypeError",), r"__format__|format string",
-        "a text is made of a value, and while tracing there are only shapes",
+        f"a text is made of a value, {_ONLY_SHAPES}",
         'jax.debug.print("{x:.2f}", x=x)'),
-    Pitfall(("ConcretizationTypeError",), "",
-        "a text is made of a value, and while tracing there are only shapes",
+    Pitfall(_CONCRETE, "",
+        f"a text is made of a value, {_ONLY_SHAPES}",
         'jax.debug.print("{x:.2f}", x=x)', r"""["'] *%|\blog(ging|ger)?\.\w+\("""),
     Pitfall(("TypeError",), "immutable|does not support item assignment",
         "arrays of JAX cannot be changed: what is assigned to a part makes a new array",
         "x = x.at[index].set(value)"),
     Pitfall(("ConcretizationTypeError", "TracerArrayConversionError"),
         r"\b(item|tolist)\(\)|`?tolist|`?item",
-        "item() and tolist() ask for Python numbers, and while tracing there are only shapes",
+        f"item() and tolist() ask for Python numbers, {_ONLY_SHAPES}",
         "leave it out: arrays compute as numbers do; or compute with the number outside of jit"),
-    Pitfall(("ConcretizationTypeError",), "size argument|to make jnp",
-        "how much comes out depends on the values, and shapes are fixed before values exist",
-        "give it a size="),
-    Pitfall(("ConcretizationTypeError",), "argument `?'?(start|stop|step|num)",
-        "how much comes out depends on a value, and shapes are fixed before values exist",
+    Pitfall(_CONCRETE, "size argument|to make jnp", _RESULT_SIZE, "give it a size="),
+    Pitfall(_CONCRETE, "argument `?'?(start|stop|step|num)",
+        f"how much comes out depends on a value, {_FIXED_BEFORE}",
         "jnp.arange(N) with a fixed N, and jnp.where for those that count; or compute the number"
         " outside of jit, and make it static"),
-    Pitfall(("ConcretizationTypeError",), "total_repeat_length|number of repeats",
-        "how much comes out depends on the values, and shapes are fixed before values exist",
+    Pitfall(_CONCRETE, "total_repeat_length|number of repeats", _RESULT_SIZE,
         "give jnp.repeat a total_repeat_length="),
-    Pitfall(("ConcretizationTypeError",), "bincount",
-        "how much comes out depends on the values, and shapes are fixed before values exist",
-        "give jnp.bincount a length="),
+    Pitfall(_CONCRETE, "bincount", _RESULT_SIZE, "give jnp.bincount a length="),
     Pitfall(("NonConcreteBooleanIndexError",), "",
-        "a mask picks as many elements as its values say, and shapes are fixed before values exist",
+        f"a mask picks as many elements as its values say, {_FIXED_BEFORE}",
         "jnp.nonzero(mask, size=N), or make this step outside of jit"),
     Pitfall(("TracerBoolConversionError",), "",
-        "max, min, any, all, sorted compare in Python, and while tracing there are only shapes",
+        f"max, min, any, all, sorted compare in Python, {_ONLY_SHAPES}",
         "jnp.maximum, jnp.minimum, jnp.any, jnp.all, jnp.sort",
         r"(?<![.\w])(max|min|any|all|sorted)\("),
     Pitfall(("TracerBoolConversionError",), "",
-        "if, while, and, or, not ask for a value, and while tracing there are only shapes",
+        f"if, while, and, or, not ask for a value, {_ONLY_SHAPES}",
         "jax.lax.cond for if, jax.lax.while_loop for while"),
     Pitfall(("TracerIntegerConversionError",), "",
-        "range() or an index asks for a number, and while tracing there are only shapes",
+        f"range() or an index asks for a number, {_ONLY_SHAPES}",
         "jax.lax.fori_loop for range(n), jnp.take for a list"),
     Pitfall(("IndexError",),
         "lice entries must be static|slice.*[Tt]racer|[Aa]rray slice indices must",
-        "the ends of a slice make its shape, and shapes are fixed before values exist",
+        f"the ends of a slice make its shape, {_FIXED_BEFORE}",
         "jax.lax.dynamic_slice_in_dim(x, start, size) with a fixed size"),
     Pitfall(("TypeError",), r"Shapes must be 1D[\s\S]*depends on the value",
-        "a shape is made of a value, and shapes are fixed before values exist",
+        f"a shape is made of a value, {_FIXED_BEFORE}",
         "make the argument a Python number, and static"),
     Pitfall(("TypeError",), "Shapes must be 1D",
         "a shape is computed by jnp, and so has no value while tracing",
         "compute shapes with x.size, len(x), math.prod(x.shape)"),
     Pitfall(("TracerArrayConversionError",), "",
-        "NumPy asks for the numbers, and while tracing there are only shapes",
+        f"NumPy asks for the numbers, {_ONLY_SHAPES}",
         "the same function of jnp, as %jaxpr --np shows it, or jax.pure_callback"),
     Pitfall(("UnexpectedTracerError",), "",
         "a value of an earlier trace was kept, in a global or an attribute, and is used here",
         "return the value instead of keeping it"),
-    Pitfall(("ConcretizationTypeError",), "",
-        "a Python number or a shape is made of a value, and while tracing there are only shapes",
+    Pitfall(_CONCRETE, "",
+        f"a Python number or a shape is made of a value, {_ONLY_SHAPES}",
         "make the argument a Python number, and static; or compute with the number outside of jit"),
     Pitfall(("TypeError",), "requires real-.*valued inputs",
         "the derivative by an integer is asked for, and there is none: grad needs floats",
@@ -106,14 +101,12 @@ _PITFALLS = (
         "grad takes a function that gives one number",
         "the sum or the mean of the result; or jax.jacobian for each number of it"),
     Pitfall(("TypeError",), "requires real-valued outputs",
-        "the result is an integer, and has no derivative",
-        "return a float"),
+        "the result is an integer, and has no derivative", "return a float"),
     Pitfall(("ValueError",), "vmap got inconsistent sizes",
         "the arrays that vmap goes along have different lengths",
         "in_axes=None for what is the same in each row"),
     Pitfall(("OverflowError",), "parsing an argument",
-        "a Python number is larger than an integer of JAX can be",
-        "give it as a float"),
+        "a Python number is larger than an integer of JAX can be", "give it as a float"),
     UNHASHABLE,
     Pitfall(("ValueError",), "on-hashable static arguments",
         "a function with static arguments is called inside of another jit, which traces them",
@@ -135,23 +128,8 @@ _PITFALLS = (
 
 
 def pitfall_of(error: Exception, source: str = "", after: str = "") -> Pitfall | None:
-    """What kind of error it is.
-
-    Args:
-        error: what tracing raised.
-        source: the user's line.
-        after: the line after it.
-
-    Returns:
-        The pitfall; None for an error that has nothing to do with tracing.
-    """
-    names = {kind.__name__ for kind in type(error).__mro__}
+    """Return what kind of error it is, of this line and the one after; None if not of tracing."""
+    fits = [*fitting(_PITFALLS, error, message_of(error), source, after)]
     # The exact type comes first: many of JAX's are TypeErrors too.
-    for exact in (True, False):
-        for each in _PITFALLS:
-            mine = {type(error).__name__} if exact else names
-            pairs = ((each.text, message_of(error)), (each.source, source), (each.after, after))
-            fits = all(re.search(pattern, text) for pattern, text in pairs)
-            if fits and mine.intersection(each.errors):
-                return each
-    return None
+    exact = (pitfall for pitfall in fits if type(error).__name__ in pitfall.errors)
+    return next(exact, fits[0] if fits else None)

@@ -13,7 +13,7 @@ from ipyjaxbench.usercode import Call, is_a, message_of
 
 
 def asked_for(error: Exception, call: Call) -> list[str]:
-    """The arguments of a call that the failing expression depends on, or that which led to it.
+    """Return the arguments that the failing expression depends on, or that which led to it.
 
     JAX names them for each tracer, while they are being traced, and not later. What is within
     a loop, or another jit, has arguments of its own: then what was given to that is asked.
@@ -23,7 +23,7 @@ def asked_for(error: Exception, call: Call) -> list[str]:
         names = dict.fromkeys(_names_in(origin.expression_of(place), error, inner))
         values = [place.frame.f_locals[name] for name in names if name in place.frame.f_locals]
         words = [_words_of(leaf) for value in values for leaf in trees.leaves(value)]
-        known = [name for each in words for name in blamed(Exception(each), call)]
+        known = [name for text in words for name in blamed(Exception(text), call)]
         if known:
             return list(dict.fromkeys(known))
         inner = place
@@ -31,7 +31,7 @@ def asked_for(error: Exception, call: Call) -> list[str]:
 
 
 def names_in(place: origin.Place) -> list[str]:
-    """Names in the expression that was being computed."""
+    """Return the names in the expression that was being computed."""
     return [*dict.fromkeys(_names_in(origin.expression_of(place), Exception(), None))]
 
 
@@ -44,24 +44,17 @@ def _names_in(text: str, error: Exception, inner: origin.Place | None) -> Iterat
     if inner is not None and (rows := _rows_of_scan(tree, error, inner)) is not None:
         tree = rows
     # The order is that of the code, not that of the tree.
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    for node in sorted(found, key=lambda each: (each.lineno, each.col_offset)):
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    for node in sorted(nodes, key=lambda name: (name.lineno, name.col_offset)):
         yield node.id
 
 
 def _rows_of_scan(tree: ast.AST, error: Exception, inner: origin.Place) -> ast.expr | None:
     """What a scan goes along, where JAX blames the second argument of its body alone."""
-    match tree:
-        case ast.Module(
-            body=[
-                ast.Expr(
-                    value=ast.Call(
-                        func=ast.Attribute(attr="scan") | ast.Name(id="scan"),
-                        args=[_, _, rows, *_],
-                    )
-                )
-            ]
-        ):
+    if not isinstance(tree, ast.Module) or len(tree.body) != 1:
+        return None
+    match tree.body[0]:
+        case ast.Expr(ast.Call(ast.Attribute(attr="scan") | ast.Name("scan"), [_, _, rows, *_])):
             parameters = inner.code.co_varnames[: inner.code.co_argcount]
             named = words_of_function(error)
             base = {name.partition("[")[0].partition(".")[0] for name in named}
@@ -75,8 +68,8 @@ def _words_of(leaf: Any) -> str:
     What stands in for one row, or for a derivative, is asked for what it is made of.
     """
     for _ in range(8):
-        inner = [getattr(leaf, name, None) for name in ("val", "primal")]
-        inner = [each for each in inner if is_a(each, jax.core.Tracer)]
+        parts = [getattr(leaf, name, None) for name in ("val", "primal")]
+        inner = [part for part in parts if is_a(part, jax.core.Tracer)]
         if not inner:
             break
         leaf = inner[0]

@@ -2,9 +2,8 @@
 
 import ast
 import inspect
-import linecache
 from collections.abc import Callable
-from types import CoroutineType
+from types import CoroutineType, FunctionType
 from typing import Any
 
 import jax
@@ -12,7 +11,7 @@ import jax
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.adapters.shared.diagnosis.ast_copy import first_line
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Sources
 from ipyjaxbench.usercode import (
     explain_uncalled,
     is_a,
@@ -43,11 +42,7 @@ class NoDataError(TypeError):
 
 
 def refuse_generator(function: Callable[..., Any]) -> None:
-    """Raise for a function that computes nothing when it is called.
-
-    Raises:
-        NoDataError: it is a generator function, or ``async``.
-    """
+    """Raise a `NoDataError` for a generator function, or ``async``: a call computes nothing."""
     plain = unwrap(function)
     if inspect.isgeneratorfunction(plain):
         raise NoDataError("the result is a generator", plain)
@@ -56,21 +51,13 @@ def refuse_generator(function: Callable[..., Any]) -> None:
 
 
 def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) -> None:
-    """Raise where JAX refused what a function returned.
-
-    Args:
-        function: it was called.
-        returned: its result; empty where it raised.
-
-    Raises:
-        NoDataError: the result holds something that is no data.
-    """
+    """Raise a `NoDataError` of what a function returned, if it did, and JAX refused."""
     for result in returned:
         for path, leaf in trees.leaves_with_paths(result):
             if _is_traced(leaf):
                 continue
             if is_of(leaf, CoroutineType):
-                leaf.close()  # nobody will await it
+                leaf.close()  # it would warn that it was never awaited
             where = f"result{jax.tree_util.keystr(path)}" if path else "the result"
             kind = name_of(type(leaf))
             article = "an" if kind[0] in "aeiouAEIOU" else "a"
@@ -81,23 +68,14 @@ def refuse_other_than_data(function: Callable[..., Any], returned: list[Any]) ->
 
 
 def refuse_shapes(function: Callable[..., Any], returned: list[Any]) -> None:
-    """Raise where a function returned shapes of arrays, as `jax.eval_shape` does.
-
-    Raises:
-        NoDataError: the result holds one.
-    """
+    """Raise a `NoDataError` where a function returned shapes of arrays, as `jax.eval_shape`."""
     for result in returned:
         if any(is_a(leaf, jax.ShapeDtypeStruct) for leaf in trees.leaves(result)):
             raise NoDataError("the result is a shape without an array", function, "jax", result)
 
 
 def said_in_a_line(text: str, error: Exception) -> str:
-    """What to say of a result that is no failure of tracing; empty where it is one.
-
-    Args:
-        text: the call, as typed.
-        error: that tracing it raised.
-    """
+    """Return what to say of a result that is no failure of tracing; empty where it is one."""
     whole = error.whole if isinstance(error, NoDataError) else None
     leaves = trees.leaves(whole)
     if callable(whole) and not any(is_a(leaf, jax.core.Tracer) for leaf in leaves):
@@ -108,7 +86,7 @@ def said_in_a_line(text: str, error: Exception) -> str:
 
 
 def data_alone(result: Any) -> Any:
-    """A result without what is no data, which ways to jit that filter hand through."""
+    """Return a result without what is no data, which ways to jit that filter hand through."""
     return trees.map_leaves(lambda leaf: leaf if _is_traced(leaf) else None, result)
 
 
@@ -125,13 +103,8 @@ def _returned_at(function: Callable[..., Any]) -> tuple[str, int]:
     code = getattr(function, "__code__", None)
     if code is None or not is_users_file(code.co_filename):
         return "", 0
-    lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
-    try:
-        tree = ast.parse("".join(lines))
-    except SyntaxError:
+    definition = Sources().definition(function) if type(function) is FunctionType else None
+    if definition is None:
         return code.co_filename, code.co_firstlineno
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and first_line(node) == code.co_firstlineno:
-            returns = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Return)]
-            return code.co_filename, returns[0] if len(returns) == 1 else node.lineno
-    return code.co_filename, code.co_firstlineno
+    returns = [node.lineno for node in ast.walk(definition) if isinstance(node, ast.Return)]
+    return code.co_filename, returns[0] if len(returns) == 1 else definition.lineno

@@ -1,78 +1,59 @@
 """What to give a function in place of what it was given: each is tried by tracing."""
 
+import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
-from ipyjaxbench.adapters.jax.diagnosis.static_jit import static_jit
 from ipyjaxbench.adapters.jax.graphs import numpy_to_jax, tracing
 from ipyjaxbench.adapters.jax.graphs.static_search import is_declared
 from ipyjaxbench.adapters.jax.jit import is_jitted
+from ipyjaxbench.adapters.shared.diagnosis.arguments import with_argument
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.graphs import Fix
-from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of, unwrap
+from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of
 
-_LARGE = 1000
+_MAX_STATIC_NUMBER = 1000  # a larger one may be how often a loop turns
 _EACH = "one compilation for each value"
 #: JAX's words where it takes the derivative of an integer.
 _NEEDS_FLOATS = "grad requires real- or complex-valued inputs"
 
 
-@dataclass(frozen=True)
-class _Other:
-    """What could be given.
-
-    Attributes:
-        name: of the argument.
-        value: what to give.
-        code: that, as it is written.
-        words: what it is, and why.
-        static: whether it has to be static.
-    """
-
+class _Substitute(NamedTuple):
     name: str
     value: Any
     code: str
-    words: str
+    reason: str
     static: bool = False
 
 
-def given(call: Call, error: Exception) -> Iterator[Fix]:
-    """Arguments of another type with which a call traces.
-
-    Args:
-        call: as it was tried.
-        error: what tracing it raised.
-
-    Yields:
-        A fix for the first argument with which it does.
-    """
+def other_argument(call: Call, error: Exception) -> Iterator[Fix]:
+    """Yield the first argument of another type with which a call traces that raised an error."""
     function = name_of(call.function)
-    for other in _others(call, error):
-        changed = _with(call, other.name, other.value)
+    for other in _substitutes(call, error):
         try:
-            traced = tracing.trace(changed)
+            traced = tracing.trace(with_argument(call, other.name, other.value))
         except tracing.NoChoiceError:
             continue
         needed = list(dict.fromkeys([*traced.static, *([other.name] if other.static else [])]))
-        if needed and not is_jitted(call.function) and function.isidentifier():
-            if other.static:
-                yield Fix(static_jit(_function(call), needed), f"{other.words}; {_EACH}")
-                return
-            static = needed[0] if len(needed) == 1 else tuple(needed)
-            yield Fix(other.code, f"{other.words}; with static_argnames={static!r}")
+        if not needed or is_jitted(call.function) or not function.isidentifier():
+            yield Fix(other.code, other.reason)
+        elif other.static:
+            yield Fix(static_jit(call.function, needed), f"{other.reason}; {_EACH}")
         else:
-            yield Fix(other.code, other.words)
+            static = needed[0] if len(needed) == 1 else tuple(needed)
+            yield Fix(other.code, f"{other.reason}; with static_argnames={static!r}")
         return
 
 
-def of_jax(call: Call, static: Sequence[str]) -> Iterator[Fix]:
-    """The function of jax.numpy in place of one of NumPy, where that was called itself."""
+def jax_numpy_function(call: Call, static: Sequence[str]) -> Iterator[Fix]:
+    """Yield the function of jax.numpy in place of one of NumPy, where that was called itself."""
     function = numpy_to_jax.with_jax_numpy(call.function)
     changed, name = replace(call, function=function), name_of(function)
     if function is call.function or vars(jnp).get(name) is not function:
@@ -82,9 +63,12 @@ def of_jax(call: Call, static: Sequence[str]) -> Iterator[Fix]:
 
 
 def one_jit(call: Call) -> Iterator[Fix]:
-    """One jit with static arguments, in place of several, where that is what a call needs."""
-    layers = [*_layers(call.function)]
-    plain = unwrap(call.function)
+    """Yield one jit with static arguments in place of several, where that is what a call needs."""
+    layers: list[Any] = []
+    try:
+        plain = inspect.unwrap(call.function, stop=layers.append)
+    except Exception:  # noqa: BLE001  an object may answer what it likes
+        return
     if not layers or not all(map(is_jitted, layers)):
         return
     try:
@@ -97,39 +81,50 @@ def one_jit(call: Call) -> Iterator[Fix]:
     except Exception:  # noqa: BLE001  what is no name, or cannot be hashed, is no fix
         return
     if names:
-        yield Fix(static_jit(call_graph.plain(plain) or plain, names), f"one jit alone; {_EACH}")
+        yield Fix(static_jit(plain, names), f"one jit alone; {_EACH}")
 
 
 def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> Iterator[Fix]:
-    """An array that could be a Python number, and static."""
-    known = values(call)
+    """Yield an array that could be a Python number, and static."""
+    values = dict(call.arguments)
     function = name_of(call.function)
     for name in names:
-        value: Any = known.get(name)
+        value: Any = values.get(name)
         is_choice = is_a(value, jax.Array) and value.shape == ()
-        if not is_choice or value is None or value.dtype.kind not in "iub":
+        if not is_choice or value.dtype.kind not in "iub":
             continue
         number = value.item()
-        if number > _LARGE:  # it may be how often a loop turns
+        if number > _MAX_STATIC_NUMBER:
             continue
         needed = (*static, name)
-        if function.isidentifier() and tracing.traces(_with(call, name, number), needed):
+        if function.isidentifier() and tracing.traces(with_argument(call, name, number), needed):
             jit = Spelling(call_graph.plain(call.function)).of("jax.jit")
             typed = repr(name if len(needed) == 1 else needed)
             cost = f"{name} a Python number, as {number}; {_EACH}"
             yield Fix(f"{jit}({function}, static_argnames={typed})", cost)
 
 
-def values(call: Call) -> dict[str, Any]:
-    """The arguments of a call by name."""
-    return {**dict(zip(call.labels, call.args, strict=True)), **call.kwargs}
+def static_jit(function: Any, names: Sequence[str]) -> str:
+    """Return a call of `jax.jit` with static arguments, as the function's code would write it.
+
+    It is a decorator where the function's name is that of what decorators made of it.
+    """
+    function = call_graph.plain(function) or function
+    static = names[0] if len(names) == 1 else tuple(names)
+    plain = function if isinstance(function, FunctionType) else None
+    jit, name = Spelling(plain).of("jax.jit"), getattr(function, "__name__", "f")
+    named = plain.__globals__.get(name) if plain is not None else None
+    is_own = named is None or isinstance(named, FunctionType)
+    if plain is None or (is_own and getattr(named, "__code__", plain.__code__) is plain.__code__):
+        return f"{jit}({name}, static_argnames={static!r})"
+    return f"@partial({jit}, static_argnames={static!r})"
 
 
 def unhashable(call: Call) -> str | None:
-    """A static argument of a jitted function that was given what cannot be hashed, if any."""
+    """Return a static argument of a jitted function that was given what has no hash, if any."""
     if not is_jitted(call.function):
         return None
-    for name, value in values(call).items():
+    for name, value in call.arguments:
         try:
             hash(value)
         except Exception:  # noqa: BLE001  the object may raise anything
@@ -138,49 +133,22 @@ def unhashable(call: Call) -> str | None:
     return None
 
 
-def _others(call: Call, error: Exception) -> Iterator[_Other]:
-    text = message_of(error)
-    for name, value in values(call).items():
+def _substitutes(call: Call, error: Exception) -> Iterator[_Substitute]:
+    needs_floats = _NEEDS_FLOATS in message_of(error)
+    for name, value in call.arguments:
         if _is_table(value):
-            yield _Other(name, value.to_numpy(), f"{name}.to_numpy()", f"{name} as an array")
+            yield _Substitute(name, value.to_numpy(), f"{name}.to_numpy()", f"{name} as an array")
         if type(value) is list and _is_plain(value):
             made = _as_tuple(value)
-            words = f"{name} a tuple, as {made!r}: it can be hashed"
-            yield _Other(name, made, f"{name}={made!r}", words, static=True)
-        if _NEEDS_FLOATS in text and not is_of(value, bool):
+            reason = f"{name} a tuple, as {made!r}: it can be hashed"
+            yield _Substitute(name, made, f"{name}={made!r}", reason, static=True)
+        if needs_floats and not is_of(value, bool):
             if is_of(value, int):
-                words = f"a float in place of {value!r}"
-                yield _Other(name, float(value), f"{name}={float(value)!r}", words)
+                reason = f"a float in place of {value!r}"
+                yield _Substitute(name, float(value), f"{name}={float(value)!r}", reason)
             elif is_a(value, jax.Array, np.ndarray) and value.dtype.kind in "iu":
                 as_float = jnp.asarray(value, float)
-                yield _Other(name, as_float, f"{name}.astype(float)", f"{name} as floats")
-
-
-def _with(call: Call, name: str, value: Any) -> Call:
-    """A call with another value of one argument."""
-    pairs = zip(call.labels, call.args, strict=True)
-    args = tuple(value if label == name else arg for label, arg in pairs)
-    return replace(
-        call, args=args, kwargs={n: value if n == name else v for n, v in call.kwargs.items()}
-    )
-
-
-def _layers(function: Any) -> Iterator[Any]:
-    """A function and those that it wraps, but for the innermost one."""
-    while (inner := _inner(function)) is not None and inner is not function:
-        yield function
-        function = inner
-
-
-def _inner(function: Any) -> Any:
-    try:
-        return getattr(function, "__wrapped__", None)
-    except Exception:  # noqa: BLE001  an object may answer what it likes
-        return None
-
-
-def _function(call: Call) -> Any:
-    return call_graph.plain(call.function) or call.function
+                yield _Substitute(name, as_float, f"{name}.astype(float)", f"{name} as floats")
 
 
 def _is_table(value: object) -> bool:
@@ -195,4 +163,4 @@ def _is_plain(values: list[Any]) -> bool:
 
 
 def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(_as_tuple(each) if type(each) is list else each for each in values)
+    return tuple(_as_tuple(item) if type(item) is list else item for item in values)

@@ -14,34 +14,37 @@ from typing import Any
 
 import jax
 
-from ipyjaxbench.adapters.jax.diagnosis.call_graph import Step, steps, walked
+from ipyjaxbench.adapters.jax.diagnosis.call_graph import Step, steps, walk
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import closure_cells, function_with_code
 from ipyjaxbench.usercode import Call, unwrap
 
 
-def exchanged(call: Call, old: FunctionType, new: FunctionType) -> Call:
-    """A call that uses another function wherever it used one.
+def with_function(call: Call, old: FunctionType, new: FunctionType) -> Call:
+    """Return a call that uses another function wherever it used one.
 
     Raises:
         Exception: something on the way cannot be copied.
     """
-    function = _Copies(call.function, old, new).of(call.function)
-    inside = [index for index, arg in enumerate(call.args) if _leads(arg, old)]
-    named = [name for name, value in call.kwargs.items() if _leads(value, old)]
-    if not (inside or named):
+
+    def swapped(thing: Any) -> Any:
+        return _Copies(thing, old, new).of(thing)
+
+    function = swapped(call.function)
+    positions = [index for index, arg in enumerate(call.args) if _leads(arg, old)]
+    names = [name for name, value in call.kwargs.items() if _leads(value, old)]
+    if not (positions or names):
         return replace(call, function=function)
 
     # An argument may be a tree of arrays: it is changed when they are in it.
     def changed(*args: Any, **kwargs: Any) -> Any:
-        of = {index: _Copies(args[index], old, new).of(args[index]) for index in inside}
-        of_names = {name: _Copies(kwargs[name], old, new).of(kwargs[name]) for name in named}
-        return function(*(of.get(i, arg) for i, arg in enumerate(args)), **kwargs | of_names)
+        whole = (swapped(arg) if index in positions else arg for index, arg in enumerate(args))
+        return function(*whole, **kwargs | {name: swapped(kwargs[name]) for name in names})
 
     return replace(call, function=functools.update_wrapper(changed, function, updated=()))
 
 
 def _leads(thing: Any, old: FunctionType) -> bool:
-    return any(each is old for each in walked([thing]))
+    return any(inner is old for inner in walk([thing]))
 
 
 class _Copies:
@@ -56,14 +59,14 @@ class _Copies:
     def __init__(self, root: Any, old: FunctionType, new: FunctionType) -> None:
         self._old, self._new = old, new
         self._copies: dict[int, Any] = {}
-        self._things = [*walked([root])]  # their ids are those of nothing else meanwhile
+        self._things = [*walk([root])]  # their ids are those of nothing else meanwhile
         to: defaultdict[int, list[int]] = defaultdict(list)
         for thing in self._things:
             for step in steps(thing):
                 to[id(step.to)].append(id(thing))
         self._leading, waiting = {id(old)}, [id(old)]
         while waiting:
-            further = [each for each in to[waiting.pop()] if each not in self._leading]
+            further = [key for key in to[waiting.pop()] if key not in self._leading]
             self._leading.update(further)
             waiting += further
 
@@ -80,9 +83,9 @@ class _Copies:
             case FunctionType():
                 self._copy_function(thing, key)
             case functools.partial():
-                given = map(self.of, thing.args)
-                named = {name: self.of(value) for name, value in thing.keywords.items()}
-                self._copies[key] = functools.partial(self.of(thing.func), *given, **named)
+                args = map(self.of, thing.args)
+                kwargs = {name: self.of(value) for name, value in thing.keywords.items()}
+                self._copies[key] = functools.partial(self.of(thing.func), *args, **kwargs)
             case MethodType() if id(thing.__self__) in self._leading:
                 owner = self.of(thing.__self__)
                 self._copies[key] = getattr(owner, thing.__func__.__name__)
@@ -98,37 +101,30 @@ class _Copies:
 
     def _copy_function(self, function: FunctionType, key: int) -> None:
         further = self._further(function)
-        changed = {step.name[0] for step in further if step.kind in ("cell", "module")}
+        changed = {step.path[0] for step in further if step.kind == "cell"}
         cells = closure_cells(function)
         cells |= {n: CellType(c.cell_contents) for n, c in cells.items() if n in changed}
-        copied = function_with_code(function, function.__code__, dict(function.__globals__), cells)
-        self._copies[key] = copied  # before what it leads to, which may lead back
+        names = dict(function.__globals__)
+        # Before what it leads to, which may lead back.
+        self._copies[key] = function_with_code(function, function.__code__, names, cells)
         for step in further:
+            name, *path = step.path
             new = self.of(step.to)
-            match step.kind:
-                case "cell":
-                    cells[step.name[0]].cell_contents = new
-                case "global":
-                    copied.__globals__[step.name[0]] = new
-                case "module":
-                    (name, *path) = step.name
-                    module = _module(cells[name].cell_contents if name in cells
-                                     else copied.__globals__[name], path, new)  # fmt: skip
-                    if name in cells:
-                        cells[name].cell_contents = module
-                    else:
-                        copied.__globals__[name] = module
+            if step.kind == "cell":
+                cells[name].cell_contents = _in_module(cells[name].cell_contents, path, new)
+            else:
+                names[name] = _in_module(names[name], path, new)
 
     def _copy_object(self, thing: Any, key: int) -> None:
         copied = self._copies[key] = copy.copy(thing)
         for step in self._further(thing):
             if step.kind == "held":
-                object.__setattr__(copied, step.name[0], self.of(step.to))
+                object.__setattr__(copied, step.path[0], self.of(step.to))
         object.__setattr__(copied, "__class__", self._class(type(thing)))
 
     def _class(self, kind: Any) -> Any:
         """A class with other methods; the class itself where they are the same."""
-        methods = {step.name[0]: step.to for step in self._further(kind)}
+        methods = {step.path[0]: step.to for step in self._further(kind)}
         if not methods:
             return kind
         new = {name: _like(inspect.getattr_static(kind, name), self.of(method))
@@ -143,10 +139,12 @@ def _like(old: Any, new: Callable[..., Any]) -> Any:
     return type(old)(new) if isinstance(old, staticmethod | classmethod) else new
 
 
-def _module(old: ModuleType, path: Sequence[str], new: Any) -> ModuleType:
-    """A copy of a module, with something else where attributes lead."""
-    (name, *rest) = path
+def _in_module(old: Any, path: Sequence[str], new: Any) -> Any:
+    """What is new itself, or a copy of a module with it where attributes lead."""
+    if not path:
+        return new
+    name, *rest = path
     copied = ModuleType(old.__name__)
     vars(copied).update(vars(old))
-    vars(copied)[name] = _module(vars(old)[name], rest, new) if rest else new
+    vars(copied)[name] = _in_module(vars(old)[name], rest, new)
     return copied

@@ -10,8 +10,8 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compilation import SHOWN
-from ipyjaxbench.adapters.jax.diagnosis import diagnose, return_types
-from ipyjaxbench.adapters.jax.diagnosis.explain import explain
+from ipyjaxbench.adapters.jax.diagnosis import return_types
+from ipyjaxbench.adapters.jax.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.jax.graphs import listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
 from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
@@ -68,7 +68,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         if said := return_types.said_in_a_line(call.text, failed.error):
             raise SnippetError(said) from None
         try:
-            diagnosis = diagnose.diagnose(call, failed)
+            diagnosis = diagnose(call, failed)
         except Exception as error:  # noqa: BLE001  an object may answer as it likes
             why = f"{call.text} does not trace, and raises when asked why: {type(error).__name__}"
             raise SnippetError(why) from failed.error

@@ -4,15 +4,15 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ipyjaxbench.adapters.shared.diagnosis.names import call
-from ipyjaxbench.adapters.shared.diagnosis.rule_parts import (
+from ipyjaxbench.adapters.shared.diagnosis.patterns import exchange_rule
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site
+from ipyjaxbench.adapters.shared.diagnosis.syntax import (
     assignment,
-    exchange,
+    call,
     name,
     value_or_tuple,
     values_assigned,
 )
-from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
 
 _BOTH = "computes both sides and takes one"
 
@@ -22,30 +22,26 @@ class Logic:
     """A library's functions for ``and``, ``or`` and ``not``, which ask for a Python bool.
 
     Attributes:
-        both: full name of the function for ``and``.
-        either: that for ``or``.
-        negation: that for ``not``.
+        module: that has ``logical_and``, ``logical_or`` and ``logical_not``.
         operators: whether ``&``, ``|`` and ``~`` stand for them where values are true or false.
     """
 
-    both: str
-    either: str
-    negation: str
+    module: str
     operators: bool
 
     def condition(self, test: ast.expr) -> ast.expr:
         """Return a test as one expression of arrays."""
         match test:
             case ast.BoolOp(op=op, values=values):
-                found, *parts = map(self.condition, values)
+                whole, *parts = map(self.condition, values)
                 for part in parts:
-                    found = self._joined(found, part, is_and=isinstance(op, ast.And))
-                return found
+                    whole = self._joined(whole, part, is_and=isinstance(op, ast.And))
+                return whole
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 inner = self.condition(operand)
                 if self.operators and _is_bool(inner):
                     return ast.UnaryOp(ast.Invert(), inner)
-                return call(self.negation, inner)
+                return call(f"{self.module}.logical_not", inner)
             case ast.Compare(left=left, ops=ops, comparators=others) if len(ops) > 1:
                 sides = [left, *others]
                 pairs = [ast.Compare(sides[i], [op], [sides[i + 1]]) for i, op in enumerate(ops)]
@@ -55,7 +51,7 @@ class Logic:
     def _joined(self, one: ast.expr, other: ast.expr, *, is_and: bool) -> ast.expr:
         if self.operators and _is_bool(one) and _is_bool(other):
             return ast.BinOp(one, ast.BitAnd() if is_and else ast.BitOr(), other)
-        return call(self.both if is_and else self.either, one, other)
+        return call(f"{self.module}.logical_{'and' if is_and else 'or'}", one, other)
 
 
 def _is_bool(node: ast.expr) -> bool:
@@ -82,17 +78,18 @@ class Choice:
     where: str
     condition: Callable[[ast.expr], ast.expr]
 
-    def in_expressions(self, site: Site) -> Iterator[Edit]:
+    @property
+    def rules(self) -> tuple[Rule, Rule, Rule]:
+        """Those for expressions, for what is returned, and for what is assigned."""
+        return exchange_rule(_BOTH)(self._of_expression), self._of_returns, self._of_assignments
+
+    def _of_expression(self, _: Site, node: ast.expr) -> ast.expr | None:
         """``a if c else b``."""
+        if not isinstance(node, ast.IfExp):
+            return None
+        return call(self.where, self.condition(node.test), node.body, node.orelse)
 
-        def change(node: ast.expr) -> ast.expr | None:
-            if not isinstance(node, ast.IfExp):
-                return None
-            return call(self.where, self.condition(node.test), node.body, node.orelse)
-
-        yield from exchange(site, change, _BOTH)
-
-    def in_returns(self, site: Site) -> Iterator[Edit]:
+    def _of_returns(self, site: Site) -> Iterator[Edit]:
         """``if c: return a`` with what is returned otherwise, also in ``elif``."""
         if not isinstance(site.stmt, ast.If):
             return
@@ -113,7 +110,7 @@ class Choice:
                     return call(self.where, self.condition(test), yes, no)
         return None
 
-    def in_assignments(self, site: Site) -> Iterator[Edit]:
+    def _of_assignments(self, site: Site) -> Iterator[Edit]:
         """``if c: x = a``, with or without an ``else``, for one name or several."""
         if isinstance(site.stmt, ast.If):
             values = self._assigned(site.stmt)

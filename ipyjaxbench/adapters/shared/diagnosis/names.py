@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.adapters.shared.diagnosis.ast_copy import copied
+from ipyjaxbench.adapters.shared.diagnosis.syntax import copied
 
-#: What may follow a name that is tried in another way than it is written: "jax.numpy.where!sides".
-MARK = "!"
+#: Begins what follows a name that is tried in another way than it is written, as `STAND_INS` says.
+_MARK = ".__"
+#: Functions that are tried under a library's name, and refuse more than the library's own.
+STAND_INS: dict[str, Any] = {}
 _USUAL = {"jnp": "jax.numpy", "np": "numpy", "jax": "jax"}
-_IN_WORDS = re.compile(r"\b(jnp|np|jax)((?:\.\w+)+)")
+_IN_TEXT = re.compile(r"\b(jnp|np|jax)((?:\.\w+)+)")
 
 
 class Spelling:
-    """How a function's code says names of libraries.
+    """How a function's code names libraries.
 
     Args:
         function: the code.
@@ -33,7 +35,7 @@ class Spelling:
         self.missing: dict[str, None] = {}
 
     def of(self, dotted: str) -> str:
-        """A full name, such as ``jax.numpy.where``, as the code would say it.
+        """Return a full name, such as ``jax.numpy.where``, as the code would write it.
 
         Example:
             >>> import math as m
@@ -42,7 +44,7 @@ class Spelling:
             >>> Spelling(FunctionType(area.__code__, {"m": m})).of("math.sqrt")
             'm.sqrt'
         """
-        plain = dotted.partition(MARK)[0]
+        plain = dotted.partition(_MARK)[0]
         parts = plain.split(".")
         if len(parts) == 1:
             return plain
@@ -51,29 +53,25 @@ class Spelling:
             if name is not None:
                 return ".".join([name, *parts[length:]])
         self.missing[parts[0]] = None
-        return ".".join(parts)
+        return plain
 
-    def words(self, text: str) -> str:
-        """A sentence with usual names, such as ``jnp.where``, in those of the code."""
+    def text(self, text: str) -> str:
+        """Return a sentence with usual names, such as ``jnp.where``, in those of the code."""
         before = dict(self.missing)
-        told = _IN_WORDS.sub(lambda found: self.of(_USUAL[found[1]] + found[2]), text)
+        text = _IN_TEXT.sub(lambda usual: self.of(_USUAL[usual[1]] + usual[2]), text)
         self.missing = before
-        return told
+        return text
 
     def tree(self, nodes: Sequence[ast.stmt]) -> ast.Module:
-        """Return statements with full names as the code would say them."""
+        """Return statements with full names as the code would write them."""
         module = ast.Module([copied(node) for node in nodes], [])
         return ast.fix_missing_locations(_Spelled(self).visit(module))  # type: ignore[no-any-return]
-
-    def code(self, nodes: Sequence[ast.stmt]) -> str:
-        """Return the text of statements as they are to be written."""
-        return ast.unparse(self.tree(nodes))
 
     def _name_of(self, value: Any) -> str | None:
         if value is None:
             return None
-        found = (n for n, v in self._names.items() if v is value and n not in self._hidden)
-        return min((n for n in found if not n.startswith("_")), key=len, default=None)
+        names = (n for n, v in self._names.items() if v is value and n not in self._hidden)
+        return min((n for n in names if not n.startswith("_")), key=len, default=None)
 
 
 class _Spelled(ast.NodeTransformer):
@@ -83,42 +81,30 @@ class _Spelled(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not is_full(node.id):
             return node
-        new = ast.parse(self._spelling.of(node.id), mode="eval").body
-        return ast.copy_location(new, node)
+        return ast.copy_location(ast.parse(self._spelling.of(node.id), mode="eval").body, node)
 
 
 def is_full(name: str) -> bool:
     """Whether a name is one of a library, and no name of Python's."""
-    return "." in name or MARK in name
+    return "." in name
 
 
 def value_of(dotted: str) -> Any:
-    """What a full name stands for; None if for nothing."""
-    dotted = dotted.partition(MARK)[0]
-    parts = dotted.split(".")
+    """Return what a full name stands for; None if for nothing."""
+    parts = dotted.partition(_MARK)[0].split(".")
     for length in range(len(parts), 0, -1):
         try:
-            found = importlib.import_module(".".join(parts[:length]))
+            value = importlib.import_module(".".join(parts[:length]))
         except ImportError:
             continue
         for part in parts[length:]:
-            found = attribute_of(found, part)
-        return found
+            value = attribute_of(value, part)
+        return value
     return None
 
 
 def attribute_of(owner: Any, name: str) -> Any:
-    """An attribute, None without one; a library that gives names up does not warn of a look."""
+    """Return an attribute, None without one; a name that the library gives up warns of nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return getattr(owner, name, None)
-
-
-def library(dotted: str) -> ast.Name:
-    """A node for a full name; it is spelled when it is told."""
-    return ast.Name(dotted, ast.Load())
-
-
-def call(dotted: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
-    """A node for a call of a library's function."""
-    return ast.Call(library(dotted), list(args), [ast.keyword(n, v) for n, v in keywords.items()])

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
-from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site, Sources, sites
-
-Rule = Callable[[Site], Iterator[Edit]]
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site, Sources, sites
 
 
 @dataclass(frozen=True)
@@ -28,27 +26,33 @@ class Rewritten:
 
 
 def rewrite(
-    function: FunctionType, line: int, rules: Sequence[Rule], whole: Sequence[Rule] = ()
-) -> Iterator[Iterator[Rewritten]]:
-    """Yield for each rule what it makes of a function.
+    function: FunctionType,
+    line: int,
+    helps: Callable[[Rewritten], bool],
+    rules: Sequence[Rule],
+    whole: Sequence[Rule] = (),
+) -> Iterator[Rewritten]:
+    """Yield for each rule the first function that it makes of one and that helps.
 
     Args:
         function: whose line it is; nothing is yielded where its source is gone.
         line: its number in the file.
+        helps: tries a function.
         rules: for the statement that holds the line.
         whole: for the whole body of the function.
     """
     definition = Sources().definition(function)
     if definition is None:
         return
-    for site in sites(definition, line, function):
-        for rule in rules:
-            yield _by_rule(site, rule)
-    for rule in whole:
-        yield _by_rule(Site(definition, (("body", 0),), function), rule)
+    pairs = [(site, rule) for site in sites(definition, line, function) for rule in rules]
+    pairs += [(Site(definition, (("body", 0),), function), rule) for rule in whole]
+    for site, rule in pairs:
+        helpful = next(filter(helps, _rewritten(site, rule)), None)
+        if helpful is not None:
+            yield helpful
 
 
-def _by_rule(site: Site, rule: Rule) -> Iterator[Rewritten]:
+def _rewritten(site: Site, rule: Rule) -> Iterator[Rewritten]:
     before = Counter(_heads(site.definition))
     for edit in rule(site):
         (new,) = Spelling(site.function).tree([site.edited(edit)]).body

@@ -1,6 +1,7 @@
 """Source to tree to changed function: a statement of the user's code is replaced, and run."""
 
 import ast
+import builtins
 import functools
 import linecache
 from collections.abc import Callable, Iterator
@@ -8,15 +9,15 @@ from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ipyjaxbench.adapters.shared.diagnosis import ast_copy
-from ipyjaxbench.adapters.shared.diagnosis.ast_copy import copied, settled
-from ipyjaxbench.adapters.shared.diagnosis.names import attribute_of, is_full, value_of
+from ipyjaxbench.adapters.shared.diagnosis import syntax
+from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS, attribute_of, is_full, value_of
+from ipyjaxbench.adapters.shared.diagnosis.syntax import copied
 
 #: Begins the name of a file that is made while a fix is tried.
 MADE = "<fix"
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
-#: Definitions of functions that were made here, by their code: their source is in no file.
-_Made = dict[CodeType, ast.FunctionDef]
+#: How to get to a statement: which list of statements, and which of it, from the outside in.
+_Trail = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Edit:
     """What is to stand in place of a statement.
 
     Attributes:
-        new: statements; names of libraries are full, as `names.library` makes them.
+        new: statements; a name of a library is its full name.
         changes: what that changes or costs, in words; empty where nothing.
         count: how many statements it replaces: that of the site, and those after it.
         same: whether the function has to give what it gave.
@@ -42,37 +43,33 @@ class Site:
 
     Attributes:
         definition: the function.
-        trail: how to get to the statement: which list of statements, and which of it.
+        trail: how to get to the statement.
         function: what it was made of, for the values of its names.
     """
 
     definition: ast.FunctionDef
-    trail: tuple[tuple[str, int], ...]
+    trail: _Trail
     function: FunctionType
 
     @property
     def stmt(self) -> ast.stmt:
         """The statement."""
-        body, index = _followed(self.definition, self.trail)
-        found: ast.stmt = body[index]
-        return found
+        return statements(self.definition, self.trail)[0]
 
     @property
     def after(self) -> list[ast.stmt]:
         """What follows it in the same list of statements."""
-        body, index = _followed(self.definition, self.trail)
-        return list(body[index + 1 :])
+        return statements(self.definition, self.trail)[1:]
 
     @functools.cached_property
     def bound_before(self) -> set[str]:
         """Names that are bound before it, as far as they stand above it."""
-        arguments = self.definition.args
-        every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        found = {each.arg for each in every}
-        found |= {each.arg for each in (arguments.vararg, arguments.kwarg) if each}
-        above = (n for n in ast.walk(self.definition) if isinstance(n, ast.Name))
-        stored = (n for n in above if isinstance(n.ctx, ast.Store))
-        return found | {n.id for n in stored if n.lineno < self.stmt.lineno}
+        parameters = {
+            n.arg for n in ast.iter_child_nodes(self.definition.args) if isinstance(n, ast.arg)
+        }
+        names = (n for n in ast.walk(self.definition) if isinstance(n, ast.Name))
+        stored = (n for n in names if isinstance(n.ctx, ast.Store))
+        return parameters | {n.id for n in stored if n.lineno < self.stmt.lineno}
 
     def value(self, node: ast.expr) -> Any:
         """What a name, or an attribute of a module, stands for; None where that is not known."""
@@ -81,31 +78,35 @@ class Site:
                 return None
             if node.id in (cells := closure_cells(self.function)):
                 return cells[node.id].cell_contents
-            return self.function.__globals__.get(node.id, _builtin(node.id))
+            return self.function.__globals__.get(node.id, getattr(builtins, node.id, None))
         if isinstance(node, ast.Attribute):
             owner = self.value(node.value)
             return attribute_of(owner, node.attr) if isinstance(owner, ModuleType) else None
         return None
 
     def edited(self, edit: Edit) -> ast.FunctionDef:
-        """The function with what is to stand here."""
+        """Return the function with what is to stand here."""
         definition = copied(self.definition)
-        body, index = _followed(definition, self.trail)
-        new = [copied(each) for each in edit.new]
-        for each in new:
-            settled(each, self.stmt.lineno)
+        body, index = _list_and_index(definition, self.trail)
+        new = [copied(statement) for statement in edit.new]
+        for statement in new:
+            syntax.set_lines(statement, self.stmt.lineno)
         body[index : index + edit.count] = new
         return definition
+
+
+#: What could be written in place of a statement.
+Rule = Callable[[Site], Iterator[Edit]]
 
 
 @dataclass
 class Sources:
     """The source of functions, read from their files or kept from when they were made."""
 
-    _made: _Made = field(default_factory=dict)
+    _made: dict[CodeType, ast.FunctionDef] = field(default_factory=dict)
 
     def definition(self, function: FunctionType) -> ast.FunctionDef | None:
-        """A function's source as a tree; None where it is gone or is not that of the function."""
+        """Return a function's source as a tree; None where it is gone or not that function's."""
         code = function.__code__
         if code in self._made:
             return self._made[code]
@@ -114,13 +115,13 @@ class Sources:
             tree = ast.parse("".join(lines))
         except SyntaxError:
             return None
-        found = [each for each in ast.walk(tree) if _is_of(each, code)]
-        found = found or [*_typed(tree, code)]
-        definitions = [d for each in found if (d := _as_def(each, function)) is not None]
+        nodes = [node for node in ast.walk(tree) if _is_of(node, code)]
+        nodes = nodes or [*_typed_expression(tree, code)]
+        definitions = [d for node in nodes if (d := _as_definition(node, function)) is not None]
         return definitions[0] if len(definitions) == 1 else None
 
     def build(self, definition: ast.FunctionDef, old: FunctionType) -> FunctionType | None:
-        """A function of changed source, in place of an old one; None where it makes no sense."""
+        """Return a function of changed source in place of an old one; None if it makes no sense."""
         tree = in_factory(definition, old)
         code = compile_inner(tree, f"{MADE} {len(self._made)}>", old)
         if code is None:
@@ -138,9 +139,7 @@ def in_factory(definition: ast.FunctionDef, old: FunctionType) -> ast.Module:
     inner = copied(definition)
     inner.decorator_list = []
     inner.name = _name_of(old)
-    names = [ast.arg(name) for name in old.__code__.co_freevars]
-    arguments = ast.arguments([], names, None, [], [], None, [])
-    outer = ast_copy.definition("factory", arguments, [inner])
+    outer = syntax.function("factory", old.__code__.co_freevars, [inner])
     return ast.fix_missing_locations(ast.Module([outer], []))
 
 
@@ -163,7 +162,7 @@ def _inner(code: CodeType, name: str) -> CodeType:
 
 
 def closure_cells(function: FunctionType) -> dict[str, CellType]:
-    """What a function closes over, by name."""
+    """Return what a function closes over, by name."""
     return dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
 
 
@@ -184,37 +183,21 @@ def function_with_code(
     return new
 
 
-#: Functions that are tried under a library's name, and refuse more than the library's own.
-STAND_INS: dict[str, Any] = {}
-
-
-def stand_in(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Try a function in place of the library's: the text shows the library's name."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        STAND_INS[name] = function
-        return function
-
-    return register
-
-
 def sites(definition: ast.FunctionDef, line: int, function: FunctionType) -> Iterator[Site]:
-    """The statements that hold a line, the innermost last; of those with a body the head counts."""
+    """Yield the statements that hold a line, the innermost last; of those with a body, the head."""
     for trail in _trails(definition, line, ()):
         yield Site(definition, trail, function)
 
 
-def _trails(
-    node: ast.AST, line: int, trail: tuple[tuple[str, int], ...]
-) -> Iterator[tuple[tuple[str, int], ...]]:
+def _trails(node: ast.AST, line: int, trail: _Trail) -> Iterator[_Trail]:
     for name in _BODIES:
-        for index, each in enumerate(getattr(node, name, ())):
+        for index, inner in enumerate(getattr(node, name, ())):
             here = (*trail, (name, index))
-            if not _holds(each, line):
+            if not _holds(inner, line):
                 continue
-            if isinstance(each, ast.stmt) and line <= _head_end(each):
+            if isinstance(inner, ast.stmt) and line <= _head_end(inner):
                 yield here
-            yield from _trails(each, line, here)
+            yield from _trails(inner, line, here)
 
 
 def _holds(node: ast.AST, line: int) -> bool:
@@ -226,26 +209,22 @@ def _holds(node: ast.AST, line: int) -> bool:
 def _head_end(node: ast.stmt) -> int:
     """The last line of what stands before a statement's body, or of all of it."""
     heads = [getattr(node, name, None) for name in ("test", "iter", "subject")]
-    known = [each.end_lineno for each in heads if isinstance(each, ast.expr)]
+    ends = [head.end_lineno for head in heads if isinstance(head, ast.expr)]
     has_body = bool(getattr(node, "body", None)) or isinstance(node, ast.Match)
     if has_body and not isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return max([node.lineno, *(end for end in known if end)])
+        return max([node.lineno, *(end for end in ends if end)])
     return 0 if has_body else (node.end_lineno or node.lineno)
 
 
-def statements(
-    definition: ast.FunctionDef | None, trail: tuple[tuple[str, int], ...], count: int
-) -> list[ast.stmt]:
-    """Statements of a function, from where a trail leads."""
-    if definition is None:
-        return []
-    body, index = _followed(definition, trail)
-    return list(body[index : index + count])
+def statements(definition: ast.FunctionDef, trail: _Trail) -> list[ast.stmt]:
+    """Return the statement of a function to which a trail leads, and what follows it."""
+    body, index = _list_and_index(definition, trail)
+    return body[index:]
 
 
-def _followed(node: Any, trail: tuple[tuple[str, int], ...]) -> tuple[list[Any], int]:
-    *before, (name, index) = trail
-    for part, number in before:
+def _list_and_index(node: Any, trail: _Trail) -> tuple[list[ast.stmt], int]:
+    *outer, (name, index) = trail
+    for part, number in outer:
         node = getattr(node, part)[number]
     return getattr(node, name), index
 
@@ -254,38 +233,31 @@ def _is_of(node: ast.AST, code: CodeType) -> bool:
     if isinstance(node, ast.Lambda):
         arguments = node.args
         names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-        given = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno and names == given
+        parameters = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+        is_here = node.lineno == code.co_firstlineno
+        return code.co_name == "<lambda>" and is_here and names == parameters
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         return False
-    return ast_copy.first_line(node) == code.co_firstlineno
+    return syntax.first_line(node) == code.co_firstlineno
 
 
-def _typed(tree: ast.Module, code: CodeType) -> Iterator[ast.Lambda]:
+def _typed_expression(tree: ast.Module, code: CodeType) -> Iterator[ast.Lambda]:
     """An expression that was typed, as the function of its names that was made of it."""
-    names = code.co_varnames[: code.co_argcount]
-    for each in tree.body[-1:] if code.co_name == "<lambda>" else ():
-        if isinstance(each, ast.Expr):
-            arguments = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
-            yield ast.copy_location(ast.Lambda(arguments, each.value), each)
+    arguments = syntax.parameters(code.co_varnames[: code.co_argcount])
+    for statement in tree.body[-1:] if code.co_name == "<lambda>" else ():
+        if isinstance(statement, ast.Expr):
+            yield ast.copy_location(ast.Lambda(arguments, statement.value), statement)
 
 
-def _as_def(node: ast.AST, function: FunctionType) -> ast.FunctionDef | None:
+def _as_definition(node: ast.AST, function: FunctionType) -> ast.FunctionDef | None:
     """A lambda as a function that returns; one of several on a line is known by what it does."""
     if isinstance(node, ast.FunctionDef):
         return node
     assert isinstance(node, ast.Lambda)
     alone = compile(ast.fix_missing_locations(ast.Expression(node)), "<fix>", "eval")
-    codes = [each for each in alone.co_consts if isinstance(each, CodeType)]
-    mine = function.__code__
-    if not mine.co_freevars and any(each.co_code != mine.co_code for each in codes):
+    codes = [constant for constant in alone.co_consts if isinstance(constant, CodeType)]
+    own = function.__code__
+    if not own.co_freevars and any(code.co_code != own.co_code for code in codes):
         return None
     returned = ast.copy_location(ast.Return(node.body), node.body)
-    made_of = ast_copy.definition("made", node.args, [returned])
-    return ast.copy_location(made_of, node)
-
-
-def _builtin(name: str) -> Any:
-    import builtins
-
-    return getattr(builtins, name, None)
+    return ast.copy_location(syntax.function("made", node.args, [returned]), node)

@@ -1,13 +1,17 @@
 """Why TensorFlow would not trace a call, and what would help, each fix tried by tracing it."""
 
-import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from traceback import walk_tb
+from types import FrameType
 from typing import Any
 
 import tensorflow as tf
 
+from ipyjaxbench.adapters.shared.diagnosis.arguments import with_argument
+from ipyjaxbench.adapters.shared.diagnosis.describe import MAX_FIXES, describe
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.tensorflow.diagnosis.pitfalls import PLACE, message_of, pitfall_of
@@ -15,49 +19,44 @@ from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references,
 from ipyjaxbench.graphs import Diagnosis, Fix, line_of
 from ipyjaxbench.usercode import Call, is_of, is_users_file
 
-_MOST_FIXES = 3
-
 
 def diagnose(call: Call, error: Exception) -> Diagnosis:
-    """Say why a call would not trace.
+    """Say why a call would not trace, of what tracing raised; each fix was traced."""
+    blamed = _fixed_argument(call, error)
+    fixes = chain(
+        _by_autograph(call), find_fixes(call, *_place_of(error)), _as_python_numbers(blamed)
+    )
+    diagnosis = _describe(call.text, error)
+    return replace(diagnosis, blamed=tuple(blamed), fixes=tuple(islice(fixes, MAX_FIXES)))
+
+
+def explain(error: BaseException) -> Diagnosis | None:
+    """Say why code that failed would not trace; only the function that was traced is traced again.
 
     Args:
-        call: as it was tried.
-        error: what tracing raised.
+        error: what was raised, with its traceback.
 
     Returns:
-        The diagnosis; each of its fixes was traced.
+        The diagnosis; None where TensorFlow was not tracing.
     """
-    file, line = _place_of(error)
-    blamed = _found_by_search(call, error)
-    tried = itertools.chain(_by_autograph(call), find_fixes(call, file, line), _as_numbers(blamed))
-    return replace(
-        describe(call.text, error),
-        blamed=tuple(blamed),
-        fixes=tuple(itertools.islice(tried, _MOST_FIXES)),
-    )
+    if not isinstance(error, Exception) or not _is_of_tracing(error):
+        return None
+    call = _traced_call(error)
+    return diagnose(call, error) if call is not None else _describe("the cell", error)
 
 
-def describe(code: str, error: Exception) -> Diagnosis:
-    """Return what the error itself shows, of a call with this text."""
-    pitfall = pitfall_of(error)
+def _describe(code: str, error: Exception) -> Diagnosis:
+    """What the error itself shows, of a call with this text."""
     file, line = _place_of(error)
     source = line_of(autograph_source.cell_file(file), line)
-    return Diagnosis(
-        code=code,
-        error=type(error).__name__,
-        message=message_of(error),
-        line=line if source else 0,
-        source=source,
-        because=pitfall.because if pitfall else "the code raises while it is traced",
-        advice=pitfall.advice if pitfall else "",
-    )
+    shown = line if source else 0
+    return describe(code, error, message_of(error), shown, source, pitfall_of(error))
 
 
 def _place_of(error: Exception) -> tuple[str, int]:
     """File and line of the innermost code that is the user's.
 
-    AutoGraph tells lines in the message, as what is run was made of them; without it they are in
+    AutoGraph writes lines in the message, as what is run was made of them; without it they are in
     the traceback.
     """
     known = getattr(error, "place", None)
@@ -67,13 +66,13 @@ def _place_of(error: Exception) -> tuple[str, int]:
     if places:
         return places[-1]
     inside = False
-    found = ("", 0)
+    place = ("", 0)
     for frame, line in walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         inside = inside or not is_users_file(file)
         if is_users_file(file) and inside and "__autograph_generated_file" not in file:
-            found = file, line
-    return found
+            place = file, line
+    return place
 
 
 def _by_autograph(call: Call) -> Iterator[Fix]:
@@ -84,29 +83,23 @@ def _by_autograph(call: Call) -> Iterator[Fix]:
         yield Fix("@tf.function", changes)
 
 
-def _as_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
+def _as_python_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
     """Arguments as Python numbers, with which the search for them has traced the call."""
+    cost = "a Python number is part of the program: one trace for each"
     for name, value in blamed.items():
         if not isinstance(value, trees.Fixed):
-            yield Fix(
-                f"{name}={value!r}", "a Python number is part of the program: one trace for each"
-            )
+            yield Fix(f"{name}={value!r}", cost)
 
 
-def _found_by_search(call: Call, error: Exception) -> dict[str, Any]:
+def _fixed_argument(call: Call, error: Exception) -> dict[str, Any]:
     """The argument with which, as a fixed value, the call would trace, and that value."""
     pitfall = pitfall_of(error)
     if pitfall is None or not pitfall.asks:
         return {}
-    for index, name in enumerate(call.labels):
-        value = _number_of(call.args[index])
-        args = (*call.args[:index], value, *call.args[index + 1 :])
-        if value is not None and tracing.traces(replace(call, args=args)):
-            return {name: value}
-    for name, given in call.kwargs.items():
-        value = _number_of(given)
-        if value is not None and tracing.traces(replace(call, kwargs={**call.kwargs, name: value})):
-            return {name: value}
+    for name, value in call.arguments:
+        number = _number_of(value)
+        if number is not None and tracing.traces(with_argument(call, name, number)):
+            return {name: number}
     return {}
 
 
@@ -115,3 +108,58 @@ def _number_of(value: Any) -> Any | None:
     if not is_of(value, tf.Tensor) or tf.is_symbolic_tensor(value):
         return None
     return trees.Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
+
+
+def _is_of_tracing(error: Exception) -> bool:
+    """Whether the error was raised in a graph that was being made, or by what was kept of one."""
+    if isinstance(error, tf.errors.OperatorNotAllowedInGraphError):
+        return True
+    if re.search("in user code:|on a non-first call|tf.Tensor.* is out of scope", str(error)):
+        return True
+    return any(_holds_symbols(frame) for frame, _ in walk_tb(error.__traceback__))
+
+
+def _holds_symbols(frame: FrameType) -> bool:
+    """Whether code of the user's was given symbolic tensors."""
+    if not is_users_file(frame.f_code.co_filename):
+        return False
+    return any(map(tf.is_symbolic_tensor, trees.leaves([*_arguments_of(frame).values()])))
+
+
+def _arguments_of(frame: FrameType) -> dict[str, Any]:
+    """The arguments of the function that a frame is of."""
+    code = frame.f_code
+    return {name: frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]}
+
+
+def _traced_call(error: Exception) -> Call | None:
+    """The function that was traced, with what its frame shows of its arguments."""
+    frames = (frame for frame, _ in walk_tb(error.__traceback__))
+    frame = next(filter(_holds_symbols, frames), None)
+    if frame is None:
+        return None
+    name = frame.f_code.co_name.removeprefix("tf__")
+    arguments = _arguments_of(frame)
+    if next(iter(arguments)) == "self":
+        function = getattr(arguments.pop("self"), name, None)
+    else:
+        function = _global_of(error, name)
+    if function is None:
+        return None
+    args = (
+        tf.nest.map_structure(_spec_of, trees.shield_opaque(each)) for each in arguments.values()
+    )
+    return Call(f"{name}(...)", function, tuple(args), {}, tuple(arguments))
+
+
+def _global_of(error: Exception, name: str) -> Callable[..., Any] | None:
+    """A function of the user's by its name, as the frames around the trace know it."""
+    for frame, _ in walk_tb(error.__traceback__):
+        for names in (frame.f_locals, frame.f_globals):
+            if callable(function := names.get(name)):
+                return function  # type: ignore[no-any-return]
+    return None
+
+
+def _spec_of(value: Any) -> Any:
+    return tf.TensorSpec(value.shape, value.dtype) if tf.is_symbolic_tensor(value) else value

@@ -26,28 +26,21 @@ _FILE = f"{MADE}>"
 
 
 def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
-    """Yield rewritten lines with which a call traces, and gives the same.
-
-    Args:
-        call: as it was tried.
-        file: that holds the line which fails.
-        line: its number.
-    """
+    """Yield rewritten lines with which a call that fails at a line traces, and gives the same."""
     old = _function_at(call.function, file, line)
     if old is None or old.__name__ == "<lambda>":  # AutoGraph could not read one that is made
         return
     eager = Eager(call)
     is_shown = False  # of several that change nothing one is enough
+
+    def helps(new: Rewritten) -> bool:
+        return not (is_shown and not new.edit.changes) and _helps(call, old, new, eager)
+
     try:
-        for rewritten in rewrite(old, line, RULES):
-            for each in rewritten:
-                changes = each.edit.changes
-                if (is_shown and not changes) or not _helps(call, old, each, eager):
-                    continue
-                is_shown = is_shown or not changes
-                is_typed = autograph_source.is_made(file)
-                yield Fix(each.text.removeprefix("return ") if is_typed else each.text, changes)
-                break
+        for new in rewrite(old, line, helps, RULES):
+            is_shown = is_shown or not new.edit.changes
+            is_typed = autograph_source.is_made(file)
+            yield Fix(new.text.removeprefix("return ") if is_typed else new.text, new.edit.changes)
     finally:
         linecache.cache.pop(_FILE, None)
 

@@ -1,7 +1,8 @@
-"""The ways in which code fails to trace: what is wrong in words, and what helps."""
+"""The ways in which code fails to trace: what is wrong, and what helps."""
 
 import re
 
+from ipyjaxbench.adapters.shared.diagnosis.describe import fitting
 from ipyjaxbench.graphs import Pitfall
 
 _MESSAGE_CHARACTERS = 100  # characters of a message of which the first sentence is enough
@@ -80,7 +81,7 @@ _PITFALLS = (
 
 
 def message_of(error: Exception) -> str:
-    """The first line of the user's error that says something.
+    """Return the first line of the user's error that says something.
 
     AutoGraph writes before it where it was, and Keras which layer was called.
     """
@@ -90,16 +91,11 @@ def message_of(error: Exception) -> str:
     frames = [number for number, line in enumerate(lines) if PLACE.match(line)]
     after = lines[frames[-1] + 2 :] if frames else []  # a frame's second line is its code
     messages = [line.removeprefix(name) for line in after or lines]
-    first = next(
-        (line for line in messages if not _SAYS_NOTHING.match(line)), "".join(messages[:1])
-    )
+    telling = (line for line in messages if not _SAYS_NOTHING.match(line))
+    first = next(telling, "".join(messages[:1]))
     return first if len(first) <= _MESSAGE_CHARACTERS else first.partition(". ")[0]
 
 
 def pitfall_of(error: Exception) -> Pitfall | None:
-    """What kind of error it is; None for one that has nothing to do with tracing."""
-    names, message = {kind.__name__ for kind in type(error).__mro__}, message_of(error)
-    for each in _PITFALLS:
-        if names.intersection(each.errors) and re.search(each.text, message):
-            return each
-    return None
+    """Return what kind of error it is; None for one that has nothing to do with tracing."""
+    return next(fitting(_PITFALLS, error, message_of(error)), None)

@@ -1,24 +1,20 @@
 """Rules that rewrite code which a graph cannot have."""
 
 import ast
-from collections.abc import Iterator
 
 import numpy as np
 
 from ipyjaxbench.adapters.shared.diagnosis.choice import Choice, Logic
-from ipyjaxbench.adapters.shared.diagnosis.names import call, library
-from ipyjaxbench.adapters.shared.diagnosis.rule_parts import (
-    assignment,
-    exchange,
-    exchange_each,
-    make_lambda,
-    name,
-    value_or_tuple,
+from ipyjaxbench.adapters.shared.diagnosis.patterns import (
+    Holes,
+    exchange_rule,
+    filled,
+    pattern_rule,
 )
-from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Site
+from ipyjaxbench.adapters.shared.diagnosis.syntax import name
 
 _STAYS, _CAST = "stays a tensor", "changes the type of one side"
-_KINDS = {"int": "tf.int32", "float": "tf.float32", "bool": "tf.bool"}
 #: Functions of NumPy that TensorFlow calls otherwise.
 _OTHER_NAMES = {
     "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max", "min": "reduce_min",
@@ -34,155 +30,101 @@ _OTHER_NAMES = {
 #: Those of the same name that take another axis or make other dtypes where nothing is said.
 _OTHER_DEFAULTS = ("argmax", "argmin", "cumsum", "cumprod", "unique", "zeros", "ones", "eye",
                    "linspace", "split", "roll")  # fmt: skip
-_LOGIC = Logic("tf.logical_and", "tf.logical_or", "tf.logical_not", operators=False)
-_CHOICE = Choice("tf.where", _LOGIC.condition)
 
 
-def _renamed(site: Site, node: ast.expr) -> tuple[str, ast.Call] | None:
-    """A call of a function of NumPy, and that function's name."""
+def _numpy_name(site: Site, node: ast.expr) -> str:
+    """The name of the function of NumPy that is called; empty for anything else."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name() as module, attr=attribute)):
-            if site.value(module) is np:
-                return attribute, node
+        case ast.Call(func=ast.Attribute(value=ast.Name() as module, attr=function)):
+            return function if site.value(module) is np else ""
+    return ""
+
+
+@exchange_rule()
+def _tensorflow_for_numpy(site: Site, node: ast.expr) -> ast.expr | None:
+    """The same function of TensorFlow."""
+    function = _numpy_name(site, node)
+    if not isinstance(node, ast.Call) or not function or function in _OTHER_DEFAULTS:
+        return None
+    return ast.Call(name(f"tf.{_OTHER_NAMES.get(function, function)}"), node.args, node.keywords)
+
+
+@exchange_rule()
+def _numpy_of_tensorflow(site: Site, node: ast.expr) -> ast.expr | None:
+    """The same function of `tf.experimental.numpy`, where TensorFlow itself has none."""
+    function = _numpy_name(site, node)
+    if not isinstance(node, ast.Call) or not function:
+        return None
+    return ast.Call(name(f"tf.experimental.numpy.{function}"), node.args, node.keywords)
+
+
+@exchange_rule(_CAST, whole=False)
+def _cast_right(_: Site, node: ast.expr) -> ast.expr | None:
+    """``x * n`` of two types: the right side takes the type of the left."""
+    match node:
+        case ast.BinOp(left=ast.Name() as x, op=op, right=n):
+            return ast.BinOp(x, op, filled("tf.cast(N, X.dtype)", {"N": n, "X": x}))
     return None
 
 
-def tensorflow_for_numpy(site: Site) -> Iterator[Edit]:
-    """The same function of TensorFlow."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        found = _renamed(site, node)
-        if found is None or found[0] in _OTHER_DEFAULTS:
-            return None
-        function, old = found
-        new = library(f"tf.{_OTHER_NAMES.get(function, function)}")
-        return ast.Call(new, old.args, old.keywords)
-
-    yield from exchange(site, change)
-
-
-def numpy_of_tensorflow(site: Site) -> Iterator[Edit]:
-    """The same function of `tf.experimental.numpy`, where TensorFlow itself has none."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        found = _renamed(site, node)
-        if found is None:
-            return None
-        function, old = found
-        return ast.Call(library(f"tf.experimental.numpy.{function}"), old.args, old.keywords)
-
-    yield from exchange(site, change)
-
-
-def cast_for_number(site: Site) -> Iterator[Edit]:
-    """``float(x)`` wants a Python number; a tensor can be turned into other numbers too."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        match node:
-            case ast.Call(func=ast.Name(id=kind), args=[x]) if kind in _KINDS:
-                return call("tf.cast", x, library(_KINDS[kind]))
-        return None
-
-    yield from exchange(site, change, _STAYS)
-
-
-def tensor_for_numpy(site: Site) -> Iterator[Edit]:
-    """``x.numpy()`` and ``x.item()`` are the tensor itself."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        match node:
-            case ast.Call(func=ast.Attribute(value=value, attr="numpy" | "item"), args=[]):
-                return value
-        return None
-
-    yield from exchange(site, change, _STAYS)
-
-
-def while_loop(site: Site) -> Iterator[Edit]:
-    """A loop that changes one name, as a loop in the graph."""
-    match site.stmt:
-        case ast.For(
-            target=ast.Name(id=i),
-            iter=ast.Call(func=ast.Name(id="range"), args=[n]),
-            body=[ast.Assign(targets=[ast.Name(id=x)], value=value)],
-            orelse=[],
-        ):
-            below = make_lambda([i, x], ast.Compare(name(i), [ast.Lt()], [n]))
-            turn = value_or_tuple([ast.BinOp(name(i), ast.Add(), ast.Constant(1)), value])
-            start = value_or_tuple([ast.Constant(0), name(x)])
-            loop = call("tf.while_loop", below, make_lambda([i, x], turn), start)
-            last = ast.Subscript(loop, ast.Constant(1), ast.Load())
-            yield Edit([assignment([x], last)], "runs as a loop in the graph")
-
-
-def cast_right(site: Site) -> Iterator[Edit]:
-    """``x * n`` of two types: the right side takes the type of the left."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        match node:
-            case ast.BinOp(left=ast.Name() as x, op=op, right=n):
-                return ast.BinOp(x, op, _cast_like(n, x))
-        return None
-
-    yield from exchange_each(site, change, _CAST)
-
-
-def cast_left(site: Site) -> Iterator[Edit]:
+@exchange_rule(_CAST, whole=False)
+def _cast_left(_: Site, node: ast.expr) -> ast.expr | None:
     """``n * x`` of two types: the left side takes the type of the right."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        match node:
-            case ast.BinOp(left=n, op=op, right=ast.Name() as x):
-                return ast.BinOp(_cast_like(n, x), op, x)
-        return None
-
-    yield from exchange_each(site, change, _CAST)
+    match node:
+        case ast.BinOp(left=n, op=op, right=ast.Name() as x):
+            return ast.BinOp(filled("tf.cast(N, X.dtype)", {"N": n, "X": x}), op, x)
+    return None
 
 
-def gather_for_index(site: Site) -> Iterator[Edit]:
-    """``list[n]`` wants a Python number."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        match node:
-            case ast.Subscript(slice=ast.Slice() | ast.Tuple() | ast.Constant()):
-                return None
-            case ast.Subscript(value=x, slice=index, ctx=ast.Load()):
-                return call("tf.gather", x, index)
-        return None
-
-    yield from exchange(site, change, "the list becomes a tensor")
+def _is_number_index(_: Site, holes: Holes) -> bool:
+    return not isinstance(holes["I"], ast.Slice | ast.Tuple | ast.Constant)
 
 
-def update_for_assignment(site: Site) -> Iterator[Edit]:
-    """``x[i] = v``: tensors do not change."""
-    match site.stmt:
-        case ast.Assign(
-            targets=[ast.Subscript(value=ast.Name(id=x), slice=ast.Constant(value=int(i)))],
-            value=value,
-        ) if i >= 0:
-            row = ast.Subscript(name(x), ast.Constant(i), ast.Load())
-            indices = ast.List([ast.List([ast.Constant(i)], ast.Load())], ast.Load())
-            whole = call("tf.broadcast_to", value, ast.Attribute(row, "shape", ast.Load()))
-            updates = ast.List([whole], ast.Load())
-            new = call("tf.tensor_scatter_nd_update", name(x), indices, updates)
-            yield Edit([assignment([x], new)], "makes a new tensor")
+def _is_fixed_item(_: Site, holes: Holes) -> bool:
+    match holes["X"], holes["I"]:
+        case ast.Name(), ast.Constant(value=int(index)):
+            return index >= 0
+    return False
+
+
+def _counts(_: Site, holes: Holes) -> bool:
+    return isinstance(holes["I"], ast.Name) and isinstance(holes["X"], ast.Name)
 
 
 RULES = (
-    tensorflow_for_numpy,
-    numpy_of_tensorflow,
-    _CHOICE.in_expressions,
-    _CHOICE.in_returns,
-    _CHOICE.in_assignments,
-    while_loop,
-    cast_for_number,
-    tensor_for_numpy,
-    gather_for_index,
-    cast_right,
-    cast_left,
-    update_for_assignment,
+    _tensorflow_for_numpy,
+    _numpy_of_tensorflow,
+    *Choice("tf.where", Logic("tf", operators=False).condition).rules,
+    pattern_rule(
+        {
+            "for I in range(N):\n    X = V": (
+                "X = tf.while_loop(lambda I, X: I < N, lambda I, X: (I + 1, V), (0, X))[1]"
+            )
+        },
+        "runs as a loop in the graph",
+        _counts,
+    ),
+    # These ask for a Python number; a tensor can be turned into other numbers too.
+    pattern_rule(
+        {
+            "int(X)": "tf.cast(X, tf.int32)",
+            "float(X)": "tf.cast(X, tf.float32)",
+            "bool(X)": "tf.cast(X, tf.bool)",
+        },
+        _STAYS,
+    ),
+    pattern_rule({"X.numpy()": "X", "X.item()": "X"}, _STAYS),
+    pattern_rule({"X[I]": "tf.gather(X, I)"}, "the list becomes a tensor", _is_number_index),
+    _cast_right,
+    _cast_left,
+    # Tensors do not change.
+    pattern_rule(
+        {
+            "X[I] = V": (
+                "X = tf.tensor_scatter_nd_update(X, [[I]], [tf.broadcast_to(V, X[I].shape)])"
+            )
+        },
+        "makes a new tensor",
+        _is_fixed_item,
+    ),
 )
-
-
-def _cast_like(value: ast.expr, other: ast.expr) -> ast.expr:
-    return call("tf.cast", value, ast.Attribute(other, "dtype", ast.Load()))

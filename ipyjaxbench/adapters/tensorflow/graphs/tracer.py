@@ -7,8 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow import trees
-from ipyjaxbench.adapters.tensorflow.diagnosis import diagnose
-from ipyjaxbench.adapters.tensorflow.diagnosis.explain import explain
+from ipyjaxbench.adapters.tensorflow.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.tensorflow.graphs import (
     autograph_source,
     keras_build,
@@ -70,7 +69,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         try:
             traced = tracing.trace(call, makes_variables=is_copy)
         except Exception as error:
-            raise UntraceableError(diagnose.diagnose(call, error), error) from error
+            raise UntraceableError(diagnose(call, error), error) from error
         seconds = (_CLOCK.now() - start) * 1e-9
     concrete, live = traced.concrete, LiveGraph(traced)
     counted = program.Counted(concrete.graph)

@@ -1,22 +1,27 @@
 """Why PyTorch would not trace a call, and what would help, each fix tried by tracing it."""
 
-import itertools
 import linecache
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from traceback import walk_tb
 from types import CodeType
+from typing import Any
 
+import torch
+
+from ipyjaxbench.adapters.shared.diagnosis.describe import MAX_FIXES, UNKNOWN, describe
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
 from ipyjaxbench.adapters.torch.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.torch.diagnosis.pitfalls import pitfall_of
 from ipyjaxbench.adapters.torch.graphs import aten, dynamo
+from ipyjaxbench.adapters.torch.graphs.arguments import plain_call
+from ipyjaxbench.adapters.torch.graphs.isolation import keep_settings
 from ipyjaxbench.adapters.torch.graphs.program import Place, is_outside_torch
 from ipyjaxbench.graphs import Diagnosis
-from ipyjaxbench.usercode import Call
+from ipyjaxbench.usercode import Call, label_arguments
 
-_MOST_FIXES = 3
 _MESSAGE_CHARACTERS = 200  # characters of a message
 #: What dynamo says first where an operation raised, and behind that what was raised.
 _NO_FAKE = "RuntimeError when making fake tensor call"
@@ -26,50 +31,78 @@ _RAISED = re.compile(r"got \w+\([\"'](.+?)[\"']\)$", re.MULTILINE)
 def diagnose(
     call: Call, error: Exception, find: Callable[[Call], object], *, has_values: bool = True
 ) -> Diagnosis:
-    """Say why a call would not trace.
+    """Say why a call would not trace; each fix was traced, and gives what the code gives.
 
     Args:
         call: a plain one, as it was tried.
         error: what tracing raised.
         find: what was asked to trace it; fixes are tried with the same.
         has_values: whether its tensors have values.
-
-    Returns:
-        The diagnosis; each of its fixes was traced, and gives what the code gives.
     """
     pitfall = pitfall_of(error)
-    place, code = place_of(error)
-    described = describe(call.text, error, place)
+    diagnosis = _describe(call.text, error)
     if pitfall is None:
-        return described
+        return diagnosis
+    place, code = _place_of(error)
     inner, blamed = aten.failure(call)
-    where, its_code = place_of(inner) if inner is not None else (("", 0), None)
+    where, its_code = _place_of(inner) if inner is not None else (("", 0), None)
     if where != place or not pitfall.asks:
         blamed = ()
     elif code is None:
         code = its_code
     eager = Eager(call, has_values=has_values)
-    tried = find_fixes(call, place[1], code, find, eager) if code else ()
-    return replace(
-        described, blamed=blamed, tries=2, fixes=tuple(itertools.islice(tried, _MOST_FIXES))
-    )
+    fixes = find_fixes(call, place[1], code, find, eager) if code else ()
+    return replace(diagnosis, blamed=blamed, tries=2, fixes=tuple(islice(fixes, MAX_FIXES)))
 
 
-def describe(text: str, error: Exception, place: Place) -> Diagnosis:
-    """Return what the error itself shows, of a call with this text, at this place."""
-    pitfall = pitfall_of(error)
-    because = pitfall.because if pitfall else "the code raises while it is traced"
-    if pitfall is None and type(error).__name__ in ("Unsupported", "UserError"):
-        because = dynamo.describe_break(str(error))
-    return Diagnosis(
-        code=text,
-        error=type(error).__name__,
-        message=_message(error),
-        line=place[1],
-        source=linecache.getline(*place).strip(),
-        because=because,
-        advice=pitfall.advice if pitfall else "",
-    )
+def explain(error: BaseException) -> Diagnosis | None:
+    """Say why torch.compile would not take a function as one graph; it is traced again.
+
+    Args:
+        error: what was raised, with its traceback.
+
+    Returns:
+        The diagnosis; None where dynamo did not raise it.
+    """
+    if type(error).__module__ != "torch._dynamo.exc" or not isinstance(error, Exception):
+        return None
+    call = _compiled_call(error)
+    if call is None:
+        return _describe("the cell", error)
+    with keep_settings():
+        return diagnose(call, error, _in_one_graph)
+
+
+def _in_one_graph(call: Call) -> None:
+    if dynamo.unbroken(call) is None:
+        raise ValueError("there is a graph break")
+
+
+def _compiled_call(error: BaseException) -> Call | None:
+    """What was called through torch.compile, as its own frame shows."""
+    for frame, _ in walk_tb(error.__traceback__):
+        values = frame.f_locals
+        if frame.f_code.co_name == "compile_wrapper" and "fn" in values:
+            return _call_of(values["fn"], values.get("args", ()), values.get("kwargs", {}))
+    return None
+
+
+def _call_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__name__", type(function).__name__)
+    if isinstance(owner, torch.nn.Module):
+        function, name = owner, type(owner).__name__
+    shown = label_arguments(getattr(function, "forward", function), args, kwargs)
+    return plain_call(Call(f"{name}(...)", function, args, kwargs, shown))
+
+
+def _describe(text: str, error: Exception) -> Diagnosis:
+    """What the error itself shows, of a call with this text."""
+    pitfall, (place, _) = pitfall_of(error), _place_of(error)
+    is_dynamos = type(error).__name__ in ("Unsupported", "UserError")
+    because = dynamo.describe_break(str(error)) if is_dynamos and pitfall is None else UNKNOWN
+    source = linecache.getline(*place).strip()
+    return describe(text, error, _message(error), place[1], source, pitfall, because)
 
 
 def _message(error: Exception) -> str:
@@ -81,15 +114,14 @@ def _message(error: Exception) -> str:
     return line if len(line) <= _MESSAGE_CHARACTERS else f"{line[: _MESSAGE_CHARACTERS - 4]} ..."
 
 
-def place_of(error: BaseException) -> tuple[Place, CodeType | None]:
+def _place_of(error: BaseException) -> tuple[Place, CodeType | None]:
     """The user's innermost line, and the code that it is part of where that is known."""
     stack = getattr(error, "real_stack", None) or ()  # dynamo's own account of where it was
     places = [(f.filename, f.lineno or 0) for f in stack if is_outside_torch(f.filename)]
     if places:
         return places[-1], None
-    users = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)
-             if is_outside_torch(frame.f_code.co_filename)]  # fmt: skip
-    if not users:
-        return ("", 0), None
-    code, line = users[-1]
-    return (code.co_filename, line), code
+    code, line = None, 0
+    for frame, number in walk_tb(error.__traceback__):
+        if is_outside_torch(frame.f_code.co_filename):
+            code, line = frame.f_code, number
+    return (code.co_filename if code else "", line), code

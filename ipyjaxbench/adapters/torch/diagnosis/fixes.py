@@ -15,7 +15,7 @@ from ipyjaxbench.usercode import Call
 def find_fixes(
     call: Call, line: int, code: CodeType, find: Callable[[Call], object], eager: Eager
 ) -> Iterator[Fix]:
-    """Yield rewritten lines with which a call traces, and gives the same.
+    """Yield rewritten lines of some code with which a call traces, and gives the same.
 
     Args:
         call: as it was tried.
@@ -27,13 +27,14 @@ def find_fixes(
     functions = dynamo_frames.functions_of([code])
     if not functions or "torch" not in functions[0].__globals__:
         return
-    shown = set()
-    for rewritten in rewrite(functions[0], line, RULES, RULES_OF_FUNCTIONS):
-        for each in rewritten:
-            if each.text not in shown and _helps(call, functions, each, find, eager):
-                shown.add(each.text)
-                yield Fix(each.text, each.edit.changes)
-                break
+    shown = set[str]()
+
+    def helps(new: Rewritten) -> bool:
+        return new.text not in shown and _helps(call, functions, new, find, eager)
+
+    for new in rewrite(functions[0], line, helps, RULES, RULES_OF_FUNCTIONS):
+        shown.add(new.text)
+        yield Fix(new.text, new.edit.changes)
 
 
 def _helps(

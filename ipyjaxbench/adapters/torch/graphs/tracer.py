@@ -5,8 +5,7 @@ import io
 from collections.abc import Iterator
 from functools import partial
 
-from ipyjaxbench.adapters.torch.diagnosis import diagnose
-from ipyjaxbench.adapters.torch.diagnosis.explain import explain
+from ipyjaxbench.adapters.torch.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.torch.graphs import stages
 from ipyjaxbench.adapters.torch.graphs.arguments import inputs_with_state, plain_call
 from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
@@ -67,7 +66,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         raise
     except Exception as error:
         with keep_settings(), contextlib.redirect_stdout(io.StringIO()):
-            diagnosis = diagnose.diagnose(call, error, find, has_values=has_values)
+            diagnosis = diagnose(call, error, find, has_values=has_values)
         raise UntraceableError(diagnosis, error) from error
     if not (steps or found.inputs or found.outputs):
         return None

@@ -2,60 +2,56 @@
 
 import ast
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import jax.numpy as jnp
 
 from ipyjaxbench.adapters.shared.diagnosis.choice import Choice, Logic
-from ipyjaxbench.adapters.shared.diagnosis.names import call, library
-from ipyjaxbench.adapters.shared.diagnosis.rule_parts import (
+from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS
+from ipyjaxbench.adapters.shared.diagnosis.patterns import exchange_rule
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
+from ipyjaxbench.adapters.shared.diagnosis.syntax import (
     assignment,
-    bound_in,
-    exchange,
+    call,
     function,
-    is_plain,
-    make_lambda,
+    is_straight,
     name,
-    value_or_tuple,
+    names_bound,
+    names_or_tuple,
+    parameters,
 )
-from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site, stand_in
 
 _ONE = "traces both sides and computes one"
-_WHERE = "jax.numpy.where!sides"
+_WHERE = "jax.numpy.where.__sides"
 
 
-@stand_in(_WHERE)
-def _one_side(mask: Any, yes: Any, no: Any) -> Any:
+def _where_like_sides(mask: Any, yes: Any, no: Any) -> Any:
     """`jnp.where`, where the result is what either side alone would be.
 
     A Python number may become an array: that is what it would become in what follows.
     """
-    found = jnp.where(mask, yes, no)
+    result = jnp.where(mask, yes, no)
     for side in (yes, no):
         if isinstance(side, bool | int | float | complex):
             continue
-        if jnp.shape(side) != found.shape or jnp.asarray(side).dtype != found.dtype:
+        if jnp.shape(side) != result.shape or jnp.asarray(side).dtype != result.dtype:
             raise TypeError("the result is other than one side")
-    return found
+    return result
 
 
-LOGIC = Logic(
-    "jax.numpy.logical_and", "jax.numpy.logical_or", "jax.numpy.logical_not", operators=True
-)
-condition = LOGIC.condition
-WHERE = Choice(_WHERE, condition)
+STAND_INS[_WHERE] = _where_like_sides
+condition = Logic("jax.numpy", operators=True).condition
+WHERE_IN_EXPRESSIONS, *WHERE_FOR_IF = Choice(_WHERE, condition).rules
 
 
-def logical(site: Site) -> Iterator[Edit]:
+@exchange_rule()
+def logical(_: Site, node: ast.expr) -> ast.expr | None:
     """``a > 0 and b > 0``, where no ``if`` asks for it."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        is_logical = isinstance(node, ast.BoolOp) or (
-            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-        )
-        return condition(node) if is_logical else None
-
-    yield from exchange(site, change)
+    match node:
+        case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            return condition(node)
+    return None
 
 
 def cond_for_returns(site: Site) -> Iterator[Edit]:
@@ -69,43 +65,44 @@ def cond_for_returns(site: Site) -> Iterator[Edit]:
     test = condition(site.stmt.test)
     match site.stmt.body, no:
         case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b)]:
-            chosen = call("jax.lax.cond", test, make_lambda([], a), make_lambda([], b))
-            yield Edit([ast.Return(chosen)], _ONE, rest)
+            sides = [ast.Lambda(parameters([]), side) for side in (a, b)]
+            yield Edit([ast.Return(call("jax.lax.cond", test, *sides))], _ONE, rest)
             return
     # A name that a branch binds would be its own: what it reads before has to be handed over.
-    shared = [n for n in bound_in([*site.stmt.body, *no]) if n in site.bound_before]
-    functions: list[ast.stmt] = [
-        function("if_true", shared, site.stmt.body), function("if_false", shared, no),
-    ]  # fmt: skip
-    handed = [test, name("if_true"), name("if_false"), *map(name, shared)]
-    yield Edit([*functions, ast.Return(call("jax.lax.cond", *handed))], _ONE, rest)
+    shared = [n for n in names_bound([*site.stmt.body, *no]) if n in site.bound_before]
+    functions = _branches(shared, site.stmt.body, no)
+    yield Edit([*functions, ast.Return(_cond(test, shared))], _ONE, rest)
 
 
 def _returns(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], ast.Return) and is_plain(body[:-1])
+    return bool(body) and isinstance(body[-1], ast.Return) and is_straight(body[:-1])
 
 
 def cond_for_assigned(site: Site) -> Iterator[Edit]:
     """Branches of several statements that bind names."""
     node = site.stmt
-    if not isinstance(node, ast.If) or not is_plain([*node.body, *node.orelse]):
+    if not isinstance(node, ast.If) or not is_straight([*node.body, *node.orelse]):
         return
-    yes, no = bound_in(node.body), bound_in(node.orelse)
+    yes, no = names_bound(node.body), names_bound(node.orelse)
     before = site.bound_before
     names = [n for n in dict.fromkeys([*yes, *no]) if n in before or (n in yes and n in no)]
     if not names:
         return
-    handed = [n for n in names if n in before]
-    back = ast.Return(value_or_tuple([name(n) for n in names]))
-    functions: list[ast.stmt] = [
-        function("if_true", handed, [*node.body, back]),
-        function("if_false", handed, [*node.orelse, back]),
-    ]
-    chosen = call("jax.lax.cond", condition(node.test), name("if_true"), name("if_false"),
-                  *map(name, handed))  # fmt: skip
-    yield Edit([*functions, assignment(names, chosen)], _ONE)
+    shared = [n for n in names if n in before]
+    back = ast.Return(names_or_tuple(names))
+    functions = _branches(shared, [*node.body, back], [*node.orelse, back])
+    yield Edit([*functions, assignment(names, _cond(condition(node.test), shared))], _ONE)
 
 
+def _branches(shared: list[str], yes: list[ast.stmt], no: list[ast.stmt]) -> list[ast.stmt]:
+    return [function("if_true", shared, yes), function("if_false", shared, no)]
+
+
+def _cond(test: ast.expr, shared: list[str]) -> ast.Call:
+    return call("jax.lax.cond", test, *map(name, ["if_true", "if_false", *shared]))
+
+
+#: For each built-in function what it is for one argument, and for several.
 _BUILTINS = {
     max: ("jax.numpy.max", "jax.numpy.maximum"), min: ("jax.numpy.min", "jax.numpy.minimum"),
     any: ("jax.numpy.any", ""), all: ("jax.numpy.all", ""), sorted: ("jax.numpy.sort", ""),
@@ -113,21 +110,15 @@ _BUILTINS = {
 }  # fmt: skip
 
 
-def jax_for_builtins(site: Site) -> Iterator[Edit]:
+@exchange_rule("stays an array")
+def jax_for_builtins(site: Site, node: ast.expr) -> ast.expr | None:
     """``max(a, b)`` compares in Python; `jnp.maximum` while it runs."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        if not isinstance(node, ast.Call) or node.keywords or not isinstance(node.func, ast.Name):
-            return None
-        known = site.value(node.func)
-        one, two = _BUILTINS.get(known, ("", "")) if callable(known) else ("", "")
-        if len(node.args) == 1 and one:
-            return ast.Call(library(one), node.args, [])
-        if len(node.args) > 1 and two:
-            found = node.args[0]
-            for each in node.args[1:]:
-                found = call(two, found, each)
-            return found
+    if not isinstance(node, ast.Call) or node.keywords or not isinstance(node.func, ast.Name):
         return None
-
-    yield from exchange(site, change, "stays an array")
+    value = site.value(node.func)
+    one, two = _BUILTINS.get(value, ("", "")) if callable(value) else ("", "")
+    if len(node.args) == 1 and one:
+        return call(one, *node.args)
+    if len(node.args) > 1 and two:
+        return reduce(lambda left, right: call(two, left, right), node.args)
+    return None

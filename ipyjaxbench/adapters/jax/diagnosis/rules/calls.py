@@ -2,15 +2,17 @@
 
 import ast
 import math
+import re
 from collections.abc import Iterator
 from types import ModuleType
 
 import jax.numpy as jnp
 import numpy as np
 
-from ipyjaxbench.adapters.shared.diagnosis.names import attribute_of, call, library, value_of
-from ipyjaxbench.adapters.shared.diagnosis.rule_parts import exchange, name
+from ipyjaxbench.adapters.shared.diagnosis.names import attribute_of, value_of
+from ipyjaxbench.adapters.shared.diagnosis.patterns import exchange_rule, matched, pattern_rule
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
+from ipyjaxbench.adapters.shared.diagnosis.syntax import call, name
 
 #: Functions of `math` that have another name in JAX.
 _RENAMED = {
@@ -20,35 +22,29 @@ _RENAMED = {
     "erf": "scipy.special.erf", "erfc": "scipy.special.erfc",
 }  # fmt: skip
 _STAYS = "stays an array"
+#: What stands behind a percent sign, as ".2f" of ".2f done".
+_PERCENT_FORMAT = re.compile(r"^([.0-9]*[dfeg])")
 
 
-def jax_for_numpy(site: Site) -> Iterator[Edit]:
+@exchange_rule()
+def jax_for_numpy(site: Site, node: ast.expr) -> ast.expr | None:
     """``np.sin(x)`` and ``math.sqrt(x)``, by the function of the same name in `jax.numpy`."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        if not isinstance(node, ast.Call):
-            return None
-        dotted = _full_name(site, node.func)
-        theirs = _in_jax(dotted)
-        return ast.Call(library(theirs), node.args, node.keywords) if theirs else None
-
-    yield from exchange(site, change)
+    if not isinstance(node, ast.Call):
+        return None
+    theirs = _in_jax(_full_name(site, node.func))
+    return ast.Call(name(theirs), node.args, node.keywords) if theirs else None
 
 
-def numpy_for_jax(site: Site) -> Iterator[Edit]:
+@exchange_rule("NumPy computes it while tracing, from shapes alone")
+def numpy_for_jax(site: Site, node: ast.expr) -> ast.expr | None:
     """Shapes are known while tracing: NumPy computes with them."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        if not isinstance(node, ast.Call):
-            return None
-        dotted = _full_name(site, node.func)
-        theirs = dotted.replace("jax.numpy", "numpy", 1)
-        if not dotted.startswith("jax.numpy.") or value_of(theirs) is None:
-            return None
-        return ast.Call(library(theirs), node.args, node.keywords)
-
-    changes = "NumPy computes it while tracing, from shapes alone"
-    yield from exchange(site, change, changes)
+    if not isinstance(node, ast.Call):
+        return None
+    dotted = _full_name(site, node.func)
+    theirs = dotted.replace("jax.numpy", "numpy", 1)
+    if not dotted.startswith("jax.numpy.") or value_of(theirs) is None:
+        return None
+    return ast.Call(name(theirs), node.args, node.keywords)
 
 
 def _full_name(site: Site, node: ast.expr) -> str:
@@ -77,27 +73,6 @@ def _in_jax(dotted: str) -> str:
     return theirs if rest and callable(value_of(theirs)) else ""
 
 
-def array_for_number(site: Site) -> Iterator[Edit]:
-    """``int(x)`` wants a Python number; an array can be turned into whole numbers too."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        match node:
-            case ast.Call(func=ast.Name(id=kind), args=[value], keywords=[]) if kind in (
-                "int",
-                "float",
-                "bool",
-            ):
-                return call("jax.numpy.asarray", value, name(kind))
-            case ast.Call(
-                func=ast.Attribute(value=value, attr="item" | "tolist"), args=[], keywords=[]
-            ):
-                return value
-        return None
-
-    if not _makes_text(site.stmt):  # that of a tracer is not the number's
-        yield from exchange(site, change, _STAYS)
-
-
 def _makes_text(stmt: ast.stmt) -> bool:
     """Whether a statement, without those in it, makes a text or a hash of a value."""
     heads = (each for each in ast.iter_child_nodes(stmt) if isinstance(each, ast.expr))
@@ -110,40 +85,45 @@ def _makes_text(stmt: ast.stmt) -> bool:
     return False
 
 
-def array_for_list(site: Site) -> Iterator[Edit]:
-    """A list of numbers takes no tracer as an index; an array does."""
+#: ``int(x)`` wants a Python number; an array can be turned into whole numbers too.
+array_for_number = pattern_rule(
+    {
+        "int(X)": "jax.numpy.asarray(X, int)",
+        "float(X)": "jax.numpy.asarray(X, float)",
+        "bool(X)": "jax.numpy.asarray(X, bool)",
+        "X.item()": "X",
+        "X.tolist()": "X",
+    },
+    _STAYS,
+    lambda site, _: not _makes_text(site.stmt),  # that of a tracer is not the number's
+)
+#: A list of numbers takes no tracer as an index; an array does.
+array_for_list = pattern_rule(
+    {"X[I]": "jax.numpy.asarray(X)[I]"},
+    _STAYS,
+    lambda _, holes: isinstance(holes["X"], ast.Name | ast.List),
+)
 
-    def change(node: ast.expr) -> ast.expr | None:
-        match node:
-            case ast.Subscript(value=ast.Name() | ast.List() as x, ctx=ast.Load()):
-                return ast.Subscript(call("jax.numpy.asarray", x), node.slice, ast.Load())
-        return None
 
-    yield from exchange(site, change, _STAYS)
-
-
-def switch_for_list(site: Site) -> Iterator[Edit]:
+@exchange_rule("an index too large takes the last")
+def switch_for_list(_: Site, node: ast.expr) -> ast.expr | None:
     """One of several functions."""
-
-    def change(node: ast.expr) -> ast.expr | None:
-        match node:
-            case ast.Call(func=ast.Subscript(value=several, slice=index), args=args, keywords=[]):
-                return call("jax.lax.switch", index, several, *args)
-        return None
-
-    yield from exchange(site, change, "an index too large takes the last")
+    match node:
+        case ast.Call(func=ast.Subscript(value=several, slice=index), args=args, keywords=[]):
+            return call("jax.lax.switch", index, several, *args)
+    return None
 
 
 def debug_print(site: Site) -> Iterator[Edit]:
     """``print(f"{x:.2f}")`` needs the number while tracing; `jax.debug.print` waits for it."""
     match site.stmt:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[text], keywords=[])):
-            found = _formatted(text)
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[printed], keywords=[])):
+            parts = _formatted(printed)
         case _:
             return
-    if found is not None:
-        words, values = found
-        made = call("jax.debug.print", ast.Constant(words), *values)
+    if parts is not None:
+        text, values = parts
+        made = call("jax.debug.print", ast.Constant(text), *map(_array_of, values))
         yield Edit([ast.Expr(made)], "prints when it runs, not when it is traced")
 
 
@@ -153,60 +133,49 @@ def _formatted(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
         case ast.JoinedStr(values=parts):
             return _of_parts(parts)
         case ast.Call(
-            func=ast.Attribute(value=ast.Constant(value=str() as words), attr="format"),
+            func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format"),
             args=args, keywords=[],
         ):  # fmt: skip
-            return words, [_array_of(each) for each in args]
-        case ast.BinOp(left=ast.Constant(value=str() as words), op=ast.Mod(), right=right):
-            return _of_percents(words, right.elts if isinstance(right, ast.Tuple) else [right])
+            return text, args
+        case ast.BinOp(left=ast.Constant(value=str() as text), op=ast.Mod(), right=right):
+            return _of_percents(text, right.elts if isinstance(right, ast.Tuple) else [right])
     return None
 
 
-def _of_percents(words: str, values: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
-    first, *pieces = words.replace("{", "{{").replace("}", "}}").split("%")
-    kinds = [_kind_of(piece) for piece in pieces]
-    if len(kinds) != len(values) or not all(kinds):
+def _of_percents(text: str, values: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
+    first, *pieces = _escaped(text).split("%")
+    formats = [_PERCENT_FORMAT.match(piece) for piece in pieces]
+    if len(formats) != len(values) or not all(formats):
         return None
-    for kind, piece in zip(kinds, pieces, strict=True):
-        first += f"{{:{kind}}}{piece[len(kind) :]}"
-    return first, [_array_of(each) for each in values]
+    rest = (_PERCENT_FORMAT.sub(r"{:\1}", piece) for piece in pieces)
+    return "".join([first, *rest]), values
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _array_of(node: ast.expr) -> ast.expr:
     """What was made a Python number in order to print it."""
-    match node:
-        case ast.Call(func=ast.Name(id="int" | "float"), args=[value], keywords=[]):
-            return value
-        case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
-            return value
-    return node
-
-
-def _kind_of(piece: str) -> str:
-    """What stands behind a percent sign: ".2f" of ".2f done"."""
-    for index, letter in enumerate(piece):
-        if letter in "dfeg":
-            return piece[: index + 1]
-        if letter not in ".0123456789":
-            return ""
-    return ""
+    holes = (matched(pattern, node) for pattern in ("int(X)", "float(X)", "X.item()"))
+    return next((found["X"] for found in holes if found), node)
 
 
 def _of_parts(parts: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
-    words, values = "", []
+    text, values = "", []
     for part in parts:
         match part:
-            case ast.Constant(value=str() as text):
-                words += text.replace("{", "{{").replace("}", "}}")
+            case ast.Constant(value=str() as literal):
+                text += _escaped(literal)
+                continue
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
-                words += "{}"
-                values.append(_array_of(value))
+                text += "{}"
             case ast.FormattedValue(
                 value=value, conversion=-1,
                 format_spec=ast.JoinedStr(values=[ast.Constant(value=str() as kind)]),
             ):  # fmt: skip
-                words += f"{{:{kind}}}"
-                values.append(_array_of(value))
+                text += f"{{:{kind}}}"
             case _:
                 return None
-    return words, values
+        values.append(value)
+    return text, values
