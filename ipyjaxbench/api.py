@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ipyjaxbench.comparison import ArmSpec, CompareOptions, Comparison, compare_snippets
-from ipyjaxbench.device import Ceilings, Placements, locate, measure_ceilings, survey
+from ipyjaxbench.device import Ceilings, Placements, collect_ceilings, locate, survey
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import Graph, GraphOptions, inspect_call
 from ipyjaxbench.host import Clock
@@ -255,7 +255,7 @@ def ceilings(*, start: bool = False, fresh: bool = False) -> Ceilings:
     Returns:
         For each framework and sort of device the rates of matrix products, memory and copies.
     """
-    return measure_ceilings.ceilings(start=start, fresh=fresh)
+    return collect_ceilings(start=start, fresh=fresh)
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:

@@ -73,7 +73,7 @@ def write(key: Key, ceiling: Ceiling) -> str:
     return ""
 
 
-def any_of(framework: str) -> bool:
+def has_ceilings(framework: str) -> bool:
     """Whether ceilings of a framework were kept, of whichever device."""
     folder = data_folder("ceilings")
     if any(p.parent == folder and p.name.startswith(f"{framework}-") for p in _not_written):

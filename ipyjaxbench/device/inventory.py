@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ipyjaxbench.host import summarize_error
+
 
 @dataclass(frozen=True)
 class Device:
@@ -26,6 +28,15 @@ class Device:
     peak: int | None = None
     limit: int | None = None
     users: int | None = None
+
+    def failure(self, error: Exception) -> str:
+        """Return that it does not answer, with the reason."""
+        return f"{self.name} does not answer: {summarize_error(error)}"
+
+
+def gpu_kind(name: str, capability: str) -> str:
+    """Return what a GPU is, with what NVIDIA calls its compute capability where it has one."""
+    return f"{name}, compute capability {capability}" if capability else name
 
 
 @dataclass(frozen=True)

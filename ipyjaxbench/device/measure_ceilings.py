@@ -5,85 +5,73 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from ipyjaxbench.device import ceilings_store, microbenchmarks
+from ipyjaxbench.device import ceilings_store
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.device.ceilings_store import Key
 from ipyjaxbench.device.inventory import Device
-from ipyjaxbench.device.microbenchmarks import Probe, Run
+from ipyjaxbench.device.microbenchmarks import SIDES, Probe, Run, fastest, fastest_product
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import Clock, Meter, largest_cache
 
 _SECONDS = 2.1  # for each device; a first look at everything is taken in any case
-_STEADY = 0.05
+_MAX_SPREAD = 0.05
 #: Seconds for each size of a product, for going through memory, for copies, and for tiny work.
 _PRODUCT, _STREAM, _COPY, _TINY = 0.05, 0.1, 0.1, 0.02
 #: Threads that wait for more work let go of the CPUs within that many seconds.
 _SETTLE = 0.25
 _CACHES = 4  # times as much as the largest cache holds is read from memory
-_ON_HOST, _ELSEWHERE, _COPIED = 2**27, 2**29, 2**27  # bytes of arrays, if there is room
-_SMALL_SHARE = 8  # of the free memory that is taken at most: one part in so many
+#: Bytes of arrays, if there is room: on the host, on other devices, and of copies.
+_HOST_BYTES, _DEVICE_BYTES, _COPY_BYTES = 2**27, 2**29, 2**27
+_MEMORY_PARTS = 8  # of the free memory, one of which is taken at most
 
 
-def ceilings(*, start: bool = False, fresh: bool = False, clock: Clock | None = None) -> Ceilings:
+def collect_ceilings(
+    *, start: bool = False, fresh: bool = False, clock: Clock | None = None
+) -> Ceilings:
     """Return what the devices of all frameworks that have started can do at most.
 
     Args:
         start: whether frameworks that were imported may look for devices now.
         fresh: measure also what was measured and kept before.
         clock: to read.
-
-    Returns:
-        A ceiling for each framework and sort of device.
     """
     clock = clock or Clock.elapsed()
     spent = 0.0
-    found: list[Ceiling] = []
+    collected: list[Ceiling] = []
     words: list[str] = []
     for framework in loaded()[0]:
         if start:
             framework.capability(DeviceInventory).start()
         for device, probe in probes(framework):
             key = key_of(framework, device, probe)
-            known, wrong = ceilings_store.read(key)
+            ceiling, wrong = ceilings_store.read(key)
             words += [wrong] if wrong and not fresh else []
-            if known is None or fresh:
+            if ceiling is None or fresh:
                 clock.sleep(_SETTLE)
-                spent += _SETTLE
-                before, known = known, _measured(framework, key, probe, clock)
-                spent += known.seconds
-                known = known.at_least(before) if before else known
-                failed = "" if known.is_disturbed else ceilings_store.write(key, known)
+                before, ceiling = ceiling, _measure(framework, key, probe, clock)
+                spent += _SETTLE + ceiling.seconds
+                ceiling = ceiling.at_least(before) if before else ceiling
+                failed = "" if ceiling.is_disturbed else ceilings_store.write(key, ceiling)
                 words += [failed] if failed and failed not in words else []
-            found.append(replace(known, device=probe.device))
-    return Ceilings(tuple(found), Clock.calendar().now() * 1e-9, spent, tuple(words))
+            collected.append(replace(ceiling, device=probe.device))
+    return Ceilings(tuple(collected), Clock.calendar().now() * 1e-9, spent, tuple(words))
 
 
-def kept(framework: Framework, device: str) -> Ceiling | None:
-    """Return what was measured before of a device; nothing is measured now.
-
-    Args:
-        framework: whose operations.
-        device: its name.
-    """
-    if not framework.started():
-        return None
-    for each in _devices(framework):
-        probe = (
-            framework.capability(DeviceInventory).probe(each.name) if each.name == device else None
-        )
-        if probe is not None:
+def find_ceiling(framework: Framework, device: str) -> Ceiling | None:
+    """Return what was measured before of a framework's device; nothing is measured now."""
+    for each, probe in _probes(framework):
+        if each.name == device:
             return ceilings_store.read(key_of(framework, each, probe))[0]
     return None
 
 
 def probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
     """Yield one of each sort of device of a framework that has started."""
-    known: set[tuple[str, bool]] = set()
-    for device in _devices(framework) if framework.started() else ():
-        probe = framework.capability(DeviceInventory).probe(device.name)
-        if probe is not None and (sort := (device.kind, probe.on_host)) not in known:
-            known.add(sort)
+    sorts: set[tuple[str, bool]] = set()
+    for device, probe in _probes(framework):
+        if (sort := (device.kind, probe.on_host)) not in sorts:
+            sorts.add(sort)
             yield device, probe
 
 
@@ -94,20 +82,22 @@ def key_of(framework: Framework, device: Device, probe: Probe) -> Key:
     return Key(framework.name, framework.version(), kind, threads, probe.settings)
 
 
-def _devices(framework: Framework) -> tuple[Device, ...]:
-    """A framework without devices of its own computes on the host."""
-    return (
-        framework.capability(DeviceInventory).devices().devices
-        if framework.capability(DeviceInventory).has_devices
-        else (Device("cpu"),)
-    )
+def _probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
+    """Yield its devices that compute; one without devices of its own computes on the host."""
+    inventory = framework.capability(DeviceInventory)
+    if framework.started():
+        host = (Device("cpu"),)
+        for device in inventory.devices().devices if inventory.has_devices else host:
+            probe = inventory.probe(device.name)
+            if probe is not None:
+                yield device, probe
 
 
-def _measured(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Ceiling:
+def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Ceiling:
     meter, begun = Meter(clock), clock.wall()
     cache = largest_cache() or 0
-    wanted = max(_ON_HOST, _CACHES * cache) if probe.on_host else _ELSEWHERE
-    nbytes = min(wanted, framework.free_memory() // _SMALL_SHARE)
+    wanted = max(_HOST_BYTES, _CACHES * cache) if probe.on_host else _DEVICE_BYTES
+    nbytes = min(wanted, framework.free_memory() // _MEMORY_PARTS)
     looks = _Looks(probe, clock, nbytes)
     collects = gc.isenabled()
     gc.disable()
@@ -118,20 +108,16 @@ def _measured(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Cei
         if collects:
             gc.enable()
     conditions = meter.read()
-    found = looks.best()
+    rates = looks.best()
     return Ceiling(
-        framework=key.framework,
-        version=key.version,
+        **key._asdict(),
         device=probe.device,
-        kind=key.kind,
-        threads=key.threads,
-        settings=key.settings,
-        products={dtype: found[dtype] for dtype in probe.dtypes if dtype in found},
-        bandwidth=found.get("memory") if nbytes > wanted // 2 else None,
+        products={dtype: rates[dtype] for dtype in probe.dtypes if dtype in rates},
+        bandwidth=rates.get("memory") if nbytes > wanted // 2 else None,
         beyond=wanted // 2,
-        upload=found.get("upload"),
-        download=found.get("download"),
-        latency=1 / found["latency"] if "latency" in found else None,
+        upload=rates.get("upload"),
+        download=rates.get("download"),
+        latency=1 / rates["latency"] if "latency" in rates else None,
         spread=looks.spread(),
         others=conditions.taken,
         seconds=conditions.wall,
@@ -151,16 +137,16 @@ class _Looks:
     def __init__(self, probe: Probe, clock: Clock, nbytes: int) -> None:
         self._clock, self._nbytes = clock, nbytes
         self._sides: dict[str, int] = {}
-        self._seen: dict[str, list[float]] = {}
-        self._rates: dict[str, Callable[[], float]] = {
+        self._rates: dict[str, list[float]] = {}
+        self._measures: dict[str, Callable[[], float]] = {
             dtype: partial(self._product, partial(probe.product, dtype), dtype)
             for dtype in probe.dtypes
         }
-        self._rates["memory"] = partial(self._memory, probe)
+        self._measures["memory"] = partial(self._memory, probe)
         if not probe.on_host:
-            self._rates["upload"] = partial(self._copy, probe.upload)
-            self._rates["download"] = partial(self._copy, probe.download)
-        self._rates["latency"] = partial(self._tiny, probe)
+            self._measures["upload"] = partial(self._copy, probe.upload)
+            self._measures["download"] = partial(self._copy, probe.download)
+        self._measures["latency"] = lambda: 1 / fastest(probe.nothing(), clock, _TINY)
 
     def until(self, end: int) -> None:
         """Look at everything once, and again at what is not steady yet, as time allows.
@@ -168,9 +154,9 @@ class _Looks:
         Args:
             end: a moment on the wall's clock.
         """
-        for name in list(self._rates):
+        for name in list(self._measures):
             self._take(name)
-        while unsteady := [name for name in self._seen if self._apart(name) > _STEADY]:
+        while unsteady := [name for name in self._rates if self._spread(name) > _MAX_SPREAD]:
             for name in unsteady:
                 if self._clock.wall() > end:
                     return
@@ -178,44 +164,34 @@ class _Looks:
 
     def best(self) -> dict[str, float]:
         """Return the highest rate of each, by name."""
-        return {name: max(seen) for name, seen in self._seen.items()}
+        return {name: max(rates) for name, rates in self._rates.items()}
 
     def spread(self) -> float:
         """Return how far the two best looks at a figure are apart, at most."""
-        return max(map(self._apart, self._seen), default=0.0)
+        return max(map(self._spread, self._rates), default=0.0)
 
-    def _apart(self, name: str) -> float:
+    def _spread(self, name: str) -> float:
         """Relative to the best look; 1 where there is no other."""
-        *_, second, first = sorted([0.0, *self._seen[name]])
+        *_, second, first = sorted([0.0, *self._rates[name]])
         return 1 - second / first
 
     def _take(self, name: str) -> None:
         try:
-            self._seen.setdefault(name, []).append(self._rates[name]())
+            self._rates.setdefault(name, []).append(self._measures[name]())
         # Of what devices cannot do, frameworks say so in many ways.
         except Exception:  # noqa: BLE001
-            del self._rates[name], self._seen[name]
+            del self._measures[name], self._rates[name]
 
     def _product(self, product: Callable[[int], Run], dtype: str) -> float:
         """A later look begins at the size that was fastest."""
-        sides = microbenchmarks.SIDES[
-            microbenchmarks.SIDES.index(self._sides.get(dtype, microbenchmarks.SIDES[0])) :
-        ]
-        rate, self._sides[dtype] = microbenchmarks.of_products(
-            product, self._clock, _PRODUCT, sides
-        )
+        sides = SIDES[SIDES.index(self._sides.get(dtype, SIDES[0])) :]
+        rate, self._sides[dtype] = fastest_product(product, self._clock, _PRODUCT, sides)
         return rate
 
     def _memory(self, probe: Probe) -> float:
         ways = probe.streams(self._nbytes)
-        return max(moved / self._fastest(run, _STREAM) for run, moved in ways)
+        return max(moved / fastest(run, self._clock, _STREAM) for run, moved in ways)
 
     def _copy(self, made: Callable[[int], Run]) -> float:
-        nbytes = min(_COPIED, self._nbytes)
-        return nbytes / self._fastest(made(nbytes), _COPY)
-
-    def _tiny(self, probe: Probe) -> float:
-        return 1 / self._fastest(probe.nothing(), _TINY)
-
-    def _fastest(self, run: Run, seconds: float) -> float:
-        return microbenchmarks.fastest(run, self._clock, seconds)
+        nbytes = min(_COPY_BYTES, self._nbytes)
+        return nbytes / fastest(made(nbytes), self._clock, _COPY)

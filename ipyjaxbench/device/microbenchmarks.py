@@ -13,19 +13,14 @@ from ipyjaxbench.host import Clock
 #: Computes, and returns when that is done.
 Run = Callable[[], object]
 
-_FEWEST = 3
+_MIN_RUNS = 3
 _NS = 1_000_000_000
 #: Sides of square matrices: the first fills a CPU, the last one a large GPU.
 SIDES = (512, 1024, 2048, 4096, 8192)
 
 
 def fastest(run: Run, clock: Clock, seconds: float) -> float:
-    """Return the seconds of the fastest run, the first one left out.
-
-    Args:
-        run: what is to be timed.
-        clock: to read.
-        seconds: to spend in all; two runs are made in any case.
+    """Return the seconds of the fastest run, the first one left out; two are made in any case.
 
     Example:
         >>> from ipyjaxbench.testing import FakeClock
@@ -36,48 +31,43 @@ def fastest(run: Run, clock: Clock, seconds: float) -> float:
     end = clock.wall() + int(seconds * _NS)
     run()
     best = 0
-    turns = 0
-    while turns < 1 or clock.wall() < end:
+    while not best or clock.wall() < end:
         start = clock.now()
         run()
-        taken = clock.now() - start
+        taken = max(clock.now() - start, 1)
         best = min(best or taken, taken)
-        turns += 1
-    return max(best, 1) / _NS
+    return best / _NS
 
 
-def of_products(
+def fastest_product(
     product: Callable[[int], Run], clock: Clock, seconds: float, sides: Sequence[int] = SIDES
 ) -> tuple[float, int]:
-    """Return the fastest product, over matrices that grow.
+    """Return the most operations in a second over matrices that grow, and their size.
 
     Args:
-        product: what multiplies matrices of so many rows and columns.
+        product: makes a product of square matrices of a size.
         clock: to read.
         seconds: to spend on each size; a size of which three runs would take longer is left out,
             unless it is the first one.
         sides: the sizes.
-
-    Returns:
-        Operations in a second, and the size at which they were reached.
     """
-    found: list[tuple[float, int]] = []
+    rates: list[tuple[float, int]] = []
     for n in sides:
         operations = 2.0 * n**3
-        if found and _FEWEST * operations > seconds * found[-1][0]:
+        if rates and _MIN_RUNS * operations > seconds * rates[-1][0]:
             break
-        found.append((operations / fastest(product(n), clock, seconds), n))
-    return max(found)
+        rates.append((operations / fastest(product(n), clock, seconds), n))
+    return max(rates)
 
 
 class Probe(ABC):
-    """Makes work for one device; each piece computes, and gives its result when that is done.
+    """Makes work for one device; each piece computes, and returns its result when that is done.
 
     Arrays are made when the work is, so that running it moves and computes nothing else. What a
     device or framework cannot do raises, in any way. All is done in the context of `usual`.
 
     Attributes:
-        device: its name, as placements tell it.
+        device: its name, as in placements.
         dtypes: of matrix products that users of it compute.
         on_host: whether its arrays are in the host's memory, so that nothing is copied to it.
         settings: those of the user's that change how fast it computes, in words.
@@ -89,7 +79,7 @@ class Probe(ABC):
     settings: str = ""
 
     def usual(self) -> AbstractContextManager[object]:
-        """Settings of the user's that would keep work from being done, put aside for a while."""
+        """Put settings of the user's aside that would keep work from being done."""
         return nullcontext()
 
     @abstractmethod
@@ -98,15 +88,15 @@ class Probe(ABC):
 
     @abstractmethod
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
-        """Ways to go through an array of so many bytes, with the bytes that each moves in all."""
+        """Return ways to go through an array of some bytes, and the bytes that each moves."""
 
-    @abstractmethod
     def upload(self, nbytes: int) -> Run:
-        """Return a copy of so many bytes from the host's memory to the device's."""
+        """Return a copy of some bytes from the host's memory to the device's."""
+        raise NotImplementedError
 
-    @abstractmethod
     def download(self, nbytes: int) -> Run:
-        """Return a copy of so many bytes from the device's memory to the host's."""
+        """Return a copy of some bytes from the device's memory to the host's."""
+        raise NotImplementedError
 
     @abstractmethod
     def nothing(self) -> Run:

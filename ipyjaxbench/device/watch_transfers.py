@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench.device.live_arrays import LiveArrays
-from ipyjaxbench.device.protocol import Crossing, DeviceInventory, TransferWatch
+from ipyjaxbench.device.protocol import DeviceInventory, TransferWatch
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.frameworks import Compilation, Framework, find_eager_functions, find_reach, loaded
 from ipyjaxbench.host import Clock
@@ -19,23 +19,13 @@ from ipyjaxbench.usercode import (
     Namespace,
     Site,
     Source,
-    called_name_in,
     describe_error,
-    expression_at,
-    instrument_cell,
     instrument_functions,
     remove_hooks,
     run,
     strip_hook_frames,
 )
 
-#: Calls that name a copy; what copies without one of these is implicit.
-_ASKED = {
-    "asarray", "array", "device_put", "device_get", "copy_to_host_async", "to_device", "numpy",
-    "item", "tolist", "tobytes", "float", "int", "bool", "complex", "cpu", "cuda", "gpu", "xpu",
-    "to", "copy_", "pin_memory", "from_numpy", "as_tensor", "tensor", "constant", "identity",
-    "convert_to_tensor", "Variable", "assign", "__array__", "block", "ascontiguousarray",
-}  # fmt: skip
 #: By identity: a metaclass may define equality.
 _NUMBERS = frozenset(map(id, (int, float, bool, str)))
 _IN_CODE = "copies inside of compiled programs, and NumPy arrays that libraries hand to these"
@@ -46,7 +36,7 @@ _AT_CALLS = (
 )
 
 
-class Watched:
+class TransferRecorder:
     """Collects what is copied while the context is open.
 
     Args:
@@ -57,18 +47,19 @@ class Watched:
         self._names, self._clock = names, Clock.elapsed()
         self._frameworks = loaded()[0]
         self._stack = ExitStack()
-        self._found: dict[tuple[object, ...], Transfer] = {}
-        self._open = False
+        self._transfers: dict[Transfer, Transfer] = {}
+        self._is_open = False
         self._codes: dict[int, CodeType] = {}
-        readers = [each for each in self._frameworks if each.capability(Compilation).reads_code]
-        self._builders = [
-            builder for each in readers for builder, _ in each.capability(Compilation).builders
-        ]
-        made = ((each, each.capability(TransferWatch).watch(partial(self._tell, each.name)))
-                for each in self._frameworks)  # fmt: skip
-        self.watches = {each.name: watch for each, watch in made if watch is not None}
+        compilations = [each.capability(Compilation) for each in self._frameworks]
+        self._readers = [each for each in compilations if each.reads_code]
+        self._builders = [builder for each in self._readers for builder, _ in each.builders]
+        self.watches = {
+            each.name: copies(each, self._add)
+            for each in self._frameworks
+            if (copies := each.capability(TransferWatch).copies) is not None
+        }
 
-    def __enter__(self) -> "Watched":
+    def __enter__(self) -> "TransferRecorder":
         self._memory = dict(_memory(self._frameworks))
         for each in self._frameworks:
             each.drain()  # what was begun before is none of this code's
@@ -77,7 +68,7 @@ class Watched:
             for watch in self.watches.values():
                 stack.enter_context(watch)
             self._stack = stack.pop_all()
-        self._open = True
+        self._is_open = True
         self._start = self._clock.now()
         return self
 
@@ -88,22 +79,18 @@ class Watched:
         finally:
             measuring = sum(watch.measuring for watch in self.watches.values())
             self._seconds = (self._clock.now() - self._start - measuring) * 1e-9
-            self._open = False
+            self._is_open = False
             self._stack.close()
 
     @property
     def is_read(self) -> bool:
         """Whether a framework may read the code of functions, to compile them."""
-        return any(each.capability(Compilation).reads_code for each in self._frameworks)
+        return bool(self._readers)
 
     def hook_into(self, values: Sequence[object]) -> None:
         """Look at the calls of the user's functions that values lead to, until the context ends."""
-        readers = [
-            each.capability(Compilation).compiles
-            for each in self._frameworks
-            if each.capability(Compilation).reads_code
-        ]
-        functions = [*find_eager_functions(values, self._frameworks, readers)]
+        compiles = [each.compiles for each in self._readers]
+        functions = [*find_eager_functions(values, self._frameworks, compiles)]
         self._codes = {id(f): f.__code__ for f in functions if type(f) is FunctionType}
         self._stack.enter_context(instrument_functions(functions, self, operators=True))
 
@@ -115,13 +102,14 @@ class Watched:
         """Make a call; each framework looks at it."""
         __tracebackhide__ = True
         plain = len(args) == 2 and {id(type(args[0])), id(type(args[1]))} <= _NUMBERS
-        if not self._open or (plain and not kwargs):  # loops over numbers stay fast
+        if not self._is_open or (plain and not kwargs):  # loops over numbers stay fast
             return function(*args, **kwargs)
+        arguments = [*args, *kwargs.values()]
         if any(function is each for each in self._builders):
-            self._leave([*args, *kwargs.values()])
+            self._leave(arguments)
         make = partial(function, *args, **kwargs)
         for watch in self.watches.values():
-            make = partial(watch.call, function, args, kwargs, make)
+            make = partial(watch.call, function, arguments, make)
         return make()
 
     def _leave(self, values: Sequence[object]) -> None:
@@ -134,25 +122,21 @@ class Watched:
         """Return what was seen, once the context has ended."""
         now = LiveArrays(self._frameworks, self._names())
         created, freed = now.created_since(self._before), self._before.freed()
-        seen = tuple(self._found.values())
-        used = [each.framework for each in seen]
-        used += [each.framework for each in (*created, *freed)]
+        transfers = tuple(self._transfers.values())
+        used = dict.fromkeys(
+            [each.framework for each in transfers] + [each.framework for each in created + freed]
+        )
         memory = {
             device: (self._memory[device], after)
             for device, after in _memory(self._frameworks)
             if device in self._memory
         }
-        gaps = [
-            words
-            for name in dict.fromkeys(used)
-            if name in self.watches
-            for words in self.watches[name].gaps
-        ]
+        gaps = [gap for name in used if name in self.watches for gap in self.watches[name].gaps]
         return Transfers(
             code=code,
             seconds=self._seconds,
             frameworks={f.name: f.version() for f in self._frameworks if f.name in used},
-            transfers=seen,
+            transfers=transfers,
             created=created,
             freed=freed,
             memory=memory,
@@ -160,27 +144,10 @@ class Watched:
             error=describe_error(error) if isinstance(error, Exception) else "",
         )
 
-    def _tell(self, framework: str, crossing: Crossing) -> None:
-        line, text, function = expression_at(sys._getframe(1))
-        key = (framework, line, text, function, crossing.source, crossing.target, crossing.dtype,
-               crossing.shape, crossing.no_copy_reason)  # fmt: skip
-        before = self._found.get(key)
-        one = Transfer(
-            framework=framework,
-            line=line,
-            text=text,
-            function=function,
-            source=crossing.source,
-            target=crossing.target,
-            dtype=crossing.dtype,
-            shape=crossing.shape,
-            nbytes=crossing.nbytes,
-            asked=called_name_in(text) in _ASKED,
-            free=crossing.no_copy_reason,
-            seconds=crossing.seconds,
-            waited=crossing.waited,
-        )
-        self._found[key] = one if before is None else _together(before, one)
+    def _add(self, found: Transfer) -> None:
+        key = replace(found, nbytes=0, seconds=None, waited=0.0)
+        before = self._transfers.get(key)
+        self._transfers[key] = found if before is None else _together(before, found)
 
 
 def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseException | None]:
@@ -195,7 +162,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
     """
     __tracebackhide__ = True
     raised: BaseException | None = None
-    watched = Watched(lambda: names)
+    watched = TransferRecorder(lambda: names)
     code = instrument_cell(source, watched, aside=watched.is_read, operators=True)
     with watched:
         if not (watched.is_read and _decorates(source.tree)):  # it may compile all that it names
@@ -231,7 +198,7 @@ class transfers:  # noqa: N801  used as a function is
 
     def __enter__(self) -> "transfers":
         frame = sys._getframe(1)
-        self._watched = Watched(lambda: {**frame.f_globals, **frame.f_locals})
+        self._watched = TransferRecorder(lambda: {**frame.f_globals, **frame.f_locals})
         self._watched.__enter__()
         return self
 

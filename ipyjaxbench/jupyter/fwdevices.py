@@ -6,7 +6,7 @@ from ipyjaxbench.device import (
     MemorySettings,
     Placements,
     Transfers,
-    ceilings,
+    collect_ceilings,
     locate,
     set_memory,
     survey,
@@ -38,7 +38,7 @@ def _inspect(
     if options.sets:
         return _set_memory(options, magic.body.strip()), None
     if options.peak:
-        return ceilings(start=options.start, fresh=options.fresh), None
+        return collect_ceilings(start=options.start, fresh=options.fresh), None
     if magic.cell is not None:
         return transfer_code(magic.source(magic.body), magic.names)
     hidden = magic.shell.user_ns_hidden

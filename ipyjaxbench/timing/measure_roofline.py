@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import NamedTuple
 
-from ipyjaxbench.device import BUSY, Ceiling, any_of, measure_ceilings
+from ipyjaxbench.device import BUSY, Ceiling, find_ceiling, has_ceilings
 from ipyjaxbench.frameworks import Framework, find_arrays, find_compiler, find_reach
 from ipyjaxbench.graphs import GraphTracer, Load, rolled_back, roots_of
 from ipyjaxbench.timing.measurement import Measurement
@@ -57,7 +57,7 @@ def with_roofline(
     """
     if measured.verdict in _WITHOUT_STEADY_STATE or measured.clock != "elapsed":
         return measured
-    known = [framework for framework in frameworks if any_of(framework.name)]
+    known = [framework for framework in frameworks if has_ceilings(framework.name)]
     if len(frameworks) != 1 or not known:
         return measured
     ceiling = _ceiling(known[0], measured)
@@ -82,7 +82,7 @@ def _ceiling(framework: Framework, measured: Measurement) -> Ceiling | None:
     devices = {device for place in places for device in place.devices}
     if len(devices) != 1 or any(note.code == "half-product" for note in measured.notes):
         return None
-    return measure_ceilings.kept(framework, devices.pop())
+    return find_ceiling(framework, devices.pop())
 
 
 def _bound(load: Load, ceiling: Ceiling) -> _Bound | None:

@@ -22,7 +22,12 @@ from ipyjaxbench.usercode.code_objects import captured_values, fingerprint, remo
 from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
 from ipyjaxbench.usercode.error_messages import describe_error, message_of, shorten_message
 from ipyjaxbench.usercode.expressions import evaluate_expressions
-from ipyjaxbench.usercode.frames import called_name_in, expression_at, strip_hook_frames
+from ipyjaxbench.usercode.frames import (
+    called_name_in,
+    expression_at,
+    expression_of_instruction,
+    strip_hook_frames,
+)
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
     FUNCTION_NODES,

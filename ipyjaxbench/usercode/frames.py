@@ -1,6 +1,7 @@
 """Which expression of the user's code is being evaluated: its line and its text."""
 
 import ast
+import itertools
 import linecache
 from types import FrameType, TracebackType
 
@@ -22,15 +23,27 @@ def expression_at(frame: FrameType | None) -> tuple[int, str, str]:
         frame = frame.f_back
     if frame is None:
         return 0, "", ""
-    start, end, left, right = [*frame.f_code.co_positions()][frame.f_lasti // 2]
-    file, name = frame.f_code.co_filename, frame.f_code.co_name
-    name = "" if name == "<module>" else name
+    name = frame.f_code.co_name
+    line, text = expression_of_instruction(frame, frame.f_lasti, frame.f_lineno)
+    one_line = " ".join(part.strip() for part in text.splitlines())
+    return line, one_line, "" if name == "<module>" else name
+
+
+def expression_of_instruction(frame: FrameType, instruction: int, line: int) -> tuple[int, str]:
+    """Return where the expression begins that an instruction evaluates, and its text.
+
+    Where that is not known, the whole line: what `line` is for.
+    """
+    code, names = frame.f_code, frame.f_globals
+    positions = itertools.islice(code.co_positions(), instruction // 2, None)
+    start, end, left, right = next(positions)
     if start is None or end is None or left is None or right is None:
-        return frame.f_lineno, linecache.getline(file, frame.f_lineno).strip(), name
-    lines = [linecache.getline(file, number).encode() for number in range(start, end + 1)]
-    lines[-1] = lines[-1][:right]  # positions count bytes
-    lines[0] = lines[0][left:]
-    return start, b" ".join(line.strip() for line in lines).decode(errors="replace"), name
+        return line, linecache.getline(code.co_filename, line, names).strip()
+    lines = [text.encode() for text in linecache.getlines(code.co_filename, names)[start - 1 : end]]
+    if lines:
+        lines[-1] = lines[-1][:right]  # positions count bytes
+        lines[0] = lines[0][left:]
+    return start, b"".join(lines).decode(errors="replace")
 
 
 def called_name_in(text: str) -> str:

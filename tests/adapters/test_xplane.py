@@ -2,7 +2,14 @@
 
 import pytest
 
-from ipyjaxbench.adapters.shared.xplane import HOST, Event, Line, hlo_operation, operations, told
+from ipyjaxbench.adapters.shared.xplane import (
+    HOST,
+    Event,
+    Line,
+    hlo_operation,
+    may_hold_operations,
+    operations,
+)
 from ipyjaxbench.timing.device_time import Interval
 
 
@@ -99,4 +106,4 @@ def test_operations_of_one_program_can_be_left_out() -> None:
     ],
 )
 def test_planes_that_may_hold_operations(plane: str, expected: bool) -> None:
-    assert told(plane) is expected
+    assert may_hold_operations(plane) is expected

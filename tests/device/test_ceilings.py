@@ -73,7 +73,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> FakeFramework:
 
 
 def look(fake: FakeFramework, **options: bool) -> Ceilings:
-    return measure_ceilings.ceilings(clock=fake.device.clock, **options)
+    return measure_ceilings.collect_ceilings(clock=fake.device.clock, **options)
 
 
 def near(rate: float) -> Any:
@@ -263,7 +263,7 @@ def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_di
         ),
     )
     assert look(fake).seconds == 0.0  # this session has them
-    assert ceilings_store.any_of("fake")
+    assert ceilings_store.has_ceilings("fake")
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_other(
@@ -290,8 +290,8 @@ def test_a_kept_file_names_no_machine(data_dir: Path) -> None:
 
 
 def test_looking_for_what_was_kept_makes_no_folder(fake: FakeFramework, data_dir: Path) -> None:
-    assert measure_ceilings.kept(fake, "cpu") is None
-    assert not ceilings_store.any_of("fake")
+    assert measure_ceilings.find_ceiling(fake, "cpu") is None
+    assert not ceilings_store.has_ceilings("fake")
     assert not data_dir.exists()
 
 

@@ -36,7 +36,7 @@ def tried(rate: float, seconds: float) -> tuple[list[int], float, int]:
         sides.append(n)
         return lambda: clock.advance(round(2 * n**3 / rate * 1e9))
 
-    found, side = microbenchmarks.of_products(product, clock, seconds)
+    found, side = microbenchmarks.fastest_product(product, clock, seconds)
     return sides, found, side
 
 

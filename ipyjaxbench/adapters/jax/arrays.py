@@ -11,14 +11,14 @@ from jax.sharding import AbstractMesh, Mesh, NamedSharding, SingleDeviceSharding
 from jax.sharding import Sharding as JaxSharding
 
 from ipyjaxbench import units
-from ipyjaxbench.adapters.jax import devices as devices_here
+from ipyjaxbench.adapters.jax.devices import count_devices, count_missing, has_started
 from ipyjaxbench.adapters.jax.placement import dtype_of, name_of, placed
 from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Region, Shard, Sharding, Weight
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import is_of
 
 _CONVERSIONS = 5
-_KEPT = 512  # shardings: the arrays of a model have a few
+_CACHED_SHARDINGS = 512  # the arrays of a model have a few
 #: What these are; others would be asked for their class.
 _DESCRIBED = (AbstractMesh, Mesh, JaxSharding, jax.ShapeDtypeStruct, jax.core.Tracer)
 
@@ -116,7 +116,7 @@ def _unnamed_parts(arrays: Sequence[Any]) -> set[int]:
     }
 
 
-@functools.lru_cache(_KEPT)
+@functools.lru_cache(_CACHED_SHARDINGS)
 def _devices(sharding: Any) -> tuple[tuple[str, ...], str]:
     """Devices in their order, and which of their memories."""
     kind = sharding.memory_kind or ""
@@ -124,7 +124,7 @@ def _devices(sharding: Any) -> tuple[tuple[str, ...], str]:
     return tuple(name_of(d) for d in sorted(sharding.device_set, key=lambda d: d.id)), memory
 
 
-@functools.lru_cache(_KEPT)
+@functools.lru_cache(_CACHED_SHARDINGS)
 def _sharding(sharding: Any, shape: tuple[int, ...]) -> Sharding:
     indices = sharding.devices_indices_map(shape)
     mesh = getattr(sharding, "mesh", None)
@@ -156,7 +156,7 @@ def _described(value: object) -> str:
     """In words; empty for what is none of these."""
     match value:
         case AbstractMesh():
-            found = devices_here.count()
+            found = count_devices()
             more = f", and JAX has {found} here" if found and value.size > found else ""
             return f"an abstract mesh, {_mesh_axes(value.shape)}: {_count(value)}, none named{more}"
         case Mesh():
@@ -185,9 +185,9 @@ def _shape(value: Any) -> str:
 
 def _mesh(mesh: Any) -> str:
     devices = mesh.devices.flatten().tolist()
-    mine = jax.process_index() if devices_here.has_started() else 0
+    mine = jax.process_index() if has_started() else 0
     others = sum(device.process_index != mine for device in devices)
-    missing = devices_here.missing(devices)
+    missing = count_missing(devices)
     told = f"a mesh, {_mesh_axes(mesh.shape)}: {_count(mesh)}"
     if missing:
         return f"{told}, of which this machine lacks {missing}"

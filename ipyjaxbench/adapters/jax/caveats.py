@@ -5,16 +5,15 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import jax
+import numpy as np
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
-from ipyjaxbench.adapters.shared import matmul_precision
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
-from ipyjaxbench.timing import Caveats, CodeFacts
+from ipyjaxbench.timing import CodeFacts
 from ipyjaxbench.timing import validity_notes as notes
 
 _SLOW_FIRST = "tracing and compiling take longer, which the first call pays for"
@@ -40,72 +39,70 @@ _CASTS = re.compile(
 _FULL_PRECISION = ("highest", "float32")
 
 
-class JaxCaveats(Caveats):
+class JaxCaveats(RoundedProducts):
     """Numbers made narrower, debugging options, several processes, rounded products."""
-
-    def __init__(self, framework: Framework) -> None:
-        super().__init__(framework)
-        #: What tiny products have shown.
-        self._lost: dict[tuple[str, str | None], float | None] = {}
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Nothing before JAX has started."""
         if self.framework.started():
-            yield from self._about(code)
+            yield from _narrowed(code)
+            yield from self._rounded(code)
+            yield from _options()
+            yield from _compiler()
+            if _profiling():
+                yield notes.watched("jax.profiler")
+            yield from _processes(code)
 
-    def _about(self, seen: CodeFacts) -> Iterator[Note]:
-        yield from _narrowed(seen)
-        yield from self._rounded(seen)
-        yield from _options()
-        yield from _compiler()
-        if _profiling():
-            yield notes.watched("jax.profiler")
-        yield from _processes(seen)
-
-    def _rounded(self, seen: CodeFacts) -> Iterator[Note]:
+    def _rounded(self, code: CodeFacts) -> Iterator[Note]:
         setting = jax.config.jax_default_matmul_precision
         devices = [
             device
-            for device in seen.devices("jax", "float32")
+            for device in code.devices("jax", "float32")
             if setting not in _FULL_PRECISION and (setting or not device.startswith("cpu"))
         ]
-        if not devices or not seen.multiplies or _chooses(seen):
-            return
-        device, *_ = devices
-        if (device, setting) not in self._lost:
-            self._lost[device, setting] = _tiny_product(device)
-        error = self._lost[device, setting]
-        if error is not None:
+        if devices and code.multiplies and not _chooses(code):
             what = f'jax_default_matmul_precision is "{setting}"' if setting else "JAX's default"
             advice = 'jax.config.update("jax_default_matmul_precision", "float32")'
-            yield notes.reduced_precision(device, what, error, advice)
+            yield from self._reduced(devices[0], what, advice)
+
+    def _multiply(self, device: str, left: Any, right: Any) -> Any:
+        with (
+            jax.transfer_guard("allow"),
+            jax.disable_jit(disable=False),
+            jax.log_compiles(False),  # noqa: FBT003
+        ):
+            local = jax.local_devices(backend=device.partition(":")[0])
+            where = next(d for d in local if f"{d.platform}:{d.id}" == device)
+            a, b = jax.device_put((left, right), where)
+            # Compiled ahead of time: what was compiled under other settings is not used again.
+            return np.asarray(jax.jit(_product).lower(a, b).compile()(a, b))
 
 
-def _chooses(seen: CodeFacts) -> bool:
+def _chooses(code: CodeFacts) -> bool:
     """Whether the code sets a precision itself, or runs a program that was compiled before."""
-    by_name = any("precision" in word for word in seen.words)
-    return by_name or any(isinstance(f, jax.stages.Compiled) for f in seen.compiled)
+    by_name = any("precision" in word for word in code.words)
+    return by_name or any(isinstance(f, jax.stages.Compiled) for f in code.compiled)
 
 
-def _narrowed(seen: CodeFacts) -> Iterator[Note]:
+def _narrowed(code: CodeFacts) -> Iterator[Note]:
     if jax.config.jax_enable_x64:
         return
-    given = [p for p in seen.outputs if p.framework == "jax"]
+    given = [p for p in code.outputs if p.framework == "jax"]
     types = {p.dtype for p in given}
     wide: dict[str, list[str]] = {}
-    named = [p for p in seen.outputs if p.name]  # a name that the code binds, and hands on
-    for p in (*seen.inputs, *named):
+    named = [p for p in code.outputs if p.name]  # a name that the code binds, and hands on
+    for p in (*code.inputs, *named):
         # Integers are often indices, and matter where they are what is computed.
         counts = p.dtype in _FLOATING or types == {_NARROW.get(p.dtype)}
         counts = counts and p.nbytes > _ONE_NUMBER  # a rate or a scale is not what is computed
         if p.framework == "numpy" and p.dtype in _NARROW and given and counts:
             wide.setdefault(p.dtype, []).append(p.name)
-    made = [ast.unparse(n) for n in seen.given if given and makes_doubles(n, seen.is_numpys)]
-    if not (wide or made) or any(_CASTS.fullmatch(word) for word in seen.words):
+    made = [ast.unparse(n) for n in code.given if given and makes_doubles(n, code.is_numpys)]
+    if not (wide or made) or any(_CASTS.fullmatch(word) for word in code.words):
         return
     wide.setdefault("float64", []).extend(made)
     for dtype, names in wide.items():
-        handed_on = [name for name in dict.fromkeys(names) if name in (*seen.handed_on, *made)]
+        handed_on = [name for name in dict.fromkeys(names) if name in (*code.handed_on, *made)]
         if handed_on:
             yield notes.narrowed(handed_on, dtype, _NARROW[dtype])
 
@@ -137,37 +134,16 @@ def _profiling() -> bool:
     return any(session is not None for session in sessions)
 
 
-def _processes(seen: CodeFacts) -> Iterator[Note]:
+def _processes(code: CodeFacts) -> Iterator[Note]:
     """Said where arrays lie on devices of several processes."""
     if jax.process_count() == 1:
         return
     homes = {f"{d.platform}:{d.id}": d.process_index for d in jax.devices()}
-    mine = [p for p in (*seen.inputs, *seen.outputs) if p.framework == "jax"]
+    mine = [p for p in (*code.inputs, *code.outputs) if p.framework == "jax"]
     used = {homes.get(device) for p in mine for device in p.devices}
     if len(used) > 1:
         yield notes.processes(len(used), jax.process_index())
 
 
-def _tiny_product(name: str) -> float | None:
-    """Bits that a product loses on a device under the settings of this moment."""
-    left, right, _ = matmul_precision.example()
-    with ExitStack() as stack:
-        stack.enter_context(jax.transfer_guard("allow"))
-        stack.enter_context(jax.disable_jit(disable=False))
-        stack.enter_context(jax.log_compiles(False))  # noqa: FBT003
-        try:
-            device = next(
-                d
-                for d in jax.local_devices(backend=name.partition(":")[0])
-                if f"{d.platform}:{d.id}" == name
-            )
-            a, b = jax.device_put((left, right), device)
-            # Compiled ahead of time: what was compiled under other settings is not used again.
-            made = jax.jit(_multiply).lower(a, b).compile()
-            return matmul_precision.lost(made(a, b))
-        except Exception:  # noqa: BLE001  the device cannot do it so: nothing is known
-            return None
-
-
-def _multiply(a: jax.Array, b: jax.Array) -> jax.Array:
+def _product(a: jax.Array, b: jax.Array) -> jax.Array:
     return a @ b

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -19,9 +20,10 @@ from ipyjaxbench.device import (
     FrameworkDevices,
     MemorySetting,
     Probe,
+    gpu_kind,
     too_late,
 )
-from ipyjaxbench.host import Gpu, query_gpu_driver, query_gpus, summarize_error, usable_cpus
+from ipyjaxbench.host import Gpu, query_gpu_driver, query_gpus, usable_cpus
 
 _GPUS = ("gpu", "cuda", "rocm")
 
@@ -33,25 +35,16 @@ class JaxDevices(DeviceInventory):
 
     def devices(self) -> FrameworkDevices:
         """Devices of this process, with what JAX took of their memory."""
-        if not has_started():
-            return super().devices()
-        devices = local_devices()
+        found = super().devices()
+        if not found.started:
+            return found
         gpus = query_gpus() if has_gpus() else ()
-        found = [_device(each, gpus) for each in devices]
         default, why = _default()
-        return FrameworkDevices(
-            framework="jax",
-            version=self.framework.version(),
-            started=True,
-            devices=tuple(device for device, _ in found),
-            default=default,
-            why=why,
-            words=(
-                *filter(None, (told for _, told in found)),
-                *_virtual(devices),
-                *(_words() if has_gpus() else ()),
-            ),
-        )
+        answers = [_device(device, gpus) for device in local_devices()]
+        failures = [failure for _, failure in answers if failure]
+        words = (*failures, *_virtual(), *(_preallocated() if has_gpus() else ()))
+        devices = tuple(device for device, _ in answers)
+        return replace(found, devices=devices, default=default, why=why, words=words)
 
     def start(self) -> bool:
         """Asking for devices makes them."""
@@ -85,17 +78,13 @@ def has_started() -> bool:
     return bool(xla_bridge.backends_are_initialized())
 
 
-def count() -> int:
-    """How many devices it has found of the kind that it prefers; 0 before it has looked."""
+def count_devices() -> int:
+    """Return how many devices of the kind that it prefers it has; 0 before it has looked."""
     return jax.device_count() if has_started() else 0
 
 
-def missing(devices: Sequence[Any]) -> int:
-    """How many of these it has found neither here nor in other processes, as those of topologies.
-
-    Args:
-        devices: of a mesh.
-    """
+def count_missing(devices: Sequence[Any]) -> int:
+    """Return how many devices of a mesh are neither here nor in other processes."""
     if not has_started():
         return 0
     known = {d for backend in xla_bridge.backends().values() for d in backend.devices()}
@@ -108,33 +97,32 @@ def has_gpus() -> bool:
 
 
 def _device(device: Any, gpus: Sequence[Gpu]) -> tuple[Device, str]:
-    """One device, and why it tells nothing where it should."""
+    """Return one device, and why it does not answer where it should."""
     name = name_of(device)
     try:
-        told = device.memory_stats() or {}
+        stats = device.memory_stats() or {}
     # A device that is lost, or that others plugged in, has many ways to say so.
     except Exception as error:  # noqa: BLE001
-        return Device(name), f"{name} does not answer: {summarize_error(error)}"
+        return Device(name), Device(name).failure(error)
     return Device(
         name=name,
         kind=_kind(device),
         process=int(device.process_index),
         coordinates=tuple(getattr(device, "coords", None) or ()),
-        used=told.get("bytes_in_use"),
-        peak=told.get("peak_bytes_in_use"),
-        limit=told.get("bytes_limit"),
+        used=stats.get("bytes_in_use"),
+        peak=stats.get("peak_bytes_in_use"),
+        limit=stats.get("bytes_limit"),
         users=_users(device, gpus),
     ), ""
 
 
 def _kind(device: Any) -> str:
     kind = "" if device.device_kind == device.platform else str(device.device_kind)
-    capability = getattr(device, "compute_capability", "")  # of NVIDIA's
-    return f"{kind}, compute capability {capability}" if capability else kind
+    return gpu_kind(kind, getattr(device, "compute_capability", ""))  # of NVIDIA's
 
 
 def _users(device: Any, gpus: Sequence[Gpu]) -> int | None:
-    """Other processes on a GPU; not told where CUDA may number GPUs otherwise than the driver."""
+    """Return how many others use a GPU; None where CUDA may number GPUs as the driver does not."""
     number: int | None = getattr(device, "local_hardware_id", None)
     renumbered = os.environ.get("CUDA_VISIBLE_DEVICES") is not None
     if device.platform not in _GPUS or number is None or renumbered or number >= len(gpus):
@@ -142,8 +130,8 @@ def _users(device: Any, gpus: Sequence[Gpu]) -> int | None:
     return gpus[number].others
 
 
-def _virtual(devices: Sequence[Any]) -> Iterator[str]:
-    cut = sum(device.platform == "cpu" for device in devices)
+def _virtual() -> Iterator[str]:
+    cut = sum(device.platform == "cpu" for device in local_devices())
     if cut > 1:
         flag = "--xla_force_host_platform_device_count"
         by = flag if flag in os.environ.get("XLA_FLAGS", "") else "jax_num_cpu_devices"
@@ -166,17 +154,17 @@ def _default() -> tuple[str, str]:
 
 
 def _chosen_by(chosen: Any) -> str:
-    """A context manager hides what is set for the whole process."""
     everywhere: Callable[[], Any] | None = getattr(
         getattr(jax_config, "default_device", None), "get_global", None
     )
     if everywhere is None:  # this version does not tell
         return "jax_default_device"
+    # A context manager hides what is set for the whole process.
     return "jax_default_device" if everywhere() is chosen else "with jax.default_device"
 
 
-def _words() -> Iterator[str]:
-    """What was taken of a GPU's memory at the start, and how to have it otherwise."""
+def _preallocated() -> Iterator[str]:
+    """Yield what was taken of a GPU's memory at the start, and how to have it otherwise."""
     driver = query_gpu_driver()
     if driver:
         yield f"NVIDIA's driver is {driver}"

@@ -7,8 +7,8 @@ import jax
 import jax.monitoring
 from jax._src import xla_bridge
 
-from ipyjaxbench.adapters.jax import placement as places
-from ipyjaxbench.adapters.jax import synchronization
+from ipyjaxbench.adapters.jax.placement import named_parts, placed
+from ipyjaxbench.adapters.jax.synchronization import InFlight, local_devices, waiter
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import extends, is_of
@@ -39,7 +39,7 @@ class Jax(Framework):
         # Private, since nothing public tells whether a backend exists without making one.
         self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
         self._initialised()
-        self._in_flight = synchronization.InFlight(synchronization.local_devices)
+        self._in_flight = InFlight(local_devices)
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
             self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
 
@@ -61,19 +61,19 @@ class Jax(Framework):
 
     def named_parts(self, value: object) -> Iterator[tuple[str, object]] | None:
         """Variables of Flax NNX."""
-        return places.named_parts(value)
+        return named_parts(value)
 
     def placement(self, array: Any) -> Placement:
         """Type, devices and bytes, all of which outlive a donated buffer."""
-        return places.placed(array)
+        return placed(array)
 
     def free_memory(self) -> int:
         """What devices tell, and the host where it is one of them."""
-        return min(map(_free_on, synchronization.local_devices()), default=host_memory())
+        return min(map(_free_on, local_devices()), default=host_memory())
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait:
         """One array by its method, a pytree by JAX's batched call, anything else by its devices."""
-        return synchronization.waiter(value, arrays) or (lambda _: self.drain())
+        return waiter(value, arrays) or (lambda _: self.drain())
 
     def prepare(self) -> None:
         """Compile the tiny programs that `drain` runs, one for each initialised device."""
@@ -99,7 +99,7 @@ class Jax(Framework):
 
 
 def _free_on(device: Any) -> int:
-    told = device.memory_stats() or {}
-    if "bytes_limit" not in told:
+    stats = device.memory_stats() or {}
+    if "bytes_limit" not in stats:
         return host_memory()
-    return int(told["bytes_limit"] - told.get("bytes_in_use", 0))
+    return int(stats["bytes_limit"] - stats.get("bytes_in_use", 0))

@@ -9,12 +9,11 @@ from typing import Any
 from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.usercode import is_of
 
-_CONVERSIONS = 5
-_KEPT = 512  # shardings: the arrays of a model have a few
+_CACHED_SHARDINGS = 512  # the arrays of a model have a few
 
 
 def placed(array: Any) -> Placement:
-    """Type, devices and bytes, all of which outlive a donated buffer."""
+    """Return type, devices and bytes, all of which outlive a donated buffer."""
     shape, dtype = tuple(array.shape), array.dtype
     return Placement(
         name="",
@@ -28,7 +27,7 @@ def placed(array: Any) -> Placement:
 
 
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
-    """The value of a variable of Flax NNX, which keeps it in a slot of its own."""
+    """Return the value of a variable of Flax NNX, which keeps it in a slot of its own."""
     variable: Any = getattr(sys.modules.get("flax.nnx"), "Variable", None)
     if variable is None or not is_of(value, variable):
         return None
@@ -38,15 +37,15 @@ def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
 
 @functools.cache
 def dtype_of(dtype: Any) -> str:
-    """Its name, which NumPy puts together anew each time."""
+    """Return its name, which NumPy puts together anew each time."""
     return str(dtype)
 
 
-@functools.lru_cache(_KEPT)
+@functools.lru_cache(_CACHED_SHARDINGS)
 def _alphabetical(sharding: Any) -> tuple[str, ...]:
     return tuple(sorted(map(name_of, sharding.device_set)))
 
 
 def name_of(device: Any) -> str:
-    """Such as "cpu:0"."""
+    """Return the name of a device, such as "cpu:0"."""
     return f"{device.platform}:{device.id}"

@@ -2,8 +2,8 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import jax
@@ -11,7 +11,7 @@ import jax.profiler
 
 from ipyjaxbench.adapters.shared import xplane
 from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
-from ipyjaxbench.timing import Profile, Profiler
+from ipyjaxbench.timing import Interval, Profile, Profiler
 
 
 class JaxProfiler(Profiler):
@@ -21,49 +21,34 @@ class JaxProfiler(Profiler):
         """Trace into a folder that is removed again."""
         if not self.framework.started():
             return Profile(reason="nothing was computed yet")
-        return _profile(run)
+        if getattr(jax.profiler, "ProfileData", None) is None:
+            return Profile(reason="this version does not read profiles (jax 0.10 does)")
+        start = partial(jax.profiler.start_trace, profiler_options=_devices_only())
+        return xplane.profile(run, start, _stop, _read, _reason)
 
 
-def _profile(run: Callable[[], object]) -> Profile:
-    if getattr(jax.profiler, "ProfileData", None) is None:
-        return Profile(reason="this version does not read profiles (jax 0.10 does)")
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        try:
-            jax.profiler.start_trace(folder, profiler_options=_of_devices_only())
-        except Exception as error:  # noqa: BLE001  another trace, or whatever a plugin raises
-            return Profile(reason=_why(error))
-        failed = ""
-        try:
-            run()
-        finally:
-            failed = _stopped()
-        return Profile(reason=failed) if failed else _read(Path(folder))
-
-
-def _of_devices_only() -> Any:
+def _devices_only() -> Any:
     options = jax.profiler.ProfileOptions()
     options.python_tracer_level = 0
     options.enable_hlo_proto = False
     return options
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     taken = "already been started" in str(error) or "nother profiling session" in str(error)
     return PROFILER_IN_USE if taken else summarize_error(error)
 
 
-def _stopped() -> str:
-    """End the trace; why that failed, in words."""
+def _stop() -> None:
     try:
         jax.profiler.stop_trace()
-    except Exception as error:  # noqa: BLE001  the file cannot be written, or a server has the profiler
+    except Exception:  # the file cannot be written, or a server has the profiler
         _forget_trace()
-        return _why(error)
-    return ""
+        raise
 
 
 def _forget_trace() -> None:
-    """JAX would go on to say that a trace is running, and the user could start none.
+    """Forget a trace that JAX would go on to call running, so that the user could start none.
 
     Private, since nothing public ends a trace whose file cannot be written.
     """
@@ -75,24 +60,17 @@ def _forget_trace() -> None:
         return
 
 
-def _read(folder: Path) -> Profile:
-    try:
-        # jaxlib makes its types when they are first used; from Python 3.13 on that warns, and
-        # where warnings are errors its C++ code ends the process (jaxlib 0.12.0.1).
-        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-            return _told(folder)
-    except Exception as error:  # noqa: BLE001  a format that moved
-        return Profile(reason=summarize_error(error))
-
-
-def _told(folder: Path) -> Profile:
-    lines = [line for path in folder.rglob("*.xplane.pb") for line in _lines(path)]
-    return Profile(xplane.operations(lines, xplane.hlo_operation, unseen="jit__canary"))
+def _read(folder: Path) -> tuple[Interval, ...]:
+    # jaxlib makes its types when they are first used; from Python 3.13 on that warns, and
+    # where warnings are errors its C++ code ends the process (jaxlib 0.12.0.1).
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        lines = [line for path in folder.rglob("*.xplane.pb") for line in _lines(path)]
+        return xplane.operations(lines, xplane.hlo_operation, unseen="jit__canary")
 
 
 def _lines(path: Path) -> Iterator[xplane.Line]:
     for plane in jax.profiler.ProfileData.from_file(str(path)).planes:
-        for line in plane.lines if xplane.told(plane.name) else ():
+        for line in plane.lines if xplane.may_hold_operations(plane.name) else ():
             events = [
                 xplane.Event(e.name, e.start_ns, e.start_ns + e.duration_ns, dict(e.stats))
                 for e in line.events

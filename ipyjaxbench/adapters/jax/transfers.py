@@ -1,6 +1,7 @@
 """Copies of JAX's arrays: where they are read on the host, and where data is put on devices."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -15,21 +16,17 @@ from ipyjaxbench.device import (
     HOST,
     KEPT,
     SHARES,
-    Crossing,
-    CrossingWatch,
-    Tell,
+    CopyWatch,
     TransferWatch,
+    defining_package,
     is_of_numpy,
     is_operator,
-    module_of,
-    name_of,
     receiver,
     short,
 )
-from ipyjaxbench.host import Clock, host_memory
-from ipyjaxbench.usercode import is_a, is_of
+from ipyjaxbench.host import host_memory
+from ipyjaxbench.usercode import is_a, is_of, name_of
 
-_now = Clock.elapsed().now
 _JAX = str(Path(jax.__file__).parent)
 #: Functions whose result is nothing but what they were given, on a device or on the host.
 _PUTS = {"asarray", "array", "device_put", "copy", "ascontiguousarray", "asanyarray"}
@@ -37,195 +34,154 @@ _PUTS = {"asarray", "array", "device_put", "copy", "ascontiguousarray", "asanyar
 _READS = {"item", "tolist", "tobytes", "__array__"}
 
 
-class JaxCrossings(CrossingWatch):
+class JaxCopies(CopyWatch):
     """The property that reads an array, the function that puts data, and calls seen from outside.
 
     A jitted function that was called before takes NumPy arrays without any Python, and NumPy reads
     the memory of an array on the CPU in place: both are seen at their calls alone.
     """
 
-    def __init__(self, tell: Tell) -> None:
-        super().__init__(tell)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         # Addresses and shapes of what was put since the call began.
-        self._put: list[tuple[set[int], tuple[int, ...]]] = []
-        # Addresses of what the call was given; None where calls are not seen.
-        self._given: set[int] | None = None
-        self._read: set[int] = set()  # identities of what was read since then
-        self._own = False  # whether a copy is made to measure another one
+        self._put_since: list[tuple[set[int], tuple[int, ...]]] = []
+        # Addresses of the call's NumPy arrays; None where calls are not seen.
+        self._addresses: set[int] | None = None
+        self._read_since: set[int] = set()  # identities of what was read since the call began
 
     def _listen(self) -> None:
         # Both are private: JAX tells of copies by lines on standard error alone.
         kind = jax_array.ArrayImpl
-        if not (hasattr(kind, "_npy_value") and self._replace(kind, "_value", self._reading)):
+        if not (hasattr(kind, "_npy_value") and self._replace(kind, "_value", self._read)):
             self.gaps += ("this JAX does not tell when arrays are read on the host",)
-        if not self._replace(pxla, "batched_device_put", self._putting):
+        if not self._replace(pxla, "batched_device_put", self._put):
             self.gaps += ("this JAX does not tell when data is put on devices",)
 
-    def _reading(self, old: Any) -> property:
-        def value(array: Any) -> Any:
-            if array.is_deleted() or self._own:
-                return old.fget(array)
-            kept = array._npy_value is not None
-            start = _now()
-            array.block_until_ready()
-            middle = _now()
-            numbers = old.fget(array)
-            end = _now()
-            why = KEPT if kept else "" if array._npy_value is not None else SHARES
-            self._read.add(id(array))
-            self._told(_devices([array]), HOST, array, end - middle, middle - start, why)
-            return numbers
+    def _read(self, old: Callable[..., Any], array: Any) -> Any:
+        if array.is_deleted():
+            return old(array)
+        has_copy = array._npy_value is not None
+        numbers, waited, spent = self._timed(partial(old, array), array)
+        why = KEPT if has_copy else "" if array._npy_value is not None else SHARES
+        self._read_since.add(id(array))
+        self._report(_devices([array]), HOST, array, spent, waited, why)
+        return numbers
 
-        return property(value)
-
-    def _putting(self, old: Any) -> Callable[..., Any]:
-        def put(aval: Any, sharding: Any, parts: Any, devices: Any, *args: Any, **more: Any) -> Any:
-            __tracebackhide__ = True
-            parts, devices = list(parts), list(devices)
-            if self._own:
-                return old(aval, sharding, parts, devices, *args, **more)
-            mine = [part for part in parts if isinstance(part, jax.Array)]
-            start = _now()
-            jax.block_until_ready([part for part in mine if not part.is_deleted()])
-            middle = _now()
-            made = old(aval, sharding, parts, devices, *args, **more)
-            jax.block_until_ready(made)
-            spent, waited = _now() - middle, middle - start
-            if mine:
-                moved = [
-                    (part, device)
-                    for part, device in zip(parts, devices, strict=False)
-                    if isinstance(part, jax.Array) and part.devices() != {device}
-                ]
-                if moved:
-                    source = _devices([part for part, _ in moved])
-                    target = _names(device for _, device in moved)
-                    nbytes = sum(part.nbytes for part, _ in moved)
-                    self._told(source, target, moved[0][0], spent, waited, nbytes=nbytes)
-            elif parts and np.ndim(parts[0]):  # numbers alone are what programs are made of
-                host = [np.asarray(part) for part in parts]
-                self._put.append(({each.ctypes.data for each in host}, tuple(aval.shape)))
-                # JAX's own copy, such as one of another type, may be shared: it is a copy still.
-                known = self._given is None or host[0].ctypes.data in self._given
-                why = SHARES if len(parts) == 1 and known and _shares(made, host[0]) else ""
-                nbytes = sum(each.nbytes for each in host)
-                self._told(HOST, _names(devices), host[0], spent, 0, why, nbytes)
-            return made
-
-        return put
-
-    def call(
-        self,
-        function: Any,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        make: Callable[[], Any],
+    def _put(
+        self, old: Any, aval: Any, sharding: Any, parts: Any, devices: Any, *args: Any, **more: Any
     ) -> Any:
-        """NumPy's functions of JAX's arrays, and JAX's of NumPy's."""
         __tracebackhide__ = True
-        given = _leaves((receiver(function), args, dict(kwargs)))
-        mine = [each for each in given if _is_array(each)]
-        theirs = [each for each in given if is_of(each, np.ndarray)]
-        if mine and (is_of_numpy(function) or name_of(function) in _READS):
-            return self._to_host(function, mine, make)
-        jaxs = _is_of_jax(function) or (mine and is_operator(function))
-        if not jaxs or name_of(function).endswith("_like"):
-            return make()
-        before, self._given = self._given, {each.ctypes.data for each in theirs}
-        try:
-            return self._to_device(function, mine, theirs, make) if theirs else make()
-        finally:
-            self._given = before
+        parts, devices = list(parts), list(devices)
+        make = partial(old, aval, sharding, parts, devices, *args, **more)
+        made, waited, spent = self._timed(make, *parts)
+        arrays = [
+            (part, device)
+            for part, device in zip(parts, devices, strict=False)
+            if isinstance(part, jax.Array)
+        ]
+        moved = [(part, device) for part, device in arrays if part.devices() != {device}]
+        if moved:
+            source = _devices(part for part, _ in moved)
+            target = _names(device for _, device in moved)
+            nbytes = sum(part.nbytes for part, _ in moved)
+            self._report(source, target, moved[0][0], spent, waited, nbytes=nbytes)
+        elif parts and not arrays and np.ndim(parts[0]):  # programs are made of numbers alone
+            host = [np.asarray(part) for part in parts]
+            self._put_since.append(({part.ctypes.data for part in host}, tuple(aval.shape)))
+            # JAX's own copy, such as one of another type, may be shared: it is a copy still.
+            known = self._addresses is None or host[0].ctypes.data in self._addresses
+            why = SHARES if len(parts) == 1 and known and _shares(made, host[0]) else ""
+            nbytes = sum(part.nbytes for part in host)
+            self._report(HOST, _names(devices), host[0], spent, 0, why, nbytes)
+        return made
 
-    def _to_host(self, function: Any, mine: Sequence[Any], make: Callable[[], Any]) -> Any:
+    def call(self, function: Any, arguments: Sequence[Any], make: Callable[[], Any]) -> Any:
+        """Report NumPy's functions of JAX's arrays, and JAX's of NumPy's."""
         __tracebackhide__ = True
-        self._read.clear()
-        alive = [each for each in mine if not each.is_deleted()]
-        start = _now()
-        jax.block_until_ready(alive)
-        middle = _now()
+        leaves = trees.leaves((receiver(function), arguments))
+        arrays = [leaf for leaf in leaves if _is_array(leaf)]
+        hosts = [leaf for leaf in leaves if is_of(leaf, np.ndarray)]
+        name = name_of(function)
+        if arrays and (is_of_numpy(function) or name in _READS):
+            return self._to_host(name, arrays, make)
+        is_jaxs = _is_of_jax(function) or (arrays and is_operator(function))
+        if not is_jaxs or name.endswith("_like"):
+            return make()
+        before, self._addresses = self._addresses, {host.ctypes.data for host in hosts}
+        try:
+            return self._to_device(name, arrays, hosts, make) if hosts else make()
+        finally:
+            self._addresses = before
+
+    def _to_host(self, name: str, arrays: Sequence[Any], make: Callable[[], Any]) -> Any:
+        __tracebackhide__ = True
+        self._read_since.clear()
+        arrays = [array for array in arrays if not array.is_deleted()]
+        start = self._now()
+        self._wait(arrays)
+        middle = self._now()
         result = make()
-        spent = _now() - middle
-        for each in alive:
-            if id(each) not in self._read and _on_host(each):
-                is_copy = name_of(function) in _PUTS and not _shares(each, result)
+        spent = self._now() - middle
+        for array in arrays:
+            if id(array) not in self._read_since and _on_host(array):
+                is_copy = name in _PUTS and not _shares(array, result)
                 why = "" if is_copy else SHARES
-                took = spent if name_of(function) in _PUTS | _READS else None
-                self._told(_devices([each]), HOST, each, took, middle - start, why)
+                took = spent if name in _PUTS | _READS else None
+                self._report(_devices([array]), HOST, array, took, middle - start, why)
         return result
 
     def _to_device(
-        self, function: Any, mine: Sequence[Any], theirs: Sequence[Any], make: Callable[[], Any]
+        self, name: str, arrays: Sequence[Any], hosts: Sequence[Any], make: Callable[[], Any]
     ) -> Any:
         __tracebackhide__ = True
-        self._put.clear()
-        start = _now()
+        self._put_since.clear()
+        start = self._now()
         result = make()
-        known = {id(each) for each in mine}
-        made = [each for each in _leaves(result) if _is_array(each) and id(each) not in known]
+        known = {id(array) for array in arrays}
+        made = [leaf for leaf in trees.leaves(result) if _is_array(leaf) and id(leaf) not in known]
         if not made:
             return result
-        jax.block_until_ready([each for each in made if not each.is_deleted()])
-        spent = _now() - start
-        for each in self._not_put(theirs):
+        self._wait(made)
+        spent = self._now() - start
+        for host in self._not_put(hosts):
             took: int | None = spent
-            if name_of(function) in _PUTS and len(made) == 1:
-                why = SHARES if _shares(made[0], each) else ""
+            if name in _PUTS and len(made) == 1:
+                why = SHARES if _shares(made[0], host) else ""
             else:
-                why, took = self._once_more(each)
-            taken = jax.ShapeDtypeStruct(each.shape, jax.dtypes.canonicalize_dtype(each.dtype))
-            nbytes = each.size * taken.dtype.itemsize
-            self._told(HOST, _devices(made[:1]), taken, took, 0, why, nbytes)
+                why, took = self._copied_again(host)
+            taken = jax.ShapeDtypeStruct(host.shape, jax.dtypes.canonicalize_dtype(host.dtype))
+            self._report(HOST, _devices(made[:1]), taken, took, 0, why)
         return result
 
-    def _not_put(self, given: Sequence[Any]) -> list[Any]:
-        """Those that were not told when they were put: as they are, or changed to another type."""
-        addresses = {each.ctypes.data for each in given}
-        as_they_are = {address for put, _ in self._put for address in put & addresses}
-        changed = [shape for put, shape in self._put if not put & addresses]
+    def _not_put(self, hosts: Sequence[Any]) -> list[Any]:
+        """Return those that were not reported when put: as they are, or changed in type."""
+        addresses = {host.ctypes.data for host in hosts}
+        as_they_are = {address for put, _ in self._put_since for address in put & addresses}
+        changed = [shape for put, shape in self._put_since if not put & addresses]
         rest = []
-        for each in given:
-            if each.ctypes.data in as_they_are or not each.size:
+        for host in hosts:
+            if host.ctypes.data in as_they_are or not host.size:
                 continue
-            if each.shape in changed:
-                changed.remove(each.shape)
+            if host.shape in changed:
+                changed.remove(host.shape)
             else:
-                rest.append(each)
+                rest.append(host)
         return rest
 
-    def _once_more(self, host: Any) -> tuple[str, int | None]:
-        """What the same copy takes when it is made alone; nothing is told where room is short."""
+    def _copied_again(self, host: Any) -> tuple[str, int | None]:
+        """Measure the same copy alone; report nothing of it where memory is short."""
         if host.nbytes > host_memory() / 10:
             return "", None
-        self._own, start = True, _now()
-        try:
-            with jax.transfer_guard("allow"):
-                made = jax.block_until_ready(jax.device_put(host))
-            return (SHARES if _shares(made, host) else ""), _now() - start
-        finally:
-            self._own = False
-            self.measuring += _now() - start
+        with jax.transfer_guard("allow"):
+            made, _, spent = self._timed(partial(jax.device_put, host))
+        self.measuring += spent
+        return (SHARES if _shares(made, host) else ""), spent
 
-    def _told(
-        self,
-        source: str,
-        target: str,
-        array: Any,
-        spent: int | None,
-        waited: int,
-        why: str = "",
-        nbytes: int | None = None,
-    ) -> None:
-        size = array.nbytes if nbytes is None else nbytes
-        seconds = None if spent is None else spent * 1e-9
-        self._tell(
-            Crossing(source, target, str(array.dtype), tuple(array.shape), int(size), seconds,
-                     waited * 1e-9, why)
-        )  # fmt: skip
+    def _wait(self, values: Sequence[Any]) -> None:
+        jax.block_until_ready([v for v in values if _is_array(v) and not v.is_deleted()])
 
-
-def _leaves(value: Any) -> list[Any]:
-    return trees.leaves(value)
+    def _dtype(self, array: Any) -> tuple[str, int]:
+        return str(array.dtype), getattr(array.dtype, "itemsize", 0)
 
 
 def _is_array(value: Any) -> bool:
@@ -237,7 +193,7 @@ def _is_of_jax(function: Any) -> bool:
         return True
     if type(function) is FunctionType:  # what `jax.vmap` gives has the name of what it was given
         return function.__code__.co_filename.startswith(_JAX)
-    return module_of(function) in ("jax", "jaxlib")
+    return defining_package(function) in ("jax", "jaxlib")
 
 
 def _on_host(array: Any) -> bool:
@@ -254,7 +210,7 @@ def _shares(array: Any, host: Any) -> bool:
 
 
 def _devices(arrays: Iterable[Any]) -> str:
-    return _names(device for each in arrays for device in each.devices())
+    return _names(device for array in arrays for device in array.devices())
 
 
 def _names(devices: Iterable[Any]) -> str:
@@ -265,6 +221,4 @@ def _names(devices: Iterable[Any]) -> str:
 class JaxTransfers(TransferWatch):
     """Where arrays are read on the host and put on devices."""
 
-    def watch(self, on_copy: Tell) -> JaxCrossings:
-        """Reads, puts, and calls seen from outside."""
-        return JaxCrossings(on_copy)
+    copies = JaxCopies

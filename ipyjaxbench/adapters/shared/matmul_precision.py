@@ -1,12 +1,18 @@
 """A tiny matrix product: shows whether a device rounds float32 to fewer bits."""
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.reports import Note
+from ipyjaxbench.timing import Caveats
+from ipyjaxbench.timing import validity_notes as notes
+
 _SIZE = 64  # below that, libraries use other kernels
-_FULL = 1e-5  # 24 bits give 1e-7, 11 bits (TF32, float16) 3e-4, 8 bits (bfloat16) 2e-3
+_FULL_PRECISION_ERROR = 1e-5  # 24 bits give 1e-7, 11 bits (TF32, float16) 3e-4, bfloat16 2e-3
 
 
 class Product(NamedTuple):
@@ -15,6 +21,30 @@ class Product(NamedTuple):
     left: Any
     right: Any
     exact: Any
+
+
+class RoundedProducts(Caveats):
+    """Caveats of a framework whose settings may round products; each setting is tried once."""
+
+    def __init__(self, framework: Framework) -> None:
+        super().__init__(framework)
+        self._errors: dict[tuple[str, str], float | None] = {}
+
+    def _multiply(self, device: str, left: Any, right: Any) -> Any:
+        """Return a product as a device computes it under the settings of this moment."""
+        raise NotImplementedError
+
+    def _reduced(self, device: str, setting: str, advice: str) -> Iterator[Note]:
+        """Yield a note where a tiny product shows that a setting costs bits on a device."""
+        if (device, setting) not in self._errors:
+            left, right, _ = example()
+            try:
+                self._errors[device, setting] = lost(self._multiply(device, left, right))
+            except Exception:  # noqa: BLE001  the device cannot do it so: nothing is known
+                self._errors[device, setting] = None
+        error = self._errors[device, setting]
+        if error is not None:
+            yield notes.reduced_precision(device, setting, error, advice)
 
 
 @cache
@@ -30,9 +60,9 @@ def lost(product: Any) -> float | None:
 
     A product that is not finite, or of another shape, tells nothing.
     """
-    found = np.asarray(product, dtype=np.float64)
+    product = np.asarray(product, dtype=np.float64)
     exact = example().exact
-    if found.shape != exact.shape or not np.isfinite(found).all():
+    if product.shape != exact.shape or not np.isfinite(product).all():
         return None
-    error = float(np.sqrt(np.mean((found - exact) ** 2) / np.mean(exact**2)))
-    return error if error > _FULL else None
+    error = float(np.sqrt(np.mean((product - exact) ** 2) / np.mean(exact**2)))
+    return error if error > _FULL_PRECISION_ERROR else None

@@ -8,9 +8,12 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from ipyjaxbench.timing import Interval
+from ipyjaxbench.host import summarize_error
+from ipyjaxbench.timing import Interval, Profile
 
 HOST = "/host:CPU"
 _DEVICE = re.compile(r"/device:([A-Z]+):(\d+)")
@@ -36,32 +39,60 @@ class Line(NamedTuple):
     events: Sequence[Event]
 
 
-def told(plane: str) -> bool:
-    """Whether a plane may hold operations."""
+def profile(
+    run: Callable[[], object],
+    start: Callable[[str], object],
+    stop: Callable[[], object],
+    read: Callable[[Path], tuple[Interval, ...]],
+    reason_of: Callable[[Exception], str] = summarize_error,
+) -> Profile:
+    """Profile a run into a folder that is removed again; say why, where that fails."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        try:
+            start(folder)
+        except Exception as error:  # noqa: BLE001
+            return Profile(reason=reason_of(error))
+        failed = ""
+        try:
+            run()
+        finally:
+            try:
+                stop()
+            except Exception as error:  # noqa: BLE001  the files cannot be written
+                failed = reason_of(error)
+        try:
+            return Profile(reason=failed) if failed else Profile(read(Path(folder)))
+        except Exception as error:  # noqa: BLE001  a format that moved
+            return Profile(reason=summarize_error(error))
+
+
+def may_hold_operations(plane: str) -> bool:
+    """Whether a plane is a device or the host's threads."""
     return plane == HOST or _DEVICE.fullmatch(plane) is not None
 
 
 def hlo_operation(event: Event) -> str | None:
-    """An event of XLA on the CPU marks an operation by its name in the compiled program."""
+    """Return the operation's name in its compiled program, where XLA on the CPU marks one."""
     return event.name if "hlo_op" in event.stats else None
 
 
 def operations(
     lines: Sequence[Line], on_host: Callable[[Event], str | None], *, unseen: str = ""
 ) -> tuple[Interval, ...]:
-    """What ran on devices; on the host only where no other device did anything.
+    """Return what ran on devices; on the host only where no other device did anything.
 
     Args:
         lines: all lines of the planes that may hold operations.
         on_host: names the operation that an event of the host is; None where it is none.
         unseen: the compiled program whose operations are left out.
-
-    Returns:
-        One interval for each operation.
     """
-    of_devices = [i for line in lines if line.plane != HOST for i in _on_device(line, lines)]
-    found = of_devices or _on_host([line for line in lines if line.plane == HOST], on_host)
-    return tuple(i for i, event in found if not unseen or event.stats.get("hlo_module") != unseen)
+    of_devices = [pair for line in lines if line.plane != HOST for pair in _on_device(line, lines)]
+    pairs = of_devices or _on_host([line for line in lines if line.plane == HOST], on_host)
+    return tuple(
+        interval
+        for interval, event in pairs
+        if not unseen or event.stats.get("hlo_module") != unseen
+    )
 
 
 def _on_device(line: Line, lines: Sequence[Line]) -> Iterator[tuple[Interval, Event]]:
@@ -77,7 +108,7 @@ def _on_device(line: Line, lines: Sequence[Line]) -> Iterator[tuple[Interval, Ev
 
 
 def _on_host(
-    lines: Sequence[Line], named: Callable[[Event], str | None]
+    lines: Sequence[Line], name_of: Callable[[Event], str | None]
 ) -> Iterator[tuple[Interval, Event]]:
     """An operation that other threads finish goes on until one of them says that it has ended."""
     ends = {
@@ -86,28 +117,28 @@ def _on_host(
         for event in line.events
         if event.name.startswith(_END) and "_c" in event.stats
     }
-    found = [_named(line.events, named) for line in lines]
-    starts = [[event.start for event, _ in of_line] for of_line in found]
+    operations = [_sorted_operations(line.events, name_of) for line in lines]
+    starts = [[event.start for event, _ in of_line] for of_line in operations]
     for index, line in enumerate(lines):
-        for place, (event, name) in enumerate(found[index]):
+        for place, (event, name) in enumerate(operations[index]):
             end = event.end
-            loop = place + 1 < len(found[index]) and starts[index][place + 1] < end
-            if not loop:  # what runs inside of a loop is counted itself
-                told, thread = ends.get(event.stats.get("_p"), (end, index))
-                end = max(end, min(told, _following(starts[thread], end)))
+            is_loop = place + 1 < len(starts[index]) and starts[index][place + 1] < end
+            if not is_loop:  # what runs inside of a loop is counted itself
+                marked, thread = ends.get(event.stats.get("_p"), (end, index))
+                end = max(end, min(marked, _next_start(starts[thread], end)))
             ordinal = event.stats.get("device_ordinal", 0)
             device = f"cpu:{ordinal if isinstance(ordinal, int) and ordinal > 0 else 0}"
             yield Interval(name, event.start, end, device, line.name), event
 
 
-def _named(
-    events: Sequence[Event], named: Callable[[Event], str | None]
+def _sorted_operations(
+    events: Sequence[Event], name_of: Callable[[Event], str | None]
 ) -> list[tuple[Event, str]]:
-    found = [(event, name) for event in events if (name := named(event)) is not None]
-    return sorted(found, key=lambda pair: (pair[0].start, -pair[0].end))
+    pairs = [(event, name) for event in events if (name := name_of(event)) is not None]
+    return sorted(pairs, key=lambda pair: (pair[0].start, -pair[0].end))
 
 
-def _following(starts: Sequence[float], moment: float) -> float:
+def _next_start(starts: Sequence[float], moment: float) -> float:
     """When a thread began its next operation: it says that one has ended after the next."""
     place = bisect_left(starts, moment)
     return starts[place] if place < len(starts) else math.inf

@@ -10,20 +10,14 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.framework import config
 from tensorflow.python.profiler import profiler_v2
 
-from ipyjaxbench.adapters.shared import matmul_precision
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
 from ipyjaxbench.reports import GOOD_TO_KNOW, Note
-from ipyjaxbench.timing import Caveats, CodeFacts
+from ipyjaxbench.timing import CodeFacts
 from ipyjaxbench.timing import validity_notes as notes
 
 
-class TensorFlowCaveats(Caveats):
+class TensorFlowCaveats(RoundedProducts):
     """Debugging modes, a tape around the code, several workers, rounded products."""
-
-    def __init__(self, framework: Framework) -> None:
-        super().__init__(framework)
-        #: What tiny products have shown.
-        self._lost: dict[str, float | None] = {}
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Nothing before TensorFlow has started."""
@@ -37,28 +31,26 @@ class TensorFlowCaveats(Caveats):
             yield notes.watched("tf.profiler")
         yield from _processes()
 
-    def _rounded(self, seen: CodeFacts) -> Iterator[Note]:
+    def _rounded(self, code: CodeFacts) -> Iterator[Note]:
         """TensorFloat-32, which GPUs use unless it is turned off."""
-        devices = [d for d in seen.devices("tensorflow", "float32") if d.startswith("gpu")]
+        devices = [d for d in code.devices("tensorflow", "float32") if d.startswith("gpu")]
         allowed = devices and tf.config.experimental.tensor_float_32_execution_enabled()
-        if not allowed or not (seen.multiplies or _has_modules(seen)):
-            return
-        device, *_ = devices
-        if device not in self._lost:
-            self._lost[device] = _tiny_product(device)
-        error = self._lost[device]
-        if error is not None:
+        if allowed and (code.multiplies or _has_modules(code)):
             advice = "tf.config.experimental.enable_tensor_float_32_execution(False)"
-            yield notes.reduced_precision(device, "TensorFlow's default", error, advice)
+            yield from self._reduced(devices[0], "TensorFlow's default", advice)
+
+    def _multiply(self, device: str, left: Any, right: Any) -> Any:
+        with tf.device(device):
+            return tf.matmul(tf.constant(left), tf.constant(right)).numpy()
 
 
-def _has_modules(seen: CodeFacts) -> bool:
-    return any(issubclass(type(f), tf.Module) for f in seen.functions)
+def _has_modules(code: CodeFacts) -> bool:
+    return any(issubclass(type(f), tf.Module) for f in code.functions)
 
 
-def _modes(seen: CodeFacts) -> Iterator[Note]:
+def _modes(code: CodeFacts) -> Iterator[Note]:
     kind = tf.types.experimental.PolymorphicFunction
-    if tf.config.functions_run_eagerly() and any(isinstance(f, kind) for f in seen.compiled):
+    if tf.config.functions_run_eagerly() and any(isinstance(f, kind) for f in code.compiled):
         yield notes.setting_on(
             "tf.config.run_functions_eagerly",
             "no graph is made, each operation of a tf.function runs by itself",
@@ -102,20 +94,10 @@ def _tape_is_on() -> bool:
 
 
 def _processes() -> Iterator[Note]:
-    """The workers of a cluster, as the strategy that joined it has set it up."""
-    told: Any = getattr(tf_context.context(), "_collective_ops_server_def", None)
-    if told is None:
+    """Yield a note on the workers of a cluster, as the strategy that joined it has set it up."""
+    server: Any = getattr(tf_context.context(), "_collective_ops_server_def", None)
+    if server is None:
         return
-    workers = sum(len(job.tasks) for job in told.cluster.job)
+    workers = sum(len(job.tasks) for job in server.cluster.job)
     if workers > 1:
-        yield notes.processes(workers, told.task_index)
-
-
-def _tiny_product(name: str) -> float | None:
-    """Bits that a product loses on a device under the settings of this moment."""
-    left, right, _ = matmul_precision.example()
-    try:
-        with tf.device(name):
-            return matmul_precision.lost(tf.matmul(tf.constant(left), tf.constant(right)).numpy())
-    except Exception:  # noqa: BLE001  the device cannot do it so: nothing is known
-        return None
+        yield notes.processes(workers, server.task_index)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,8 +13,15 @@ from tensorflow.python.eager import context as tf_context
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow import gpu_memory
 from ipyjaxbench.adapters.tensorflow.microbenchmarks import TensorFlowProbe
-from ipyjaxbench.device import Device, DeviceInventory, FrameworkDevices, MemorySetting, Probe
-from ipyjaxbench.host import query_gpus, summarize_error, usable_cpus
+from ipyjaxbench.device import (
+    Device,
+    DeviceInventory,
+    FrameworkDevices,
+    MemorySetting,
+    Probe,
+    gpu_kind,
+)
+from ipyjaxbench.host import query_gpus, usable_cpus
 
 _GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"
 _SET = "tf.config.experimental.set_memory_growth(gpu, True)"
@@ -26,24 +34,17 @@ class TensorFlowDevices(DeviceInventory):
 
     def devices(self) -> FrameworkDevices:
         """The devices that there are; asking for them would start TensorFlow and its GPUs."""
-        version = self.framework.version()
-        if not self.framework.started():
-            return FrameworkDevices("tensorflow", version, started=False, words=tuple(_before()))
+        found = super().devices()
+        if not found.started:
+            return replace(found, words=tuple(_before()))
         logical = tf.config.list_logical_devices()
         physical = tf.config.get_visible_devices()
-        found = [_device(each, physical) for each in logical]
-        words = [told for _, told in found if told]
-        words += [*_virtual(logical, physical), *_growth(physical), *_strategy()]
+        answers = [_device(device, physical) for device in logical]
+        failures = [failure for _, failure in answers if failure]
+        words = (*failures, *_virtual(logical, physical), *_growth(physical), *_strategy())
         default, why = _default(logical)
-        return FrameworkDevices(
-            framework="tensorflow",
-            version=version,
-            started=True,
-            devices=tuple(device for device, _ in found),
-            default=default,
-            why=why,
-            words=tuple(words),
-        )
+        devices = tuple(device for device, _ in answers)
+        return replace(found, devices=devices, default=default, why=why, words=words)
 
     def start(self) -> bool:
         """Asking for devices makes them."""
@@ -110,7 +111,7 @@ def _device(logical: Any, physical: Sequence[Any]) -> tuple[Device, str]:
     # A device that is lost, or that was plugged in by others, has many ways to say so.
     except Exception as error:  # noqa: BLE001
         is_lost = logical.device_type == "GPU"  # others need not know of memory
-        return Device(name), f"{name} does not answer: {summarize_error(error)}" if is_lost else ""
+        return Device(name), Device(name).failure(error) if is_lost else ""
     kinds = {_kind(each) for each in details}
     return Device(
         name=name,
@@ -131,11 +132,8 @@ def _those(physical: Sequence[Any], logical: Any) -> list[Any]:
 
 
 def _kind(details: dict[str, Any]) -> str:
-    name = str(details.get("device_name", ""))
-    capability = details.get("compute_capability")
-    if not capability:
-        return name
-    return f"{name}, compute capability {'.'.join(map(str, capability))}"
+    capability = details.get("compute_capability") or ()
+    return gpu_kind(str(details.get("device_name", "")), ".".join(map(str, capability)))
 
 
 def _limit(physical: Sequence[Any]) -> int | None:

@@ -1,5 +1,6 @@
 """TensorFlow: eager on the CPU is synchronous; GPUs and the async executor are not."""
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
@@ -7,9 +8,9 @@ from typing import Any, ClassVar
 import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 
-from ipyjaxbench.adapters.tensorflow import placement as places
 from ipyjaxbench.adapters.tensorflow.compilation import tracing_seconds
-from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead
+from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead, name_of
+from ipyjaxbench.adapters.tensorflow.placement import named_parts
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import extends, is_of
@@ -64,24 +65,20 @@ class TensorFlow(Framework):
 
     def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
         """Of modules, and tensors that are made of several."""
-        return places.named_parts(value)
+        return named_parts(value)
 
     def placement(self, array: Any) -> Placement:
         """Type, the last parts of the device's name, and bytes."""
         shape = tuple(-1 if n is None else int(n) for n in array.shape)
         dtype = array.dtype
-        elements = 1
-        for n in shape:
-            elements *= n
-        kind, _, index = array.device.rpartition("device:")[2].lower().partition(":")
         return Placement(
             name="",
             framework=self.name,
             arrays=1,
             dtype=dtype.name.removesuffix("_ref"),
             shape=shape,
-            devices=(f"{kind or 'cpu'}:{index or 0}",),
-            nbytes=abs(elements) * dtype.size,
+            devices=(name_of(array.device),),
+            nbytes=abs(math.prod(shape)) * dtype.size,
         )
 
     def free_memory(self) -> int:

@@ -8,8 +8,14 @@ import torch
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.shared import strides
-from ipyjaxbench.adapters.torch import sharding as meshes
-from ipyjaxbench.adapters.torch.placement import NOT_TOLD, has_no_numbers, is_shape, shape_of
+from ipyjaxbench.adapters.torch.placement import UNSUPPORTED, has_no_numbers, is_shape, shape_of
+from ipyjaxbench.adapters.torch.sharding import (
+    describe_mesh,
+    is_dtensor,
+    is_mesh,
+    local_part,
+    read_sharding,
+)
 from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Weight
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -36,11 +42,11 @@ class TorchArrays(ArrayInspector):
     def located(self, name: str, array: Any) -> ArrayPlacement:
         """Type, place and layout of one tensor; no code of a subclass is run."""
         with torch._C.DisableTorchFunctionSubclass():
-            cut = meshes.is_cut(array)
+            cut = is_dtensor(array)
             shape, known = shape_of(array), not torch.nn.parameter.is_lazy(array)
             nbytes = 0 if has_no_numbers(array) else _nbytes(array)
-            sharding = meshes.sharding(array) if cut else None
-            storage = next(map(_storage, meshes.local(array)), None) if cut else _storage(array)
+            sharding = read_sharding(array) if cut else None
+            storage = _storage(local_part(array) if cut else array)
             device = str(array.device)
             return ArrayPlacement(
                 name=name,
@@ -69,7 +75,7 @@ class TorchArrays(ArrayInspector):
 
     def described(self, value: object) -> str:
         """Meshes of devices."""
-        return meshes.described(value) if meshes.is_mesh(value) else ""
+        return describe_mesh(value) if is_mesh(value) else ""
 
     def to_numpy(self, array: Any) -> Any | None:
         """A copy without its graph; dtypes that NumPy lacks become float32."""
@@ -91,18 +97,18 @@ def _nbytes(array: Any) -> int:
         return sum(part.numel() * part.element_size() for part in parts)
     nbytes = int(array.numel()) * int(array.element_size())
     # Numbers that are repeated are held once.
-    storage = None if meshes.is_cut(array) else _storage(array)
+    storage = None if is_dtensor(array) else _storage(array)
     return min(nbytes, storage.nbytes()) if storage else nbytes
 
 
 def _storage(array: Any) -> Any:
-    """The memory that it is a part of; None where it has none of its own to tell."""
-    if is_shape(array):
+    """Return the memory that a tensor is a part of; None where it has none of its own."""
+    if array is None or is_shape(array):
         return None
     try:
         storage = array.untyped_storage()
         storage.data_ptr()
-    except NOT_TOLD:
+    except UNSUPPORTED:
         return None
     return storage
 
@@ -112,7 +118,7 @@ def _is_pinned(array: Any) -> bool:
     used = torch.cuda.is_initialized() or torch.xpu.is_initialized()
     try:
         return bool(used and array.device.type == "cpu" and array.is_pinned())
-    except NOT_TOLD:
+    except UNSUPPORTED:
         return False
 
 
@@ -122,8 +128,8 @@ def _layout(array: Any, storage: Any, nbytes: int) -> Iterator[str]:
         yield kind
     if is_shape(array):
         yield f"a shape without numbers, which would take {units.size(array.nbytes)}"
-    if meshes.is_cut(array):
-        if meshes.sharding(array) is None:
+    if is_dtensor(array):
+        if read_sharding(array) is None:
             yield f"DTensor, placements={tuple(array.placements)}"
         return
     layout = _plain(array.layout)
@@ -155,5 +161,5 @@ def _order(array: Any) -> str:
                 if array.is_contiguous(memory_format=form):
                     return _in_words(_plain(form))
         return strides.order(array.shape, array.stride())
-    except NOT_TOLD:
+    except UNSUPPORTED:
         return ""

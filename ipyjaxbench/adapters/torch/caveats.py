@@ -6,10 +6,9 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.shared import matmul_precision
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
 from ipyjaxbench.reports import GOOD_TO_KNOW, Note
-from ipyjaxbench.timing import Caveats, CodeFacts
+from ipyjaxbench.timing import CodeFacts
 from ipyjaxbench.timing import validity_notes as notes
 
 #: Where one of these is in the code, it makes a backward pass.
@@ -17,51 +16,45 @@ _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_
 _MIXED = "mixed"  # what PyTorch answers where old and new settings are used together
 
 
-class TorchCaveats(Caveats):
+class TorchCaveats(RoundedProducts):
     """What autograd recorded, debugging modes, several processes, rounded products."""
-
-    def __init__(self, framework: Framework) -> None:
-        super().__init__(framework)
-        #: What tiny products have shown.
-        self._lost: dict[tuple[str, str], float | None] = {}
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """All that there is to say."""
-        yield from _recorded(code)
+        if _is_recorded(code) and not _goes_backward(code):
+            yield notes.recorded("Autograd", "with torch.no_grad(): ... around it")
         yield from self._rounded(code)
         yield from _modes(code)
         if _profiling():
             yield notes.watched("torch.profiler")
         yield from _processes()
 
-    def _rounded(self, seen: CodeFacts) -> Iterator[Note]:
-        for device in seen.devices("torch", "float32"):
+    def _rounded(self, code: CodeFacts) -> Iterator[Note]:
+        """Yield a note on the first device that rounds."""
+        for device in code.devices("torch", "float32"):
             setting, advice = _precision(device.partition(":")[0])
-            if not setting or not (seen.multiplies or _has_modules(seen)):
-                continue
-            if (device, setting) not in self._lost:
-                self._lost[device, setting] = _tiny_product(device)
-            error = self._lost[device, setting]
-            if error is not None:
-                yield notes.reduced_precision(device, setting, error, advice)
-                return
+            if setting and (code.multiplies or _has_modules(code)):
+                rounded = [*self._reduced(device, setting, advice)]
+                yield from rounded
+                if rounded:
+                    return
+
+    def _multiply(self, device: str, left: Any, right: Any) -> Any:
+        with torch.no_grad():
+            a, b = (torch.from_numpy(each).to(device) for each in (left, right))
+            return (a @ b).to("cpu", torch.float64).numpy()
 
 
-def _recorded(seen: CodeFacts) -> Iterator[Note]:
-    if _is_recorded(seen) and not _goes_backward(seen):
-        yield notes.recorded("Autograd", "with torch.no_grad(): ... around it")
+def _is_recorded(code: CodeFacts) -> bool:
+    return any(p.recorded for p in code.outputs)
 
 
-def _is_recorded(seen: CodeFacts) -> bool:
-    return any(p.recorded for p in seen.outputs)
-
-
-def _goes_backward(seen: CodeFacts) -> bool:
-    return not seen.words.isdisjoint(_BACKWARD)
+def _goes_backward(code: CodeFacts) -> bool:
+    return not code.words.isdisjoint(_BACKWARD)
 
 
 def _precision(kind: str) -> tuple[str, str]:
-    """The setting that may round products on this kind of device, and what to write instead."""
+    """Return the setting that may round products on this kind of device, and the advice."""
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
         name = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
         return f"torch.autocast computes them in {name}", "time it outside of torch.autocast"
@@ -80,7 +73,7 @@ def _precision(kind: str) -> tuple[str, str]:
 
 
 def _of_backend(kind: str) -> str | None:
-    """The newer setting of each backend, from 2.9 on."""
+    """Return the newer setting of each backend, from 2.9 on."""
     backends: dict[str, Any] = {"cpu": torch.backends.mkldnn, "cuda": torch.backends.cuda}
     matmul = getattr(backends.get(kind), "matmul", None)
     try:
@@ -89,8 +82,8 @@ def _of_backend(kind: str) -> str | None:
         return None
 
 
-def _has_modules(seen: CodeFacts) -> bool:
-    return any(issubclass(type(f), torch.nn.Module) for f in seen.functions)
+def _has_modules(code: CodeFacts) -> bool:
+    return any(issubclass(type(f), torch.nn.Module) for f in code.functions)
 
 
 def _profiling() -> bool:
@@ -98,8 +91,8 @@ def _profiling() -> bool:
     return enabled is not None and bool(enabled())
 
 
-def _modes(seen: CodeFacts) -> Iterator[Note]:
-    if torch.is_anomaly_enabled() and (_is_recorded(seen) or _goes_backward(seen)):
+def _modes(code: CodeFacts) -> Iterator[Note]:
+    if torch.is_anomaly_enabled() and (_is_recorded(code) or _goes_backward(code)):
         yield notes.setting_on(
             "Anomaly detection",
             "autograd notes where each operation was called, and checks each gradient",
@@ -114,7 +107,7 @@ def _modes(seen: CodeFacts) -> Iterator[Note]:
         )
     config: Any = sys.modules.get("torch._dynamo.config")
     compiled = any(
-        "_torchdynamo_orig_callable" in getattr(f, "__dict__", {}) for f in seen.compiled
+        "_torchdynamo_orig_callable" in getattr(f, "__dict__", {}) for f in code.compiled
     )
     if compiled and getattr(config, "disable", False):
         yield notes.setting_on(
@@ -128,14 +121,3 @@ def _processes() -> Iterator[Note]:
     group: Any = torch.distributed
     if group.is_available() and group.is_initialized() and group.get_world_size() > 1:
         yield notes.processes(group.get_world_size(), group.get_rank())
-
-
-def _tiny_product(name: str) -> float | None:
-    """Bits that a product loses on a device under the settings of this moment."""
-    left, right, _ = matmul_precision.example()
-    try:
-        with torch.no_grad():
-            a, b = (torch.from_numpy(each).to(name) for each in (left, right))
-            return matmul_precision.lost((a @ b).to("cpu", torch.float64).numpy())
-    except Exception:  # noqa: BLE001  the device cannot do it so: nothing is known
-        return None

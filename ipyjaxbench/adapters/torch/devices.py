@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,8 +19,9 @@ from ipyjaxbench.device import (
     FrameworkDevices,
     MemorySetting,
     Probe,
+    gpu_kind,
 )
-from ipyjaxbench.host import Gpu, query_gpus, summarize_error
+from ipyjaxbench.host import Gpu, query_gpus
 
 _SETTING = "PYTORCH_CUDA_ALLOC_CONF"
 _MUCH = 0.1  # of what is reserved
@@ -37,9 +39,9 @@ class TorchDevices(DeviceInventory):
         if torch.cuda.is_initialized():
             gpus = query_gpus()
             for index in range(torch.cuda.device_count()):
-                device, told = _cuda(index, gpus)
+                device, of_device = _cuda(index, gpus)
                 devices.append(device)
-                words += told
+                words += of_device
             words += _versions()
             if torch.version.cuda and all(device.users is None for device in devices):
                 words.append("who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say")
@@ -52,10 +54,8 @@ class TorchDevices(DeviceInventory):
         if torch.backends.mps.is_available():
             devices.append(Device("mps:0"))
         default, why = _default()
-        return FrameworkDevices(
-            framework="torch",
-            version=self.framework.version(),
-            started=True,
+        return replace(
+            super().devices(),
             devices=tuple(devices),
             default=default,
             why=why,
@@ -159,15 +159,9 @@ def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[str]]:
         stats = torch.cuda.memory_stats(index)
     # A device that is lost, or that an assertion failed on, has many ways to say so.
     except Exception as error:  # noqa: BLE001
-        return Device(name), [f"{name} does not answer: {summarize_error(error)}"]
-    device = Device(
-        name=name,
-        kind=f"{known.name}, compute capability {known.major}.{known.minor}",
-        used=stats.get("allocated_bytes.all.current", 0),
-        peak=stats.get("allocated_bytes.all.peak", 0),
-        limit=known.total_memory,
-        users=_users(index, gpus),
-    )
+        return Device(name), [Device(name).failure(error)]
+    kind = gpu_kind(known.name, f"{known.major}.{known.minor}")
+    device = _with_memory(name, kind, stats, known, _users(index, gpus))
     return device, list(_allocator(name, stats))
 
 
@@ -180,7 +174,7 @@ def _users(index: int, gpus: Sequence[Gpu]) -> int | None:
         return None
 
 
-def _allocator(name: str, stats: dict[str, Any]) -> Iterator[str]:
+def _allocator(name: str, stats: Mapping[str, int]) -> Iterator[str]:
     """What PyTorch keeps of the memory that tensors gave back."""
     reserved = stats.get("reserved_bytes.all.current", 0)
     used = stats.get("allocated_bytes.all.current", 0)
@@ -218,13 +212,14 @@ def _other(name: str, kind: Any) -> Device:
         known = kind.get_device_properties(name)
     except Exception:  # noqa: BLE001  as above
         return Device(name)
-    return Device(
-        name=name,
-        kind=known.name,
-        used=stats.get("allocated_bytes.all.current", 0),
-        peak=stats.get("allocated_bytes.all.peak", 0),
-        limit=known.total_memory,
-    )
+    return _with_memory(name, known.name, stats, known)
+
+
+def _with_memory(
+    name: str, kind: str, stats: Mapping[str, int], known: Any, users: int | None = None
+) -> Device:
+    used, peak = (stats.get(f"allocated_bytes.all.{which}", 0) for which in ("current", "peak"))
+    return Device(name, kind, used=used, peak=peak, limit=known.total_memory, users=users)
 
 
 def _default() -> tuple[str, str]:

@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 import torch
 
-from ipyjaxbench.adapters.torch import devices, sharding
-from ipyjaxbench.adapters.torch import placement as places
+from ipyjaxbench.adapters.torch import devices
+from ipyjaxbench.adapters.torch.placement import has_no_numbers, named_parts, shape_of
+from ipyjaxbench.adapters.torch.sharding import is_mesh
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import is_of
@@ -53,22 +54,22 @@ class Torch(Framework):
             return [*value.parameters(), *value.buffers()]
         if is_of(value, torch.optim.Optimizer):
             return [value.param_groups, list(value.state.values())]
-        return () if sharding.is_mesh(value) else None
+        return () if is_mesh(value) else None
 
     def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
         """Of modules and optimisers."""
-        return places.named_parts(value)
+        return named_parts(value)
 
     def placement(self, array: Any) -> Placement:
         """Type, device and bytes of the elements (a view may hold on to more)."""
         with torch._C.DisableTorchFunctionSubclass():  # no code of a subclass is run
-            is_empty = places.has_no_numbers(array)
+            is_empty = has_no_numbers(array)
             return Placement(
                 name="",
                 framework=self.name,
                 arrays=1,
                 dtype=str(array.dtype).removeprefix("torch."),
-                shape=places.shape_of(array),
+                shape=shape_of(array),
                 devices=(str(array.device),),
                 nbytes=0 if is_empty else array.numel() * array.element_size(),
                 recorded=array.grad_fn is not None,

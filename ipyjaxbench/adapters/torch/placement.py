@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.torch import sharding as meshes
+from ipyjaxbench.adapters.torch.sharding import is_mesh
 from ipyjaxbench.usercode import is_of
 
 #: What a tensor of a kind that does not have it raises when it is asked.
-NOT_TOLD = (RuntimeError, ValueError, NotImplementedError)
+UNSUPPORTED = (RuntimeError, ValueError, NotImplementedError)
 
 
 def has_no_numbers(array: Any) -> bool:
@@ -25,22 +25,22 @@ def is_shape(array: Any) -> bool:
 
 
 def shape_of(array: Any) -> tuple[int, ...]:
-    """What is not known yet, or differs from row to row, is -1."""
+    """Return the shape; what is not known yet, or differs from row to row, is -1."""
     if torch.nn.parameter.is_lazy(array):
         return (-1,)
     try:
         return tuple(n if isinstance(n, int) else -1 for n in array.shape)
-    except NOT_TOLD:  # nested tensors of the older kind
+    except UNSUPPORTED:  # nested tensors of the older kind
         return (int(array.size(0)), -1)
 
 
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
-    """Tensors of a module by dotted name; an optimiser's parameters, and its state by parameter."""
+    """Return tensors of a module by dotted name; of an optimiser, parameters and their state."""
     if is_of(value, torch.nn.Module):
         return _in_module(value)
     if is_of(value, torch.optim.Optimizer):
         return _in_optimizer(value)
-    return iter(()) if meshes.is_mesh(value) else None
+    return iter(()) if is_mesh(value) else None
 
 
 def _in_module(module: Any) -> Iterator[tuple[str, object]]:

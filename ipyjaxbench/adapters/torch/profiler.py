@@ -14,12 +14,8 @@ from ipyjaxbench.timing import Interval, Profile, Profiler
 
 #: What the profiler's library logs, as "USDT:2026-11-21 06:38:36 29:29 Handler.cpp:52] start".
 _LOGGED = re.compile(rb"[A-Z]+:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+:\d+ \w+\.cpp:\d+\]")
-
-
 #: Frames of autograd and of the profiler around operators.
 _AROUND = ("autograd::", "torch::autograd", "profiler::")
-
-
 _COMPILED = "## Call CompiledFxGraph "
 
 
@@ -46,7 +42,11 @@ class TorchProfiler(Profiler):
         try:
             run()
         finally:
-            failed = _ended(session)
+            try:
+                with without_lines(_LOGGED):
+                    session.__exit__(None, None, None)
+            except Exception as error:  # noqa: BLE001
+                failed = summarize_error(error)
         return Profile(reason=failed) if failed else Profile(operations(session.function_events))
 
 
@@ -59,18 +59,8 @@ def _is_profiling() -> bool:
     return any(session.entered and session.kineto_results is None for session in sessions)
 
 
-def _ended(session: Any) -> str:
-    """End a session of the profiler; why that failed, in words."""
-    try:
-        with without_lines(_LOGGED):
-            session.__exit__(None, None, None)
-    except Exception as error:  # noqa: BLE001
-        return summarize_error(error)
-    return ""
-
-
 def operations(events: Iterable[Any]) -> tuple[Interval, ...]:
-    """Kernels and copies on accelerators; without any of them, operators on the CPU."""
+    """Return kernels and copies on accelerators; without any of them, operators on the CPU."""
     on_host, on_devices = [], []
     for event in events:
         if event.is_user_annotation:
@@ -90,7 +80,7 @@ def operations(events: Iterable[Any]) -> tuple[Interval, ...]:
 
 
 def _operator(name: str) -> str:
-    """The operator that an event on the CPU stands for; empty where it is something else."""
+    """Return the operator that an event on the CPU stands for; "" where it is something else."""
     if name.startswith(_COMPILED):
         return f"compiled graph {name.removeprefix(_COMPILED)[:8]}"
     return name if "::" in name and not name.startswith(_AROUND) else ""

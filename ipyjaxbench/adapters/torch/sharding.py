@@ -3,7 +3,7 @@
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,7 +13,7 @@ from ipyjaxbench.device import Region, Shard, Sharding
 from ipyjaxbench.usercode import is_of
 
 
-def is_cut(array: object) -> bool:
+def is_dtensor(array: object) -> bool:
     """Whether it is a DTensor; what defines those is not imported for that."""
     module: Any = sys.modules.get("torch.distributed.tensor")
     return module is not None and is_of(array, module.DTensor)
@@ -25,8 +25,8 @@ def is_mesh(value: object) -> bool:
     return module is not None and is_of(value, module.DeviceMesh)
 
 
-def described(mesh: Any) -> str:
-    """A mesh in words."""
+def describe_mesh(mesh: Any) -> str:
+    """Return a mesh in words."""
     axes = " by ".join(f"{name!r} ({size})" for name, size in _axes(mesh))
     return f"a mesh, {axes}: {units.count(mesh.size(), 'process', 'processes')}"
 
@@ -37,14 +37,14 @@ def _axes(mesh: Any) -> list[tuple[str, int]]:
     return list(zip(names, sizes, strict=True))
 
 
-def sharding(array: Any) -> Sharding | None:
-    """Which process has which part; None where its placements are of a kind that is not known.
+def read_sharding(array: Any) -> Sharding | None:
+    """Return which process has which part; None where its placements are of an unknown kind.
 
     This process goes by its own device, the others by their ranks, since nothing tells which
     device they have.
     """
     mesh, placements = array.device_mesh, array.placements
-    names, sizes = [name for name, _ in _axes(mesh)], tuple(size for _, size in _axes(mesh))
+    names, sizes = zip(*_axes(mesh), strict=True)
     order = _order(placements, sizes)
     if order is None:
         return None
@@ -56,7 +56,7 @@ def sharding(array: Any) -> Sharding | None:
     return Sharding(
         shape=tuple(array.shape),
         shards=tuple(shards),
-        mesh=tuple(zip(names, sizes, strict=True)),
+        mesh=tuple(_axes(mesh)),
         spec=tuple(
             tuple(names[i] for i in order if _axis(placements[i]) == axis)
             for axis in range(len(array.shape))
@@ -72,7 +72,7 @@ def sharding(array: Any) -> Sharding | None:
 
 
 def _order(placements: Sequence[Any], sizes: Sequence[int]) -> list[int] | None:
-    """The axes of the mesh that cut, in the order in which they do; None where it is not known.
+    """Return the mesh axes that cut, in the order in which they do; None where it is not known.
 
     They cut from left to right, but those that FSDP adds to an array that was cut before: their
     split factor is the number of parts into which axes on their right have cut it.
@@ -96,7 +96,7 @@ def _order(placements: Sequence[Any], sizes: Sequence[int]) -> list[int] | None:
 
 
 def _axis(placement: Any) -> int | None:
-    """The axis of the array that it cuts."""
+    """Return the axis of the array that it cuts."""
     known = type(placement).__name__ in ("Shard", "_StridedShard")
     return int(placement.dim) if known else None
 
@@ -108,7 +108,7 @@ def _region(
     place: Sequence[int],
     order: Sequence[int],
 ) -> Region:
-    """The part at one place of the mesh: PyTorch cuts as `torch.chunk` does."""
+    """Return the part at one place of the mesh: PyTorch cuts as `torch.chunk` does."""
     region = [(0, size) for size in shape]
     for index in order:
         axis = placements[index].dim
@@ -124,8 +124,7 @@ def _rank() -> int:
     return distributed.get_rank() if distributed.is_initialized() else -1
 
 
-def local(array: Any) -> Iterator[Any]:
-    """The tensor that this process has of it, where that is told."""
+def local_part(array: Any) -> Any | None:
+    """Return the tensor that this process has of it; None where it does not say."""
     part = getattr(array, "_local_tensor", None)
-    if isinstance(part, torch.Tensor):
-        yield part
+    return part if isinstance(part, torch.Tensor) else None

@@ -15,7 +15,7 @@ from jax._src.interpreters import pxla
 
 import ipyjaxbench
 from ipyjaxbench import Transfers
-from ipyjaxbench.adapters.jax import transfers
+from ipyjaxbench.device.copy_watch import CopyWatch
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.reports import html
 from ipyjaxbench.usercode.snippet import Source
@@ -159,8 +159,8 @@ def test_waiting_for_the_computation_is_no_part_of_the_copy(
         late.released.set()  # goes on when the wait for it has begun
         return read
 
-    real = transfers._now
-    monkeypatch.setattr(transfers, "_now", now)
+    real = CopyWatch._now
+    monkeypatch.setattr(CopyWatch, "_now", staticmethod(now))
     found = ran("np.array(held())", held=late.start_held)
     (only,) = found.transfers
     assert only.seconds is not None

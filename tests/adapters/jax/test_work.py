@@ -338,7 +338,7 @@ def test_the_peak_is_measured_once_and_beats_what_programs_reach(
         measured.extend(product.args)
         return 1e12, 512
 
-    monkeypatch.setattr("ipyjaxbench.device.microbenchmarks.of_products", measure)
+    monkeypatch.setattr("ipyjaxbench.adapters.jax.graphs.compiled_work.fastest_product", measure)
     monkeypatch.setattr(_adapter().capability(Compilation)._works, "_peaks", {})
     monkeypatch.setattr("ipyjaxbench.host.conditions.Conditions.taken", 0.05)
     found = work(jax.jit(lambda x: x @ x + 4), x)
@@ -350,7 +350,9 @@ def test_a_peak_that_was_measured_while_others_had_the_cpus_is_none(
     x: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rates = iter([(3e12, 512), (1e12, 512)])
-    monkeypatch.setattr("ipyjaxbench.device.microbenchmarks.of_products", lambda *_: next(rates))
+    monkeypatch.setattr(
+        "ipyjaxbench.adapters.jax.graphs.compiled_work.fastest_product", lambda *_: next(rates)
+    )
     monkeypatch.setattr(_adapter().capability(Compilation)._works, "_peaks", {})
     monkeypatch.setattr(_adapter().capability(Compilation)._works, "_disturbed", {})
     found = work(jax.jit(lambda x: x @ x + 4), x)

@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.jax.compile_events import Events, phases_of
 from ipyjaxbench.adapters.jax.graphs.program import constants_of
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
-from ipyjaxbench.device import BUSY, microbenchmarks
+from ipyjaxbench.device import BUSY, fastest_product
 from ipyjaxbench.frameworks import Work
 from ipyjaxbench.host import Clock, Meter
 
@@ -74,7 +74,7 @@ class Works:
         """Measure the peak of a dtype; while others have the CPUs it is no peak of the host's."""
         probe, key, meter = self._probe(device), (device, dtype), Meter(_CLOCK)
         with probe.usual():
-            rate, _ = microbenchmarks.of_products(partial(probe.product, dtype), _CLOCK, _SECONDS)
+            rate, _ = fastest_product(partial(probe.product, dtype), _CLOCK, _SECONDS)
         rate = max(rate, self._disturbed.get(key, 0.0))
         is_busy = meter.read().taken > BUSY and device.platform == "cpu"
         (self._disturbed if is_busy else self._peaks)[key] = rate
