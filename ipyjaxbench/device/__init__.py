@@ -22,7 +22,13 @@ from ipyjaxbench.device.copy_watch import (
 from ipyjaxbench.device.inventory import Device, FrameworkDevices, gpu_kind
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.measure_ceilings import collect_ceilings, find_ceiling
-from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting, MemorySettings, too_late
+from ipyjaxbench.device.memory import (
+    MEMORY_VARIABLES,
+    MemoryRequest,
+    MemorySetting,
+    MemorySettings,
+    too_late,
+)
 from ipyjaxbench.device.microbenchmarks import Probe, Run, fastest_product
 from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.device.placement import ArrayPlacement, Placements, Weight

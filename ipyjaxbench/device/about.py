@@ -25,14 +25,14 @@ _PACKAGES = {
     "tensorflow": ("tensorflow", "tensorflow-cpu", "tf-nightly"),
     "keras": ("keras",),
 }
-_MATTERS = re.compile(
+_FRAMEWORK_VARIABLES = re.compile(
     r"(XLA|JAX|TF|TPU|LIBTPU|CUDA|NVIDIA|HIP|ROCR|OMP|KMP|MKL|OPENBLAS|NCCL|TORCH\w*|PYTORCH"
     r"|KERAS|IPYJAXBENCH)_\w+|LD_PRELOAD"
 )
 #: What may be nobody's business: passwords, and where other machines are.
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH|ADDR|HOST|URL|CONFIG", re.IGNORECASE)
-_LONGEST = 200
-_MOST = 4  # devices that are named one by one
+_PRIVATE = re.compile(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH|ADDR|HOST|URL|CONFIG", re.IGNORECASE)
+_MAX_VALUE_CHARACTERS = 200
+_MAX_NAMED_DEVICES = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,11 +51,11 @@ class About(Result):
     def text(self) -> str:
         """The facts as plain text, to be pasted into a report."""
         widest = max(len(label) for label, _ in self.facts)
-        return "\n".join(f"{label:{widest}}  {told}".rstrip() for label, told in self.facts)
+        return "\n".join(f"{label:{widest}}  {fact}".rstrip() for label, fact in self.facts)
 
     def __repr__(self) -> str:
         """One line."""
-        return f"<About {', '.join(f'{label} {told}' for label, told in self.facts[:2])}>"
+        return f"<About {', '.join(f'{label} {fact}' for label, fact in self.facts[:2])}>"
 
 
 def about() -> About:
@@ -109,7 +109,9 @@ def _adapted(framework: Framework, versions: list[str]) -> Iterator[tuple[str, s
     for device in home.devices:
         alike.setdefault((device.kind, device.limit), []).append(device.name)
     for (kind, limit), names in alike.items():
-        which = ", ".join(names) if len(names) <= _MOST else f"{names[0]} to {names[-1]}"
+        which = (
+            ", ".join(names) if len(names) <= _MAX_NAMED_DEVICES else f"{names[0]} to {names[-1]}"
+        )
         memory = f"{units.size(limit)} each" if limit is not None else ""
         yield "  devices", ", ".join(each for each in (which, kind, memory) if each)
 
@@ -131,10 +133,10 @@ def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     home = str(Path.home())
     for name in sorted(environ):
         value = environ[name]
-        is_secret = _SECRET.search(name) or ("://" in value and "@" in value)
-        if _MATTERS.fullmatch(name) and not is_secret:
+        is_private = _PRIVATE.search(name) or ("://" in value and "@" in value)
+        if _FRAMEWORK_VARIABLES.fullmatch(name) and not is_private:
             shown = value.replace(home, "~") if len(home) > 1 else value
-            yield "variable", f"{name}={' '.join(shown.split())[:_LONGEST]}"
+            yield "variable", f"{name}={' '.join(shown.split())[:_MAX_VALUE_CHARACTERS]}"
 
 
 def _front_end() -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ipyjaxbench.record_types import Moment, NonNegativeFloat, PositiveFloat
-from ipyjaxbench.reports import Result
+from ipyjaxbench.reports import Note, Result
 
 #: Share of the CPUs from which on other programs may have kept a device from its best.
 BUSY = 0.1
@@ -89,7 +89,7 @@ class Ceilings(Result):
         found: a ceiling for each framework and sort of device.
         now: when they were asked for, in seconds since 1970.
         seconds: that measuring took; 0 where all were kept.
-        words: what to know besides, a sentence each.
+        words: what could not be read or stored; sentences alone where an earlier version saved it.
     """
 
     kind: ClassVar[str] = "ceilings"
@@ -97,7 +97,7 @@ class Ceilings(Result):
     found: tuple[Ceiling, ...]
     now: float
     seconds: float = 0.0
-    words: tuple[str, ...] = ()
+    words: tuple[Note | str, ...] = ()
 
     def __repr__(self) -> str:
         """One line."""

@@ -1,13 +1,14 @@
 """How ceilings are told: a column for each framework and device, a row for each figure."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ipyjaxbench import units
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.reports import Facts, Headline, Report, Table, report
 
-_NOT_TOLD = "-"
-_TOLD = 0.1  # share of the CPUs: from then on it matters
+_UNKNOWN = "-"
+_SHOWN_SHARE = 0.1  # of the CPUs: from then on it matters
 _COLUMNS = 4  # that fit into 80 characters
 
 
@@ -29,34 +30,27 @@ def _headline(c: Ceilings) -> Headline:
 
 
 def _table(found: tuple[Ceiling, ...]) -> Table:
+    rate = partial(units.flops, per="/s")
     dtypes = dict.fromkeys(dtype for each in found for dtype in each.products)
     rows = [
-        (f"{dtype} product", *(_rate(each.products.get(dtype)) for each in found))
+        (f"{dtype} product", *(_cell(each.products.get(dtype), rate) for each in found))
         for dtype in dtypes
     ]
     rows += [(label, *map(figure, found)) for label, figure in _ROWS.items()]
     heads = (f"{each.framework} {each.device}" for each in found)
-    filled = tuple(row for row in rows if any(cell != _NOT_TOLD for cell in row[1:]))
+    filled = tuple(row for row in rows if any(cell != _UNKNOWN for cell in row[1:]))
     return Table("at most, by framework and device", ("", *heads), filled, folded=False)
 
 
-def _rate(flops: float | None) -> str:
-    return _NOT_TOLD if flops is None else units.flops(flops, "/s")
-
-
-def _bytes(rate: float | None) -> str:
-    return _NOT_TOLD if rate is None else units.bandwidth(rate)
-
-
-def _latency(seconds: float | None) -> str:
-    return _NOT_TOLD if seconds is None else units.duration(seconds)
+def _cell(figure: float | None, show: Callable[[float], str]) -> str:
+    return _UNKNOWN if figure is None else show(figure)
 
 
 _ROWS: dict[str, Callable[[Ceiling], str]] = {
-    "memory": lambda c: _bytes(c.bandwidth),
-    "host to device": lambda c: _bytes(c.upload),
-    "device to host": lambda c: _bytes(c.download),
-    "smallest operation": lambda c: _latency(c.latency),
+    "memory": lambda c: _cell(c.bandwidth, units.bandwidth),
+    "host to device": lambda c: _cell(c.upload, units.bandwidth),
+    "device to host": lambda c: _cell(c.download, units.bandwidth),
+    "smallest operation": lambda c: _cell(c.latency, units.duration),
 }
 
 
@@ -68,7 +62,7 @@ def _facts(c: Ceilings) -> Iterator[tuple[str, str]]:
         )
         parts = (each.kind, threads, each.settings, when)
         yield f"{each.framework} {each.version}", ", ".join(filter(None, parts))
-        if each.others > _TOLD:
+        if each.others > _SHOWN_SHARE:
             took = f"other programs took {units.percent(each.others)} of the CPUs meanwhile"
             kept = ": it can do more, and this is not kept" if each.is_disturbed else ""
             yield "", f"{took}{kept}. --peak --fresh measures again, on a quiet machine"
@@ -76,5 +70,5 @@ def _facts(c: Ceilings) -> Iterator[tuple[str, str]]:
     if shared:
         names = ", ".join(f"{each.framework} {each.device}" for each in shared)
         yield "copies", f"none to {names}: arrays are in the host's memory"
-    for words in c.words:
-        yield "", words
+    for note in c.words:
+        yield "", note if isinstance(note, str) else note.text

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.host import data_folder, describe_machine, make_data_folder
+from ipyjaxbench.reports import Note
 
-_MOST = 100_000  # bytes of a file; a larger one is none of ours
-_FAILED = "the ceilings could not be kept for other sessions"
+_MAX_BYTES = 100_000  # of a file; a larger one is none of ours
 #: By the file that could not be written: this session has them all the same.
 _not_written: dict[Path, Ceiling] = {}
 
@@ -28,33 +28,32 @@ class Key(NamedTuple):
     settings: str
 
 
-def read(key: Key) -> tuple[Ceiling | None, str]:
-    """Return the ceiling that was kept, and what is wrong with its file, in words."""
+def read(key: Key) -> tuple[Ceiling | None, list[Note]]:
+    """Return the ceiling that was stored, and what is wrong with its file."""
     import msgspec
 
     path = data_folder("ceilings") / _name(key)
     try:
         if path in _not_written or not path.is_file():
-            return _not_written.get(path), ""
-        if path.stat().st_size > _MOST:
+            return _not_written.get(path), []
+        if path.stat().st_size > _MAX_BYTES:
             raise RecordError("it is too large")
-        kept = Ceilings.from_dict(msgspec.json.decode(path.read_bytes()))
-        (found,) = kept.found
-        if key != Key(found.framework, found.version, found.kind, found.threads, found.settings):
+        (ceiling,) = Ceilings.from_dict(msgspec.json.decode(path.read_bytes())).found
+        if key != Key(*(getattr(ceiling, name) for name in Key._fields)):
             raise RecordError("it is of another device")
-        if found.is_disturbed:  # as earlier versions kept them
-            return None, ""
     except (OSError, ValueError, RecursionError, RecordError) as error:
-        return None, f"{path.name} cannot be read and was left out: {error}"
-    return found, ""
+        text = f"{path.name} cannot be read and was left out: {error}"
+        return None, [Note("ceiling-unread", text)]
+    # Earlier versions stored those that other programs disturbed.
+    return None if ceiling.is_disturbed else ceiling, []
 
 
-def write(key: Key, ceiling: Ceiling) -> str:
-    """Keep a ceiling; why it could not be kept, in words."""
+def write(key: Key, ceiling: Ceiling) -> list[Note]:
+    """Store a ceiling; return why that failed."""
     path = data_folder("ceilings") / _name(key)
     _not_written[path] = ceiling
     if make_data_folder("ceilings") is None:
-        return f"{_FAILED}: Jupyter's data directory cannot be written"
+        return _failed("Jupyter's data directory cannot be written")
     text = json.dumps(Ceilings((ceiling,), ceiling.taken, ceiling.seconds).to_dict())
     scratch = ""
     try:
@@ -69,8 +68,13 @@ def write(key: Key, ceiling: Ceiling) -> str:
     except OSError as error:
         if scratch:
             Path(scratch).unlink(missing_ok=True)
-        return f"{_FAILED}: {error.strerror or error}"
-    return ""
+        return _failed(error.strerror or error)
+    return []
+
+
+def _failed(reason: object) -> list[Note]:
+    text = f"the ceilings could not be kept for other sessions: {reason}"
+    return [Note("ceiling-not-kept", text)]
 
 
 def has_ceilings(framework: str) -> bool:
@@ -85,7 +89,7 @@ def has_ceilings(framework: str) -> bool:
 
 
 def _name(key: Key) -> str:
-    """It tells the framework, and the rest as a number that names no machine."""
+    """Return a file's name: the framework, and the rest as a number that names no machine."""
     facts = describe_machine()
     machine: Sequence[object] = [facts[name] for name in ("cpu", "usable_cpus", "cpu_quota")]
     number = hashlib.sha256(json.dumps([*machine, *key]).encode()).hexdigest()[:16]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ipyjaxbench.host import summarize_error
+from ipyjaxbench.reports import Note
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class Device:
     limit: int | None = None
     users: int | None = None
 
-    def failure(self, error: Exception) -> str:
+    def failure(self, error: Exception) -> Note:
         """Return that it does not answer, with the reason."""
-        return f"{self.name} does not answer: {summarize_error(error)}"
+        return Note("no-answer", f"{self.name} does not answer: {summarize_error(error)}")
 
 
 def gpu_kind(name: str, capability: str) -> str:
@@ -50,7 +51,7 @@ class FrameworkDevices:
         devices: in its own order; empty where it has not started.
         default: where arrays are made.
         why: what makes that the default, in words.
-        words: what to know of its memory, a sentence each.
+        words: what to know of its memory; sentences alone where an earlier version saved it.
     """
 
     framework: str
@@ -59,4 +60,9 @@ class FrameworkDevices:
     devices: tuple[Device, ...] = ()
     default: str = ""
     why: str = ""
-    words: tuple[str, ...] = ()
+    words: tuple[Note | str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What to know of its memory, a sentence each."""
+        return tuple(note if isinstance(note, str) else note.text for note in self.words)

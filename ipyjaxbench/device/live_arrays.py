@@ -14,16 +14,11 @@ _HISTORY = ("In", "Out")
 
 
 class LiveArrays:
-    """What a namespace holds, and what frameworks know of besides.
-
-    Args:
-        frameworks: whose arrays.
-        names: the namespace.
-    """
+    """The arrays of a namespace, and those that frameworks know of besides."""
 
     def __init__(self, frameworks: Sequence[Framework], names: Mapping[str, object]) -> None:
         self._arrays: dict[int, tuple[weakref.ref[Any], Framework, ArrayInfo]] = {}
-        self._held: set[int] = set()  # memory of arrays that are told under another identity
+        self._bases: set[int] = set()  # memory of arrays that are here under another identity
         data = {n: v for n, v in names.items() if not issubclass(type(v), _NO_DATA)}
         # Such as `exit`, which leads to all that IPython holds.
         data = {n: v for n, v in data.items() if package_of(v) != "IPython"}
@@ -44,25 +39,25 @@ class LiveArrays:
     def created_since(self, before: "LiveArrays") -> tuple[ArrayInfo, ...]:
         """Return those that were not there before, the largest first."""
         return _ranked(
-            kept
-            for number, (ref, _, kept) in self._arrays.items()
+            info
+            for number, (ref, _, info) in self._arrays.items()
             if number not in before._arrays or before._arrays[number][0]() is not ref()
         )
 
     def freed(self) -> tuple[ArrayInfo, ...]:
         """Return those that are there no longer, the largest first."""
         return _ranked(
-            kept
-            for ref, framework, kept in self._arrays.values()
+            info
+            for ref, framework, info in self._arrays.values()
             if (array := ref()) is None or not framework.alive(array)
         )
 
     def _add(self, name: str, framework: Framework, array: Any) -> None:
-        if id(array) in self._arrays or id(array) in self._held or not framework.alive(array):
+        if id(array) in self._arrays or id(array) in self._bases or not framework.alive(array):
             return
-        holder = framework.capability(ArrayInspector).base_array(array)
-        if holder is not array:
-            self._held.add(id(holder))
+        base = framework.capability(ArrayInspector).base_array(array)
+        if base is not array:
+            self._bases.add(id(base))
         place = framework.placement(array)
         if place.view:
             return
@@ -74,5 +69,5 @@ class LiveArrays:
             return
 
 
-def _ranked(found: Iterable[ArrayInfo]) -> tuple[ArrayInfo, ...]:
-    return tuple(sorted(found, key=lambda each: -each.nbytes))
+def _ranked(arrays: Iterable[ArrayInfo]) -> tuple[ArrayInfo, ...]:
+    return tuple(sorted(arrays, key=lambda array: -array.nbytes))

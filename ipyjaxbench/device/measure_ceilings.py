@@ -13,6 +13,7 @@ from ipyjaxbench.device.microbenchmarks import SIDES, Probe, Run, fastest, faste
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import Clock, Meter, largest_cache
+from ipyjaxbench.reports import Note
 
 _SECONDS = 2.1  # for each device; a first look at everything is taken in any case
 _MAX_SPREAD = 0.05
@@ -39,23 +40,24 @@ def collect_ceilings(
     clock = clock or Clock.elapsed()
     spent = 0.0
     collected: list[Ceiling] = []
-    words: list[str] = []
+    notes: list[Note] = []
     for framework in loaded()[0]:
         if start:
             framework.capability(DeviceInventory).start()
         for device, probe in probes(framework):
             key = key_of(framework, device, probe)
-            ceiling, wrong = ceilings_store.read(key)
-            words += [wrong] if wrong and not fresh else []
+            ceiling, unread = ceilings_store.read(key)
+            notes += [] if fresh else unread
             if ceiling is None or fresh:
                 clock.sleep(_SETTLE)
                 before, ceiling = ceiling, _measure(framework, key, probe, clock)
                 spent += _SETTLE + ceiling.seconds
                 ceiling = ceiling.at_least(before) if before else ceiling
-                failed = "" if ceiling.is_disturbed else ceilings_store.write(key, ceiling)
-                words += [failed] if failed and failed not in words else []
+                notes += [] if ceiling.is_disturbed else ceilings_store.write(key, ceiling)
             collected.append(replace(ceiling, device=probe.device))
-    return Ceilings(tuple(collected), Clock.calendar().now() * 1e-9, spent, tuple(words))
+    return Ceilings(
+        tuple(collected), Clock.calendar().now() * 1e-9, spent, tuple(dict.fromkeys(notes))
+    )
 
 
 def find_ceiling(framework: Framework, device: str) -> Ceiling | None:

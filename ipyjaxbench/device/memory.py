@@ -45,6 +45,25 @@ class MemorySettings(Result):
 
 
 @dataclass(frozen=True)
+class MemoryRequest:
+    """What is to be set of a GPU's memory.
+
+    Attributes:
+        prealloc: False has frameworks take memory as they need it, not at their start.
+        fraction: that a framework may take; None leaves that as it is.
+    """
+
+    prealloc: bool = True
+    fraction: float | None = None
+
+    def __str__(self) -> str:
+        """As it is typed, such as "--no-prealloc"."""
+        options = [] if self.prealloc else ["--no-prealloc"]
+        options += [] if self.fraction is None else [f"--mem-fraction {self.fraction:g}"]
+        return " ".join(options)
+
+
+@dataclass(frozen=True)
 class MemoryVariables:
     """What the environment tells a framework of a GPU's memory.
 
@@ -60,28 +79,19 @@ class MemoryVariables:
     prealloc: tuple[str, str] | str
     fraction: tuple[str, ...] | str
 
-    def set(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
-        """Set them, before the framework has looked for GPUs.
-
-        Args:
-            prealloc: False sets the first one.
-            fraction: value of the second one; None leaves it as it is.
-
-        Yields:
-            What was set, or why it was not.
-        """
-        if not prealloc:
-            yield self._setting(self.prealloc if isinstance(self.prealloc, str)
-                             else self._set(*self.prealloc))  # fmt: skip
-        if fraction is not None:
+    def set(self, request: MemoryRequest) -> Iterator[MemorySetting]:
+        """Set them, before the framework has looked for GPUs; yield what was set, or why not."""
+        if not request.prealloc:
+            if isinstance(self.prealloc, str):
+                yield MemorySetting(self.framework, self.prealloc)
+            else:
+                yield self._set(*self.prealloc)
+        if request.fraction is not None:
             if isinstance(self.fraction, str):
-                yield self._setting(self.fraction)
-                return
-            name = next((each for each in self.fraction if each in os.environ), self.fraction[0])
-            yield self._setting(self._set(name, f"{fraction:g}"))
-
-    def _setting(self, what: MemorySetting | str) -> MemorySetting:
-        return MemorySetting(self.framework, what) if isinstance(what, str) else what
+                yield MemorySetting(self.framework, self.fraction)
+            else:
+                in_use = (name for name in self.fraction if name in os.environ)
+                yield self._set(next(in_use, self.fraction[0]), f"{request.fraction:g}")
 
     def _set(self, name: str, value: str) -> MemorySetting:
         before = os.environ.get(name)
@@ -110,17 +120,10 @@ MEMORY_VARIABLES = {
 }
 
 
-def too_late(framework: str, *, prealloc: bool, fraction: float | None) -> MemorySetting:
-    """Return why nothing was set where the framework has started.
-
-    Example:
-        >>> too_late("jax", prealloc=False, fraction=None).words[:28]
-        'too late: it has started its'
-    """
-    asked = [] if prealloc else ["--no-prealloc"]
-    asked += [] if fraction is None else [f"--mem-fraction {fraction:g}"]
+def too_late(framework: str, request: MemoryRequest) -> MemorySetting:
+    """Return why nothing was set where the framework has started."""
     return MemorySetting(
         framework,
         "too late: it has started its GPUs in this process. Restart the kernel, and type"
-        f" %fwdevices {' '.join(asked)} before its first use",
+        f" %fwdevices {request} before its first use",
     )

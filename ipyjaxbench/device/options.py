@@ -39,11 +39,6 @@ class DeviceOptions:
         return not self.prealloc or self.fraction is not None
 
     def check(self, code: str, cell: str | None) -> None:
-        """Refuse code where there is none to be.
-
-        Args:
-            code: what stands behind the options.
-            cell: what stands below; None where the magic is a line.
-        """
+        """Refuse code behind the options, and a cell below, where there is none to be."""
         if self.peak and (code or cell is not None):
             raise OptionError(_PEAK_ALONE)

@@ -13,9 +13,9 @@ from ipyjaxbench.reports import Block, Calls, Facts, Grid, Headline, Report, rep
 
 #: One step of a path, such as ``.layers``, ``.0`` or ``['w']``.
 _STEP = re.compile(r"""\.[^.\[]+|\[(?:'[^']*'|"[^"]*"|[^\]])*\]""")
-_MOST = 40  # arrays that are named one by one
-_MOST_PICTURES = 4
-_MOST_ROWS = 16  # of a picture of several arrays
+_MAX_ARRAYS = 40  # that are named one by one
+_MAX_PICTURES = 4
+_MAX_ROWS = 16  # of a picture of several arrays
 
 
 @report.register
@@ -25,13 +25,13 @@ def _(w: Placements) -> Report:
     ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
     if ranked:
         head = ("name", "of", "type", "size", "where")
-        blocks.append(Calls(head, tuple(_rows(folded(ranked, _MOST)))))
+        blocks.append(Calls(head, tuple(_rows(folded(ranked, _MAX_ARRAYS)))))
     pictured = [each for each in ranked if each.sharding is not None]
     if w.asked:
-        blocks += _pictures(pictured[:_MOST_PICTURES])
-        if rest := pictured[_MOST_PICTURES:]:
-            names = ", ".join(each.name for each in rest[:_MOST_PICTURES])
-            more = f" and {len(rest) - _MOST_PICTURES:,} more" if len(rest) > _MOST_PICTURES else ""
+        blocks += _pictures(pictured[:_MAX_PICTURES])
+        if rest := pictured[_MAX_PICTURES:]:
+            names = ", ".join(each.name for each in rest[:_MAX_PICTURES])
+            more = f" and {len(rest) - _MAX_PICTURES:,} more" if len(rest) > _MAX_PICTURES else ""
             blocks.append(Facts((("not drawn", f"{names}{more}: name fewer at once"),)))
     blocks.append(Facts(tuple(_facts(w))))
     return Report(tuple(blocks))
@@ -54,13 +54,13 @@ def _headline(w: Placements) -> Headline:
 
 
 def _rows(arrays: list[ArrayPlacement]) -> Iterator[tuple[str, ...]]:
-    for each in arrays[:_MOST]:
+    for each in arrays[:_MAX_ARRAYS]:
         kind = units.array(each.dtype, each.shape) if each.framework else each.dtype
         if each.arrays > 1:
             kind = units.count(each.arrays, "array")
         size = units.size(0 if each.deleted else each.nbytes) if each.framework else ""
         yield each.name, each.framework, kind, size, ", ".join(_where(each))
-    rest = arrays[_MOST:]
+    rest = arrays[_MAX_ARRAYS:]
     if rest:
         count, nbytes = sum(each.arrays for each in rest), sum(each.nbytes for each in rest)
         yield "...", "", f"{count:,} more", units.size(nbytes), ""
@@ -94,7 +94,7 @@ def _pictures(arrays: Sequence[ArrayPlacement]) -> Iterator[Block]:
     for each in arrays:
         if each.sharding is not None:
             if together is None:
-                yield from _grids(each.name, each.sharding)
+                yield from each.sharding.grids(each.name)
             yield Facts(tuple(_parts(each, each.sharding, "parts" if len(arrays) == 1
                                      else f"parts of {each.name}")))  # fmt: skip
 
@@ -105,18 +105,10 @@ def _together(arrays: Sequence[ArrayPlacement]) -> Grid | None:
     rows: dict[tuple[str, ...], list[str]] = {}
     for device in dict.fromkeys(device for parts in cuts for device in parts):
         rows.setdefault(tuple(parts.get(device, "") for parts in cuts), []).append(device)
-    if len(rows) > _MOST_ROWS:
+    if len(rows) > _MAX_ROWS:
         return None
     names = tuple(each.name for each in arrays)
     return Grid("", names, tuple((short(devices), *cells) for cells, devices in rows.items()))
-
-
-def _grids(name: str, sharding: Sharding) -> Iterator[Block]:
-    for caption, cells, heads, tops in sharding.grids():
-        named = f"{name}{', ' if caption else ''}{caption}"
-        yield Grid(
-            named, tuple(tops), tuple((h, *row) for h, row in zip(heads, cells, strict=True))
-        )
 
 
 def _parts(each: ArrayPlacement, sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
@@ -139,8 +131,8 @@ def _facts(w: Placements) -> Iterator[tuple[str, str]]:
             memory = _memory(device)
             if memory:
                 yield device.name, memory
-        for words in home.words:
-            yield "", words
+        for text in home.texts:
+            yield "", text
         count, nbytes = w.unnamed.get(home.framework, (0, 0))
         if count:
             which = units.count(count, "array")

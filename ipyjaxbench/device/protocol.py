@@ -6,7 +6,7 @@ from typing import Any
 
 from ipyjaxbench.device.copy_watch import CopyWatch
 from ipyjaxbench.device.inventory import FrameworkDevices
-from ipyjaxbench.device.memory import MemorySetting
+from ipyjaxbench.device.memory import MemoryRequest, MemorySetting
 from ipyjaxbench.device.microbenchmarks import Probe
 from ipyjaxbench.device.placement import ArrayPlacement, Weight
 from ipyjaxbench.frameworks import Capability
@@ -30,16 +30,8 @@ class DeviceInventory(Capability):
         """Have it look for devices; return whether it has any now."""
         return bool(self.framework.started())
 
-    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterable[MemorySetting]:  # noqa: ARG002
-        """Set what it may take of each GPU's memory, as far as that can be done now.
-
-        Args:
-            prealloc: False has it take memory as it needs it, not all at its start.
-            fraction: that it may take; None leaves that as it is.
-
-        Returns:
-            What was set, or why it was not; nothing for a framework that knows no GPUs.
-        """
+    def set_memory(self, request: MemoryRequest) -> Iterable[MemorySetting]:  # noqa: ARG002
+        """Set what it may take of each GPU's memory; return what was set, or why it was not."""
         return ()
 
     def threads(self) -> int | None:
@@ -47,25 +39,18 @@ class DeviceInventory(Capability):
         return None
 
     def aligned(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Make settings equal that other frameworks have too, for a while.
+        """Return a context in which settings are equal that other frameworks have too.
 
-        Args:
-            threads: for one operation on the CPU.
-
-        Returns:
-            A context in which operations use so many threads, and matrix products all bits of
-            their numbers, as far as this can be set in a running process.
+        Each operation on the CPU uses these threads, and matrix products use all bits of their
+        numbers, as far as this can be set in a running process.
         """
         return nullcontext()
 
     def probe(self, device: str) -> Probe | None:  # noqa: ARG002
-        """Return the work with which the ceilings of a device are measured.
+        """Return the work with which a device's ceilings are measured; None where there is none.
 
         Args:
             device: its name, as `devices` gives it; "cpu" where there are none.
-
-        Returns:
-            What makes the work; None where it has none, or the device is not for computing.
         """
         return None
 
@@ -83,8 +68,8 @@ class ArrayInspector(Capability):
 
     def weight(self, array: Any) -> Weight | None:
         """Return fast what one of many arrays takes; None where it holds no numbers."""
-        found = self.located("", array)
-        return Weight(found.devices, 0 if found.deleted else found.nbytes, found.sharding)
+        placed = self.located("", array)
+        return Weight(placed.devices, 0 if placed.deleted else placed.nbytes, placed.sharding)
 
     def live_arrays(self) -> Sequence[Any]:
         """Return its arrays that are in memory, as far as it knows them."""
@@ -103,21 +88,11 @@ class ArrayInspector(Capability):
         return ""
 
     def to_numpy(self, array: Any) -> Any | None:  # noqa: ARG002
-        """Return the array's numbers as a NumPy array, moved to the host where needed.
-
-        Args:
-            array: one that is alive.
-
-        Returns:
-            A NumPy array of a dtype that NumPy computes with; None where there is none.
-        """
+        """Return the numbers of an array that is alive, of a dtype that NumPy computes with."""
         return None
 
     def conversion(self, array: Any) -> tuple[float, float] | None:  # noqa: ARG002
-        """Measure what an array takes to become a NumPy array, where it keeps that copy.
-
-        Args:
-            array: like which new ones are made and converted.
+        """Measure how long an array takes to become a NumPy array, where it keeps that copy.
 
         Returns:
             Seconds for a new array, and for one that was converted before; None where nothing is

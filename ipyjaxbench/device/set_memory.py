@@ -2,7 +2,12 @@
 
 from importlib.util import find_spec
 
-from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting, MemorySettings
+from ipyjaxbench.device.memory import (
+    MEMORY_VARIABLES,
+    MemoryRequest,
+    MemorySetting,
+    MemorySettings,
+)
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import query_gpus
@@ -20,15 +25,13 @@ def set_memory(*, prealloc: bool = True, fraction: float | None = None) -> Memor
     Returns:
         What was set or why it was not, and how to undo it, for each framework that is installed.
     """
+    request = MemoryRequest(prealloc, fraction)
     frameworks, _ = loaded()
     settings: list[MemorySetting] = []
     for each in frameworks:
-        devices = each.capability(DeviceInventory)
-        settings += devices.set_memory(prealloc=prealloc, fraction=fraction)
+        settings += each.capability(DeviceInventory).set_memory(request)
     modules = {each.module for each in frameworks}
     for module, variables in MEMORY_VARIABLES.items():
         if module not in modules and find_spec(module) is not None:
-            settings += variables.set(prealloc=prealloc, fraction=fraction)
-    asked = [] if prealloc else ["--no-prealloc"]
-    asked += [] if fraction is None else [f"--mem-fraction {fraction:g}"]
-    return MemorySettings(" ".join(asked), tuple(settings), "" if query_gpus() else _NO_GPU)
+            settings += variables.set(request)
+    return MemorySettings(str(request), tuple(settings), "" if query_gpus() else _NO_GPU)

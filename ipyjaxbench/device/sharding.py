@@ -5,8 +5,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ipyjaxbench.reports import Grid
+
 #: Indices of one part along each axis, from and to.
 Region = tuple[tuple[int, int], ...]
+_WHOLE = (0, 0)  # stands for all of what is not cut
 _NAMES = {1: ("elements",), 2: ("rows", "columns")}
 
 
@@ -49,10 +52,10 @@ class Sharding:
     @property
     def regions(self) -> dict[Region, list[str]]:
         """The parts, in order, each with the devices that hold it."""
-        found: dict[Region, list[str]] = {}
+        devices: dict[Region, list[str]] = {}
         for shard in sorted(self.shards, key=lambda s: s.region):
-            found.setdefault(shard.region, []).append(shard.device)
-        return found
+            devices.setdefault(shard.region, []).append(shard.device)
+        return devices
 
     @property
     def copies(self) -> float:
@@ -73,11 +76,7 @@ class Sharding:
         return max((_size(shard.region) for shard in self.shards), default=0) * itemsize
 
     def bytes_on(self, nbytes: int) -> dict[str, int]:
-        """Return the bytes on each device.
-
-        Args:
-            nbytes: of one copy of the whole array.
-        """
+        """Return the bytes on each device; ``nbytes`` are those of one copy of the whole array."""
         whole = max(math.prod(self.shape), 1)
         return {shard.device: nbytes * _size(shard.region) // whole for shard in self.shards}
 
@@ -120,36 +119,40 @@ class Sharding:
         names = _NAMES.get(len(self.shape), ())
         return names[axis] if axis < len(names) else f"axis {axis}"
 
-    def grids(self) -> Iterator[tuple[str, list[list[str]], list[str], list[str]]]:
-        """Yield pictures of at most two axes each, that show which devices hold which part.
-
-        Yields:
-            A caption, the cells row by row, the heads of the rows and of the columns.
-        """
+    def grids(self, name: str) -> Iterator[Grid]:
+        """Yield pictures of at most two axes each, that show which devices hold which part."""
         axes = self.cut()
-        down, across = (axes[0] if axes else None), (axes[1] if len(axes) > 1 else None)
-        if down is not None and across is None and down > 0:
+        pair: list[int | None] = [*axes, None, None][:2]
+        down, across = pair
+        if down and across is None:
             down, across = None, down
+        parts = {axis: sorted({shard.region[axis] for shard in self.shards}) for axis in axes}
+        rows, columns = (parts[a] if a is not None else [_WHOLE] for a in (down, across))
         others = axes[2:]
-        parts = {axis: sorted({s.region[axis] for s in self.shards}) for axis in axes}
-        regions = self.regions
         for chosen in itertools.product(*(parts[axis] for axis in others)):
-            fixed = dict(zip(others, chosen, strict=True))
-            caption = ", ".join(self._from_to(axis, part) for axis, part in fixed.items())
-            rows: Sequence[tuple[int, int] | None] = parts[down] if down is not None else [None]
-            columns: Sequence[tuple[int, int] | None] = (
-                parts[across] if across is not None else [None]
+            fixed = list(zip(others, chosen, strict=True))
+            yield Grid(
+                ", ".join([name, *(self._from_to(axis, part) for axis, part in fixed)]),
+                tuple(self._from_to(across, column) for column in columns),
+                tuple(
+                    (
+                        self._from_to(down, row),
+                        *(self._holders(*fixed, (down, row), (across, c)) for c in columns),
+                    )
+                    for row in rows
+                ),
             )
-            cells = []
-            for row, column in itertools.product(rows, columns):
-                here = ((down, row), (across, column))
-                wanted = fixed | {a: p for a, p in here if a is not None and p is not None}
-                held = [d for region, ds in regions.items() if _is_at(region, wanted) for d in ds]
-                cells.append(short(held))
-            table = [cells[i : i + len(columns)] for i in range(0, len(cells), len(columns))]
-            heads = [self._from_to(down, row) if down is not None and row else "" for row in rows]
-            tops = [self._from_to(across, c) if across is not None and c else "" for c in columns]
-            yield caption, table, heads, tops
+
+    def _holders(self, *wanted: tuple[int | None, tuple[int, int]]) -> str:
+        """Return the devices with a part that begins and ends there on these axes."""
+        return short(
+            [
+                device
+                for region, devices in self.regions.items()
+                if all(axis is None or region[axis] == part for axis, part in wanted)
+                for device in devices
+            ]
+        )
 
     def parts_by_device(self) -> dict[str, str]:
         """Return which part each device holds, in words.
@@ -166,7 +169,9 @@ class Sharding:
         axes = (self._from_to(axis, region[axis]) for axis in self.cut())
         return ", ".join(axes) or "all of it"
 
-    def _from_to(self, axis: int, part: tuple[int, int]) -> str:
+    def _from_to(self, axis: int | None, part: tuple[int, int]) -> str:
+        if axis is None:
+            return ""
         start, stop = part
         if start == stop:
             return f"no {self.axis(axis)}"
@@ -177,19 +182,19 @@ class Sharding:
 
 
 def short(devices: Sequence[str]) -> str:
-    """Devices, those of one platform together.
+    """Return devices, those of one platform together.
 
     Example:
         >>> short(["cpu:0", "cpu:1", "cpu:4"])
         'cpu:0,1,4'
     """
-    found: dict[str, list[str]] = {}
+    by_platform: dict[str, list[str]] = {}
     for device in devices:
         platform, _, number = device.rpartition(":")
-        found.setdefault(platform or device, []).append(number if platform else "")
+        by_platform.setdefault(platform or device, []).append(number if platform else "")
     return " ".join(
         f"{platform}:{','.join(_ranges(numbers))}" if any(numbers) else platform
-        for platform, numbers in found.items()
+        for platform, numbers in by_platform.items()
     )
 
 
@@ -206,10 +211,6 @@ def _ranges(numbers: Sequence[str]) -> Iterator[str]:
             groups.append([number])
     for group in groups:
         yield f"{group[0]}-{group[-1]}" if len(group) > 2 else ",".join(map(str, group))
-
-
-def _is_at(region: Region, wanted: dict[int, tuple[int, int]]) -> bool:
-    return all(region[axis] == part for axis, part in wanted.items())
 
 
 def _size(region: Region) -> int:

@@ -58,7 +58,7 @@ class Transfer:
 
     @property
     def copied(self) -> int:
-        """Bytes that were copied in truth."""
+        """Bytes that were really copied."""
         return 0 if self.free else self.nbytes
 
 
@@ -92,17 +92,17 @@ class Transfers(Result):
 
     @property
     def copied(self) -> int:
-        """Bytes that were copied in truth."""
+        """Bytes that were really copied."""
         return sum(each.copied for each in self.transfers)
 
     @property
     def copying(self) -> dict[str, float]:
         """Seconds that copies took, by their direction, as far as they are told."""
-        found: dict[str, float] = {}
+        seconds: dict[str, float] = {}
         for each in self.transfers:
             if not each.free and each.seconds is not None:
-                found[each.direction] = found.get(each.direction, 0.0) + each.seconds
-        return found
+                seconds[each.direction] = seconds.get(each.direction, 0.0) + each.seconds
+        return seconds
 
     @property
     def waiting(self) -> float:

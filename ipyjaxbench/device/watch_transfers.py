@@ -20,6 +20,7 @@ from ipyjaxbench.usercode import (
     Site,
     Source,
     describe_error,
+    instrument_cell,
     instrument_functions,
     remove_hooks,
     run,
@@ -151,22 +152,18 @@ class TransferRecorder:
 
 
 def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseException | None]:
-    """Run code, and look at what it copies.
-
-    Args:
-        source: the code.
-        names: its namespace; names that it binds are there afterwards.
+    """Run code in a namespace, and look at what it copies.
 
     Returns:
         What was seen, and what the code raised; None where it ran to its end.
     """
     __tracebackhide__ = True
     raised: BaseException | None = None
-    watched = TransferRecorder(lambda: names)
-    code = instrument_cell(source, watched, aside=watched.is_read, operators=True)
-    with watched:
-        if not (watched.is_read and _decorates(source.tree)):  # it may compile all that it names
-            watched.hook_into([names[name] for name in code.co_names if name in names])
+    recorder = TransferRecorder(lambda: names)
+    code = instrument_cell(source, recorder, aside=recorder.is_read, operators=True)
+    with recorder:
+        if not (recorder.is_read and _decorates(source.tree)):  # it may compile all that it names
+            recorder.hook_into([names[name] for name in code.co_names if name in names])
         try:
             run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is told
@@ -176,8 +173,8 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
                 start.tb_next = strip_hook_frames(start.tb_next)
         finally:
             remove_hooks([code])
-    unseen = (_BODIES, _IN_CODE) if watched.is_read and _defines(source.tree) else (_IN_CODE,)
-    return watched.result(source.text.strip(), raised, *unseen), raised
+    unseen = (_BODIES, _IN_CODE) if recorder.is_read and _defines(source.tree) else (_IN_CODE,)
+    return recorder.result(source.text.strip(), raised, *unseen), raised
 
 
 class transfers:  # noqa: N801  used as a function is
@@ -198,14 +195,14 @@ class transfers:  # noqa: N801  used as a function is
 
     def __enter__(self) -> "transfers":
         frame = sys._getframe(1)
-        self._watched = TransferRecorder(lambda: {**frame.f_globals, **frame.f_locals})
-        self._watched.__enter__()
+        self._recorder = TransferRecorder(lambda: {**frame.f_globals, **frame.f_locals})
+        self._recorder.__enter__()
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        self._watched.__exit__()
-        self.transfers = self._watched.result("the block", error, _AT_CALLS, _IN_CODE)
-        del self._watched
+        self._recorder.__exit__()
+        self.transfers = self._recorder.result("the block", error, _AT_CALLS, _IN_CODE)
+        del self._recorder
 
 
 def _defines(tree: ast.Module) -> bool:

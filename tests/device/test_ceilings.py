@@ -21,6 +21,7 @@ from ipyjaxbench.graphs.components import Load
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
+from ipyjaxbench.reports import Note
 from ipyjaxbench.testing import FakeArray
 from ipyjaxbench.timing import measure_roofline
 from ipyjaxbench.timing.roofline import Roofline
@@ -182,7 +183,7 @@ def test_what_was_measured_while_others_had_the_cpus_is_shown_and_not_kept(
     found = look(fake)
     assert found.found[0].others == pytest.approx(0.4)
     assert "it can do more, and this is not kept" in " ".join(str(found).split())
-    assert ceilings_store.read(KEY) == (None, "")
+    assert ceilings_store.read(KEY) == (None, [])
     machine.others = 0.0
     assert look(fake).seconds > 0
     assert ceilings_store.read(KEY)[0] is not None
@@ -195,7 +196,7 @@ def test_of_a_device_that_is_not_the_host_it_is_kept(fake: FakeFramework, machin
 def test_ceilings_that_were_kept_of_a_busy_machine_are_not_believed() -> None:
     ceilings_store.write(KEY, dataclasses.replace(CEILING, others=0.4))
     ceilings_store._not_written.clear()
-    assert ceilings_store.read(KEY) == (None, "")
+    assert ceilings_store.read(KEY) == (None, [])
 
 
 @pytest.mark.parametrize("others", [0.0, 0.4])
@@ -219,7 +220,7 @@ def test_fresh_measures_again_and_keeps_that(fake: FakeFramework) -> None:
 def test_another_version_or_setting_has_ceilings_of_its_own(changed: dict[str, Any]) -> None:
     ceilings_store.write(KEY, CEILING)
     assert ceilings_store.read(KEY) == (CEILING, "")
-    assert ceilings_store.read(KEY._replace(**changed)) == (None, "")
+    assert ceilings_store.read(KEY._replace(**changed)) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -233,7 +234,10 @@ def test_a_broken_file_is_left_out_and_said(text: str, data_dir: Path, fake: Fak
     file.write_text(text)
     found = look(fake)
     assert found.found[0].products["float32"] == near(100e9)
-    assert found.words[0].startswith(f"{file.name} cannot be read and was left out: ")
+    (note,) = found.words
+    assert isinstance(note, Note)
+    assert note.code == "ceiling-unread"
+    assert note.text.startswith(f"{file.name} cannot be read and was left out: ")
     assert look(fake).words == ()  # it was written anew
 
 
@@ -249,7 +253,7 @@ def test_what_is_no_file_is_not_read(data_dir: Path) -> None:
     (file,) = data_dir.iterdir()
     file.unlink()
     os.mkfifo(file)  # nobody writes to it: to read it would take forever
-    assert ceilings_store.read(KEY) == (None, "")
+    assert ceilings_store.read(KEY) == (None, [])
 
 
 def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_dir: Path) -> None:
@@ -257,9 +261,10 @@ def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_di
     found = look(fake)
     assert found.found[0].products["float32"] == near(100e9)
     assert found.words == (
-        (
+        Note(
+            "ceiling-not-kept",
             "the ceilings could not be kept for other sessions: Jupyter's data directory cannot be"
-            " written"
+            " written",
         ),
     )
     assert look(fake).seconds == 0.0  # this session has them
@@ -275,8 +280,8 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     ceilings_store.write(KEY, CEILING)
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
-        said = ceilings_store.write(KEY, dataclasses.replace(CEILING, bandwidth=1.0))
-    assert said == "the ceilings could not be kept for other sessions: No space left on device"
+        (note,) = ceilings_store.write(KEY, dataclasses.replace(CEILING, bandwidth=1.0))
+    assert note.text == "the ceilings could not be kept for other sessions: No space left on device"
     assert ceilings_store.read(KEY)[0] == dataclasses.replace(CEILING, bandwidth=1.0)
     (file,) = data_dir.iterdir()
     assert Ceilings.from_dict(json.loads(file.read_text())).found == (CEILING,)
@@ -306,6 +311,12 @@ def test_the_report_in_text() -> None:
     words = ("one more thing",)
     found = Ceilings((CEILING, other), 1000.0 + 7200, 0.0, words)
     assert str(found) == REPORT.rstrip()
+
+
+def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
+    found = Ceilings((CEILING,), 0.0, words=("a sentence", Note("ceiling-unread", "a note")))
+    assert Ceilings.from_dict(found.to_dict()) == found
+    assert str(found).splitlines()[-2:] == [f"{'':19}a sentence", f"{'':19}a note"]
 
 
 REPORT = """\

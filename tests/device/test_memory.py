@@ -11,7 +11,13 @@ import pytest
 from IPython.core.error import UsageError
 
 from ipyjaxbench import OptionError
-from ipyjaxbench.device.memory import MEMORY_VARIABLES, MemorySetting, MemorySettings, too_late
+from ipyjaxbench.device.memory import (
+    MEMORY_VARIABLES,
+    MemoryRequest,
+    MemorySetting,
+    MemorySettings,
+    too_late,
+)
 from ipyjaxbench.jupyter.commands import DEVICES
 
 _NAMES = (
@@ -75,14 +81,14 @@ def test_a_variable_that_was_set_is_told_with_its_value_to_undo_it() -> None:
 
 
 def test_a_framework_that_has_no_such_setting_says_so() -> None:
-    (told,) = MEMORY_VARIABLES["torch"].set(prealloc=False, fraction=None)
+    (told,) = MEMORY_VARIABLES["torch"].set(MemoryRequest(prealloc=False))
     assert told == MemorySetting(
         "torch", "takes memory as it needs it: there is nothing to turn off"
     )
 
 
 def test_what_comes_too_late_says_what_to_type_and_when() -> None:
-    told = too_late("jax", prealloc=False, fraction=0.5)
+    told = too_late("jax", MemoryRequest(prealloc=False, fraction=0.5))
     assert told.words.endswith(
         "Restart the kernel, and type %fwdevices --no-prealloc --mem-fraction 0.5 before its first"
         " use"

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.device.placement import ArrayPlacement
+from ipyjaxbench.device.inventory import FrameworkDevices
+from ipyjaxbench.device.placement import ArrayPlacement, Placements
 from ipyjaxbench.device.placement_report import folded
+from ipyjaxbench.reports import Note
 
 
 def array(name: str, **facts: Any) -> ArrayPlacement:
@@ -58,3 +60,10 @@ def test_memory_that_is_shared_is_counted_once_and_that_is_said() -> None:
 def test_what_is_so_for_some_alone_is_not_told_of_all() -> None:
     arrays = [array("m.a.w", gradients=True), array("m.a.b"), array("m.c.w", gradients=True)]
     assert [each.gradients for each in folded(arrays, 2)] == [False, True]
+
+
+def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
+    words = ("a sentence", Note("memory-grows", "a note"))
+    found = Placements((), (FrameworkDevices("jax", "1", started=True, words=words),), (), {})
+    assert Placements.from_dict(found.to_dict()) == found
+    assert [line.strip() for line in str(found).splitlines()[-2:]] == ["a sentence", "a note"]

@@ -69,30 +69,34 @@ def test_a_device_without_a_part_is_told_so_and_counted_among_the_parts() -> Non
     shards = (Shard("cpu:0", ((0, 1),)), Shard("cpu:1", ((1, 1),)), Shard("cpu:2", ((1, 1),)))
     sharding = Sharding((1,), shards, (("data", 3),), (("data",),))
     assert sharding.describe() == "elements over 'data' (3)"
-    ((_, cells, heads, _),) = sharding.grids()
-    assert (heads, cells) == (["element 0", "no elements"], [["cpu:0"], ["cpu:1,2"]])
+    (grid,) = sharding.grids("x")
+    assert grid.rows == (("element 0", "cpu:0"), ("no elements", "cpu:1,2"))
 
 
 def test_a_picture_has_a_cell_for_each_part_with_the_devices_that_hold_it() -> None:
-    ((caption, cells, heads, tops),) = cut((16, 8), {0: "data", 1: "model"}).grids()
-    assert caption == ""
-    assert cells == [["cpu:0", "cpu:1"], ["cpu:2", "cpu:3"], ["cpu:4", "cpu:5"], ["cpu:6", "cpu:7"]]
-    assert heads == ["rows 0-3", "rows 4-7", "rows 8-11", "rows 12-15"]
-    assert tops == ["columns 0-3", "columns 4-7"]
+    (grid,) = cut((16, 8), {0: "data", 1: "model"}).grids("x")
+    assert grid.caption == "x"
+    assert grid.rows == (
+        ("rows 0-3", "cpu:0", "cpu:1"),
+        ("rows 4-7", "cpu:2", "cpu:3"),
+        ("rows 8-11", "cpu:4", "cpu:5"),
+        ("rows 12-15", "cpu:6", "cpu:7"),
+    )
+    assert grid.tops == ("columns 0-3", "columns 4-7")
 
 
 def test_columns_alone_stand_side_by_side() -> None:
-    ((_, cells, heads, tops),) = cut((2, 8), {1: "data"}).grids()
-    assert cells == [["cpu:0,1", "cpu:2,3", "cpu:4,5", "cpu:6,7"]]
-    assert (heads, tops[0]) == ([""], "columns 0-1")
+    (grid,) = cut((2, 8), {1: "data"}).grids("x")
+    assert grid.rows == (("", "cpu:0,1", "cpu:2,3", "cpu:4,5", "cpu:6,7"),)
+    assert grid.tops[0] == "columns 0-1"
 
 
 def test_more_than_two_cut_axes_take_several_pictures() -> None:
     mesh = (("a", 2), ("b", 2), ("c", 2))
-    grids = list(cut((2, 4, 6), {0: "a", 1: "b", 2: "c"}, mesh).grids())
-    assert [caption for caption, *_ in grids] == ["axis 2: 0-2", "axis 2: 3-5"]
-    assert grids[0][1] == [["cpu:0", "cpu:2"], ["cpu:4", "cpu:6"]]
-    assert grids[1][1] == [["cpu:1", "cpu:3"], ["cpu:5", "cpu:7"]]
+    grids = list(cut((2, 4, 6), {0: "a", 1: "b", 2: "c"}, mesh).grids("x"))
+    assert [grid.caption for grid in grids] == ["x, axis 2: 0-2", "x, axis 2: 3-5"]
+    assert [row[1:] for row in grids[0].rows] == [("cpu:0", "cpu:2"), ("cpu:4", "cpu:6")]
+    assert [row[1:] for row in grids[1].rows] == [("cpu:1", "cpu:3"), ("cpu:5", "cpu:7")]
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ if {sets}:
     set_memory(prealloc=False, fraction=0.5)
 jax.numpy.ones(1).block_until_ready()
 home = next(each for each in survey({{}}).homes if each.framework == "jax")
-print(json.dumps([list(home.words), home.devices[0].limit, home.devices[0].used]))
+print(json.dumps([list(home.texts), home.devices[0].limit, home.devices[0].used]))
 """
 
 
@@ -101,7 +101,7 @@ def test_torch_tells_what_tensors_use_and_what_it_reserved(cuda: Any) -> None:
     assert device.used is not None
     assert device.used >= x.nbytes
     assert "compute capability" in device.kind
-    assert any(words.startswith("cuda:0: PyTorch reserved") for words in home("torch").words)
+    assert any(words.startswith("cuda:0: PyTorch reserved") for words in home("torch").texts)
 
 
 def test_the_share_that_torch_may_take_is_set_and_undone(cuda: Any) -> None:
@@ -132,7 +132,7 @@ def test_who_else_uses_a_gpu_is_told_or_said_to_be_unknown(cuda: Any) -> None:
         other.communicate("\n")
     device = next(each for each in found.devices if each.name == "cuda:0")
     if device.users is None:  # a container hides the processes of others
-        assert any("who else uses the GPUs is not told" in words for words in found.words)
+        assert any("who else uses the GPUs is not told" in words for words in found.texts)
     else:
         assert device.users >= 1
 
@@ -146,7 +146,7 @@ from ipyjaxbench.device.set_memory import set_memory
 set_memory(prealloc=False)
 tf.ones(1)
 home = next(each for each in survey({}).homes if each.framework == "tensorflow")
-print(json.dumps(list(home.words)))
+print(json.dumps(list(home.texts)))
 """
     words = "TensorFlow takes a GPU's memory as it needs it, and keeps what it took"
     assert words in in_a_process(code)

@@ -12,7 +12,7 @@ from jax.sharding import Sharding as JaxSharding
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.devices import count_devices, count_missing, has_started
-from ipyjaxbench.adapters.jax.placement import dtype_of, name_of, placed
+from ipyjaxbench.adapters.jax.placement import dtype_of, name_of
 from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Region, Shard, Sharding, Weight
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import is_of
@@ -38,7 +38,7 @@ class JaxArrays(ArrayInspector):
             framework="jax",
             dtype=dtype_of(array.dtype),
             shape=shape,
-            nbytes=math.prod(shape) * getattr(array.dtype, "itemsize", 0),
+            nbytes=_nbytes(array),
             devices=devices,
             memory=memory,
             weak=bool(getattr(array, "weak_type", False)),  # keys of random numbers lack it
@@ -51,7 +51,7 @@ class JaxArrays(ArrayInspector):
         """Devices, bytes and sharding."""
         sharding, shape = array.sharding, array.shape
         devices, _ = _devices(sharding)
-        nbytes = 0 if array.is_deleted() else math.prod(shape) * getattr(array.dtype, "itemsize", 0)
+        nbytes = 0 if array.is_deleted() else _nbytes(array)
         return Weight(devices, nbytes, _sharding(sharding, shape) if len(devices) > 1 else None)
 
     def live_arrays(self) -> Sequence[Any]:
@@ -84,7 +84,7 @@ class JaxArrays(ArrayInspector):
 
     def conversion(self, array: Any) -> tuple[float, float] | None:
         """The fastest of a few new arrays; one on a single CPU device shares its memory."""
-        place = placed(array)
+        place = self.framework.placement(array)
         shares = len(place.devices) == 1 and place.devices[0].startswith("cpu")
         if array.is_deleted() or shares or place.nbytes > self.framework.free_memory() / 10:
             return None
@@ -100,8 +100,12 @@ class JaxArrays(ArrayInspector):
         return min(first) * 1e-9, min(again) * 1e-9
 
 
+def _nbytes(array: Any) -> int:
+    return int(math.prod(array.shape) * getattr(array.dtype, "itemsize", 0))
+
+
 def _unnamed_parts(arrays: Sequence[Any]) -> set[int]:
-    """Identities of arrays that are the parts of others, which JAX keeps once it was asked."""
+    """Return identities of arrays that are parts of others, which JAX keeps once it was asked."""
     cut = [array for array in arrays if type(array.sharding) is not SingleDeviceSharding]
     whole = [array for array in cut if len(array.sharding.device_set) > 1]
     if not whole:
@@ -118,7 +122,7 @@ def _unnamed_parts(arrays: Sequence[Any]) -> set[int]:
 
 @functools.lru_cache(_CACHED_SHARDINGS)
 def _devices(sharding: Any) -> tuple[tuple[str, ...], str]:
-    """Devices in their order, and which of their memories."""
+    """Return devices in their order, and which of their memories."""
     kind = sharding.memory_kind or ""
     memory = "" if kind in ("device", "unpinned_host", "") else kind.replace("_", " ")
     return tuple(name_of(d) for d in sorted(sharding.device_set, key=lambda d: d.id)), memory
@@ -153,11 +157,11 @@ def _region(indices: Sequence[slice], shape: Sequence[int]) -> Region:
 
 
 def _described(value: object) -> str:
-    """In words; empty for what is none of these."""
+    """Return in words what a value is; empty for what is none of these."""
     match value:
         case AbstractMesh():
-            found = count_devices()
-            more = f", and JAX has {found} here" if found and value.size > found else ""
+            here = count_devices()
+            more = f", and JAX has {here} here" if here and value.size > here else ""
             return f"an abstract mesh, {_mesh_axes(value.shape)}: {_count(value)}, none named{more}"
         case Mesh():
             return _mesh(value)
@@ -177,21 +181,21 @@ def _described(value: object) -> str:
 
 def _shape(value: Any) -> str:
     kind = units.array(str(value.dtype), tuple(value.shape))
-    size = units.size(math.prod(value.shape) * getattr(value.dtype, "itemsize", 0))
+    size = units.size(_nbytes(value))
     cut = _described(value.sharding) if value.sharding is not None else ""
-    told = f"a shape without numbers: {kind}, which would take {size}"
-    return f"{told}, with {cut}" if cut else told
+    words = f"a shape without numbers: {kind}, which would take {size}"
+    return f"{words}, with {cut}" if cut else words
 
 
 def _mesh(mesh: Any) -> str:
     devices = mesh.devices.flatten().tolist()
-    mine = jax.process_index() if has_started() else 0
-    others = sum(device.process_index != mine for device in devices)
+    process = jax.process_index() if has_started() else 0
+    others = sum(device.process_index != process for device in devices)
     missing = count_missing(devices)
-    told = f"a mesh, {_mesh_axes(mesh.shape)}: {_count(mesh)}"
+    words = f"a mesh, {_mesh_axes(mesh.shape)}: {_count(mesh)}"
     if missing:
-        return f"{told}, of which this machine lacks {missing}"
-    return f"{told}, {others} of other processes" if others else told
+        return f"{words}, of which this machine lacks {missing}"
+    return f"{words}, {others} of other processes" if others else words
 
 
 def _mesh_axes(shape: Mapping[str, int]) -> str:

@@ -18,12 +18,14 @@ from ipyjaxbench.device import (
     Device,
     DeviceInventory,
     FrameworkDevices,
+    MemoryRequest,
     MemorySetting,
     Probe,
     gpu_kind,
     too_late,
 )
 from ipyjaxbench.host import Gpu, query_gpu_driver, query_gpus, usable_cpus
+from ipyjaxbench.reports import Note
 
 _GPUS = ("gpu", "cuda", "rocm")
 
@@ -41,7 +43,7 @@ class JaxDevices(DeviceInventory):
         gpus = query_gpus() if has_gpus() else ()
         default, why = _default()
         answers = [_device(device, gpus) for device in local_devices()]
-        failures = [failure for _, failure in answers if failure]
+        failures = [note for _, notes in answers for note in notes]
         words = (*failures, *_virtual(), *(_preallocated() if has_gpus() else ()))
         devices = tuple(device for device, _ in answers)
         return replace(found, devices=devices, default=default, why=why, words=words)
@@ -50,13 +52,13 @@ class JaxDevices(DeviceInventory):
         """Asking for devices makes them."""
         return bool(jax.devices())
 
-    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+    def set_memory(self, request: MemoryRequest) -> Iterator[MemorySetting]:
         """Variables of the environment, which JAX reads when it first looks for devices."""
         if not has_started():
-            return MEMORY_VARIABLES["jax"].set(prealloc=prealloc, fraction=fraction)
+            return MEMORY_VARIABLES["jax"].set(request)
         if not has_gpus():
             return iter([MemorySetting("jax", "has started without a GPU: nothing to set")])
-        return iter([too_late("jax", prealloc=prealloc, fraction=fraction)])
+        return iter([too_late("jax", request)])
 
     def threads(self) -> int | None:
         """XLA's pool on the CPU has one for each that is usable, unless a flag says otherwise."""
@@ -96,14 +98,14 @@ def has_gpus() -> bool:
     return any(platform in _GPUS for platform in xla_bridge.backends())
 
 
-def _device(device: Any, gpus: Sequence[Gpu]) -> tuple[Device, str]:
+def _device(device: Any, gpus: Sequence[Gpu]) -> tuple[Device, list[Note]]:
     """Return one device, and why it does not answer where it should."""
     name = name_of(device)
     try:
         stats = device.memory_stats() or {}
     # A device that is lost, or that others plugged in, has many ways to say so.
     except Exception as error:  # noqa: BLE001
-        return Device(name), Device(name).failure(error)
+        return Device(name), [Device(name).failure(error)]
     return Device(
         name=name,
         kind=_kind(device),
@@ -113,7 +115,7 @@ def _device(device: Any, gpus: Sequence[Gpu]) -> tuple[Device, str]:
         peak=stats.get("peak_bytes_in_use"),
         limit=stats.get("bytes_limit"),
         users=_users(device, gpus),
-    ), ""
+    ), []
 
 
 def _kind(device: Any) -> str:
@@ -130,12 +132,12 @@ def _users(device: Any, gpus: Sequence[Gpu]) -> int | None:
     return gpus[number].others
 
 
-def _virtual() -> Iterator[str]:
+def _virtual() -> Iterator[Note]:
     cut = sum(device.platform == "cpu" for device in local_devices())
     if cut > 1:
         flag = "--xla_force_host_platform_device_count"
         by = flag if flag in os.environ.get("XLA_FLAGS", "") else "jax_num_cpu_devices"
-        yield f"{cut} virtual devices on the one CPU, by {by}"
+        yield Note("virtual-devices", f"{cut} virtual devices on the one CPU, by {by}")
 
 
 def _default() -> tuple[str, str]:
@@ -163,17 +165,18 @@ def _chosen_by(chosen: Any) -> str:
     return "jax_default_device" if everywhere() is chosen else "with jax.default_device"
 
 
-def _preallocated() -> Iterator[str]:
+def _preallocated() -> Iterator[Note]:
     """Yield what was taken of a GPU's memory at the start, and how to have it otherwise."""
     driver = query_gpu_driver()
     if driver:
-        yield f"NVIDIA's driver is {driver}"
+        yield Note("gpu-driver", f"NVIDIA's driver is {driver}")
     if os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE") in ("false", "False", "0"):
-        yield "JAX takes memory as it needs it, and keeps what it took"
+        yield Note("memory-grows", "JAX takes memory as it needs it, and keeps what it took")
         return
     variables = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
     share = next((os.environ[name] for name in variables if os.environ.get(name)), ".75")
-    yield (
+    yield Note(
+        "memory-preallocated",
         f"JAX took {float(share):.0%} of each GPU when it started. XLA_PYTHON_CLIENT_PREALLOCATE"
-        "=false in the environment has it take what it needs: too late in this process"
+        "=false in the environment has it take what it needs: too late in this process",
     )

@@ -1,5 +1,6 @@
 """JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -7,7 +8,7 @@ import jax
 import jax.monitoring
 from jax._src import xla_bridge
 
-from ipyjaxbench.adapters.jax.placement import named_parts, placed
+from ipyjaxbench.adapters.jax.placement import alphabetical_devices, dtype_of, named_parts
 from ipyjaxbench.adapters.jax.synchronization import InFlight, local_devices, waiter
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
@@ -65,7 +66,16 @@ class Jax(Framework):
 
     def placement(self, array: Any) -> Placement:
         """Type, devices and bytes, all of which outlive a donated buffer."""
-        return placed(array)
+        shape, dtype = tuple(array.shape), array.dtype
+        return Placement(
+            name="",
+            framework="jax",
+            arrays=1,
+            dtype=dtype_of(dtype),
+            shape=shape,
+            devices=alphabetical_devices(array.sharding),
+            nbytes=math.prod(shape) * getattr(dtype, "itemsize", 0),
+        )
 
     def free_memory(self) -> int:
         """What devices tell, and the host where it is one of them."""

@@ -12,11 +12,7 @@ from ipyjaxbench.device import Probe, Run
 
 
 class JaxProbe(Probe):
-    """JAX on one device; programs are compiled ahead of time, so that no cache of jit's grows.
-
-    Args:
-        device: of JAX's.
-    """
+    """JAX on one device; programs are compiled ahead of time, so that no cache of jit's grows."""
 
     def __init__(self, device: Any) -> None:
         self.device = f"{device.platform}:{device.id}"
@@ -27,12 +23,12 @@ class JaxProbe(Probe):
 
     @contextmanager
     def usual(self) -> Iterator[None]:
-        """Jit is on, and copies are allowed."""
+        """Turn jit on, and allow copies."""
         with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
             yield
 
     def product(self, dtype: str, n: int) -> Run:
-        """At the precision that is fastest here, which is JAX's default."""
+        """Multiply at the precision that is fastest here, which is JAX's default."""
         exact = {"preferred_element_type": np.int32} if dtype == "int8" else {}
 
         def product(x: Any, y: Any) -> Any:
@@ -42,40 +38,40 @@ class JaxProbe(Probe):
         return _run(jax.jit(product).lower(x, x).compile(), x, x)
 
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
-        """In place, since what is given is given away, and a sum."""
-        held = [self._ones((nbytes // 4,), "float32")]
-        turned = jax.jit(lambda x: -x, donate_argnums=0).lower(held[0]).compile()
-        summed = jax.jit(lambda x: x.sum()).lower(held[0]).compile()
+        """Negate in place, since the argument is donated, and sum."""
+        arrays = [self._ones((nbytes // 4,), "float32")]
+        negate = jax.jit(lambda x: -x, donate_argnums=0).lower(arrays[0]).compile()
+        total = jax.jit(lambda x: x.sum()).lower(arrays[0]).compile()
 
         def in_place() -> object:
-            held[0] = turned(held[0]).block_until_ready()
-            return held[0]
+            arrays[0] = negate(arrays[0]).block_until_ready()
+            return arrays[0]
 
         def read() -> object:
-            return summed(held[0]).block_until_ready()
+            return total(arrays[0]).block_until_ready()
 
         return (in_place, 2 * nbytes), (read, nbytes)
 
     def upload(self, nbytes: int) -> Run:
-        """A new array each time."""
+        """Make a new array each time."""
         here = np.ones(nbytes, np.uint8)
         return lambda: jax.device_put(here, self._device).block_until_ready()
 
     def download(self, nbytes: int) -> Run:
-        """Of a new array each time, since an array keeps its copy on the host."""
+        """Read a new array each time, since an array keeps its copy on the host."""
         there = self._ones((nbytes,), "uint8")
 
-        def copied() -> object:
+        def copy() -> object:
             # What is made of the same buffer anew has no copy yet.
             again = jax.make_array_from_single_device_arrays(
                 there.shape, there.sharding, [there.addressable_data(0)]
             )
             return np.asarray(again)
 
-        return copied
+        return copy
 
     def nothing(self) -> Run:
-        """A sign is changed."""
+        """Negate a number."""
         x = self._ones((), "float32")
         return _run(jax.jit(lambda x: -x).lower(x).compile(), x)
 

@@ -1,29 +1,13 @@
 """Where JAX's arrays live."""
 
 import functools
-import math
 import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.usercode import is_of
 
 _CACHED_SHARDINGS = 512  # the arrays of a model have a few
-
-
-def placed(array: Any) -> Placement:
-    """Return type, devices and bytes, all of which outlive a donated buffer."""
-    shape, dtype = tuple(array.shape), array.dtype
-    return Placement(
-        name="",
-        framework="jax",
-        arrays=1,
-        dtype=dtype_of(dtype),
-        shape=shape,
-        devices=_alphabetical(array.sharding),
-        nbytes=math.prod(shape) * getattr(dtype, "itemsize", 0),
-    )
 
 
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
@@ -42,7 +26,8 @@ def dtype_of(dtype: Any) -> str:
 
 
 @functools.lru_cache(_CACHED_SHARDINGS)
-def _alphabetical(sharding: Any) -> tuple[str, ...]:
+def alphabetical_devices(sharding: Any) -> tuple[str, ...]:
+    """Return the names of its devices in alphabetical order."""
     return tuple(sorted(map(name_of, sharding.device_set)))
 
 

@@ -27,15 +27,12 @@ class InFlight:
 
     So a "yes" is certain, and a single "no" is not. What another thread has started is seen
     where an array of it is alive.
-
-    Args:
-        devices: gives those in use, once there are any.
     """
 
     def __init__(self, devices: Callable[[], Sequence[Any]]) -> None:
         self._devices = devices
         self._programs: list[tuple[Callable[[Any], Any], Any]] = []
-        self._of_threads = False
+        self._has_threads = False
 
     def prepare(self) -> None:
         """Compile the tiny programs."""
@@ -48,14 +45,14 @@ class InFlight:
             self._programs = [(jax.jit(_canary).lower(x).compile(), x) for x in inputs]
 
     def wait(self) -> None:
-        """Return when nothing runs.
+        """Wait until nothing runs.
 
         `jax.live_arrays` and `jax.effects_barrier` do not wait for results that were dropped;
         they are all there is before `prepare`.
         """
         if self._programs:
             jax.block_until_ready(self._run())
-        if self._of_threads or not self._programs:
+        if self._has_threads or not self._programs:
             jax.block_until_ready(_alive(jax.live_arrays()))
         jax.effects_barrier()
 
@@ -69,7 +66,7 @@ class InFlight:
         if not all(ready):
             return True
         if any(not array.is_ready() for array in _alive(jax.live_arrays())):
-            self._of_threads = True
+            self._has_threads = True
             return True
         return False if self._programs else None
 
@@ -80,16 +77,9 @@ class InFlight:
 
 
 def waiter(value: object, arrays: Sequence[Any]) -> Wait | None:
-    """The cheapest way to wait for values built like ``value``.
+    """Return the cheapest way to wait for values built like one; None where it misses an array.
 
     One array is waited for by its method, a pytree by JAX's batched call.
-
-    Args:
-        value: an example.
-        arrays: those in it.
-
-    Returns:
-        The way; None where not all arrays are found by it.
     """
     if len(arrays) == 1 and arrays[0] is value:
         return _one_array
@@ -105,14 +95,14 @@ def _one_array(value: Any) -> object:
     except AttributeError:
         return _pytree(value)
     except RuntimeError:
-        return _not_given_away(value)
+        return _wait_for_undonated(value)
 
 
 def _pytree(value: Any) -> object:
     try:
         return jax.block_until_ready(value)
     except RuntimeError:
-        return _not_given_away(value)
+        return _wait_for_undonated(value)
 
 
 def _one_object(value: object) -> object:
@@ -120,7 +110,7 @@ def _one_object(value: object) -> object:
     return _pytree(_attributes(value) or value)
 
 
-def _not_given_away(value: Any) -> object:
+def _wait_for_undonated(value: Any) -> object:
     """Wait for what is left of values that a later call was given; its result shows the rest."""
     arrays = [leaf for leaf in trees.leaves(value) if isinstance(leaf, jax.Array)]
     left = _alive(arrays)
@@ -133,8 +123,8 @@ def _alive(arrays: Sequence[Any]) -> list[Any]:
 
 def _holds_all(tree: object, arrays: Sequence[Any]) -> bool:
     leaves = trees.leaves(tree)
-    found = {id(leaf) for leaf in leaves}.issuperset(map(id, arrays))
-    return found and not any(map(is_opaque, leaves))
+    holds_all = {id(leaf) for leaf in leaves}.issuperset(map(id, arrays))
+    return holds_all and not any(map(is_opaque, leaves))
 
 
 def _attributes(value: object) -> dict[str, object]:

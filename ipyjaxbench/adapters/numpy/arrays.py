@@ -22,7 +22,7 @@ class NumPyArrays(ArrayInspector):
         nbytes = min(array.nbytes, base.nbytes)  # numbers that are repeated are held once
         layout = (
             "" if type(array) in (np.ndarray, np.memmap) else type(array).__name__,
-            strides.order(array.shape, array.strides, array.itemsize),
+            strides.describe_order(array.shape, array.strides, array.itemsize),
             f"a part of {units.size(base.nbytes)}" if base.nbytes > nbytes else "",
         )
         file = base.filename if isinstance(base, np.memmap) else None

@@ -4,31 +4,27 @@ import math
 from collections.abc import Sequence
 
 
-def order(shape: Sequence[int], strides: Sequence[int], unit: int = 1) -> str:
-    """What is not the usual order, row by row without gaps.
+def describe_order(shape: Sequence[int], strides: Sequence[int], unit: int = 1) -> str:
+    """Return in words what is not the usual order, row by row without gaps; "" where nothing is.
 
-    Args:
-        shape: of the array.
-        strides: from one index to the next along each axis.
-        unit: the stride from one number to the next.
-
-    Returns:
-        Words; empty for the usual order, and where there are no numbers to lie anywhere.
+    Strides count in the same unit as ``unit``, the distance of one number to the next.
 
     Example:
-        >>> order((2, 3), (1, 2)), order((2, 3), (3, 1)), order((2, 3), (0, 1))
+        >>> column, row = describe_order((2, 3), (1, 2)), describe_order((2, 3), (3, 1))
+        >>> column, row, describe_order((2, 3), (0, 1))
         ('column by column', '', 'repeated along axis 0')
     """
     if 0 in shape:
         return ""
     axes = [axis for axis, size in enumerate(shape) if size > 1]
     parts = []
-    for words, chosen in (
+    for state, chosen in (
         ("repeated", [axis for axis in axes if strides[axis] == 0]),
         ("reversed", [axis for axis in axes if strides[axis] < 0]),
     ):
         if chosen:
-            parts.append(f"{words} along {_named(chosen)}")
+            noun = "axis" if len(chosen) == 1 else "axes"
+            parts.append(f"{state} along {noun} {', '.join(map(str, chosen))}")
     axes = [axis for axis in axes if strides[axis] != 0]
     outer_first = sorted(axes, key=lambda axis: -abs(strides[axis]))
     if outer_first != axes:
@@ -46,18 +42,9 @@ def order(shape: Sequence[int], strides: Sequence[int], unit: int = 1) -> str:
 def overlaps(shape: Sequence[int], strides: Sequence[int], unit: int = 1) -> bool:
     """Whether there are more numbers than places for them, as where windows slide over others.
 
-    Args:
-        shape: of the array.
-        strides: from one index to the next along each axis.
-        unit: the stride from one number to the next.
-
     Example:
         >>> overlaps((8, 3), (1, 1)), overlaps((8, 3), (3, 1))
         (True, False)
     """
     last = sum((size - 1) * abs(stride) for size, stride in zip(shape, strides, strict=True))
     return math.prod(shape) > last // unit + 1
-
-
-def _named(axes: Sequence[int]) -> str:
-    return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"

@@ -13,27 +13,22 @@ class TensorFlowArrays(ArrayInspector):
     """Tensors, and variables with their replicas; no list of tensors is kept."""
 
     def located(self, name: str, array: Any) -> ArrayPlacement:
-        """One tensor or variable; a variable with a copy on each of several devices is one.
-
-        Args:
-            name: to tell it by.
-            array: a tensor or variable.
-        """
+        """One tensor or variable; a variable with a copy on each of several devices is one."""
         place = self.framework.placement(array)
         copies = _copies(array)
         devices = tuple(name_of(each.device) for each in copies) or place.devices
         shape = place.shape or ()
-        symbolic = isinstance(array, tf.Tensor) and not isinstance(array, ops.EagerTensor)
+        if isinstance(array, tf.Tensor) and not isinstance(array, ops.EagerTensor):
+            layout = "symbolic: a part of a graph, without numbers"
+            return ArrayPlacement(name, "tensorflow", place.dtype, shape, 0, (), layout=layout)
         return ArrayPlacement(
             name=name,
             framework="tensorflow",
             dtype=place.dtype,
             shape=shape,
-            nbytes=0 if symbolic else place.nbytes,
-            devices=() if symbolic else devices,
-            layout="symbolic: a part of a graph, without numbers"
-            if symbolic
-            else _variable(name, array),
+            nbytes=place.nbytes,
+            devices=devices,
+            layout=_variable(name, array),
             sharding=_replicated(array, shape, devices) if len(copies) > 1 else None,
         )
 
@@ -54,7 +49,7 @@ class TensorFlowArrays(ArrayInspector):
 
 
 def _copies(array: Any) -> tuple[Any, ...]:
-    """The variables that a distributed variable is made of, one for each replica."""
+    """Return the variables that a distributed variable is made of, one for each replica."""
     if isinstance(array, tf.Variable) and isinstance(array, tf.distribute.DistributedValues):
         return tuple(getattr(array, "values", ()))
     return ()
@@ -73,10 +68,10 @@ def _replicated(array: Any, shape: tuple[int, ...], devices: tuple[str, ...]) ->
 
 
 def _variable(name: str, array: Any) -> str:
-    """With its own name, where the one to tell it by does not end in that."""
+    """Return that it is a variable, with its own name where ``name`` does not end in that."""
     if not isinstance(array, tf.Variable):
         return ""
-    mine = array.name.partition(":")[0]
-    is_told = mine == "Variable" or mine.rpartition("/")[2] == name.rpartition(".")[2]
-    told = "variable" if is_told else f"variable {mine!r}"
-    return told if array.trainable else f"{told}, not trainable"
+    own = array.name.partition(":")[0]
+    is_shown = own == "Variable" or own.rpartition("/")[2] == name.rpartition(".")[2]
+    words = "variable" if is_shown else f"variable {own!r}"
+    return words if array.trainable else f"{words}, not trainable"

@@ -17,11 +17,13 @@ from ipyjaxbench.device import (
     Device,
     DeviceInventory,
     FrameworkDevices,
+    MemoryRequest,
     MemorySetting,
     Probe,
     gpu_kind,
 )
 from ipyjaxbench.host import query_gpus, usable_cpus
+from ipyjaxbench.reports import Note
 
 _GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"
 _SET = "tf.config.experimental.set_memory_growth(gpu, True)"
@@ -40,7 +42,7 @@ class TensorFlowDevices(DeviceInventory):
         logical = tf.config.list_logical_devices()
         physical = tf.config.get_visible_devices()
         answers = [_device(device, physical) for device in logical]
-        failures = [failure for _, failure in answers if failure]
+        failures = [note for _, notes in answers for note in notes]
         words = (*failures, *_virtual(logical, physical), *_growth(physical), *_strategy())
         default, why = _default(logical)
         devices = tuple(device for device, _ in answers)
@@ -50,10 +52,9 @@ class TensorFlowDevices(DeviceInventory):
         """Asking for devices makes them."""
         return bool(tf.config.list_logical_devices())
 
-    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+    def set_memory(self, request: MemoryRequest) -> Iterator[MemorySetting]:
         """Growth or a limit of each GPU, before it has started them."""
-        started = self.framework.started()
-        return gpu_memory.set_memory(started=started, prealloc=prealloc, fraction=fraction)
+        return gpu_memory.set_memory(request, started=self.framework.started())
 
     def threads(self) -> int | None:
         """Those of one operation on the CPU, as far as they were set; else all CPUs."""
@@ -100,35 +101,37 @@ def name_of(device: str) -> str:
     return f"{kind or 'cpu'}:{index or 0}"
 
 
-def _device(logical: Any, physical: Sequence[Any]) -> tuple[Device, str]:
-    """One device, and why it tells nothing where it should."""
+def _device(logical: Any, physical: Sequence[Any]) -> tuple[Device, list[Note]]:
+    """Return one device, and why it does not answer where it should."""
     name = name_of(logical.name)
     if logical.device_type == "CPU":
-        return Device(name), ""
+        return Device(name), []
     try:
         memory = tf.config.experimental.get_memory_info(logical.name.rpartition("device:")[2])
-        details = [tf.config.experimental.get_device_details(p) for p in _those(physical, logical)]
+        details = [
+            tf.config.experimental.get_device_details(p) for p in _physical_of(physical, logical)
+        ]
     # A device that is lost, or that was plugged in by others, has many ways to say so.
     except Exception as error:  # noqa: BLE001
         is_lost = logical.device_type == "GPU"  # others need not know of memory
-        return Device(name), Device(name).failure(error) if is_lost else ""
+        return Device(name), [Device(name).failure(error)] if is_lost else []
     kinds = {_kind(each) for each in details}
     return Device(
         name=name,
         kind=kinds.pop() if len(kinds) == 1 else "",
         used=memory.get("current"),
         peak=memory.get("peak"),
-        limit=_limit(_those(physical, logical)),
-    ), ""
+        limit=_limit(_physical_of(physical, logical)),
+    ), []
 
 
-def _those(physical: Sequence[Any], logical: Any) -> list[Any]:
-    """What a device may be made of: the one with its number, unless some are cut into several."""
-    mine = [each for each in physical if each.device_type == logical.device_type]
-    if any(tf.config.get_logical_device_configuration(each) for each in mine):
-        return mine
+def _physical_of(physical: Sequence[Any], logical: Any) -> list[Any]:
+    """Return what a device may be made of: that with its number, unless some are cut."""
+    alike = [each for each in physical if each.device_type == logical.device_type]
+    if any(tf.config.get_logical_device_configuration(each) for each in alike):
+        return alike
     number = logical.name.rpartition(":")[2]
-    return [each for i, each in enumerate(mine) if str(i) == number]
+    return [each for i, each in enumerate(alike) if str(i) == number]
 
 
 def _kind(details: dict[str, Any]) -> str:
@@ -137,45 +140,49 @@ def _kind(details: dict[str, Any]) -> str:
 
 
 def _limit(physical: Sequence[Any]) -> int | None:
-    """Bytes that it was given, where it was given any and all are given as much."""
+    """Return the bytes that it was given, where all were given as much."""
     cuts = [tf.config.get_logical_device_configuration(each) or () for each in physical]
     limits = {cut.memory_limit for each in cuts for cut in each}
     megabytes = limits.pop() if len(limits) == 1 else None
     return int(megabytes) * 2**20 if megabytes else None
 
 
-def _virtual(logical: Sequence[Any], physical: Sequence[Any]) -> Iterator[str]:
+def _virtual(logical: Sequence[Any], physical: Sequence[Any]) -> Iterator[Note]:
     for kind in dict.fromkeys(each.device_type for each in physical):
         cut = sum(each.device_type == kind for each in logical)
         whole = sum(each.device_type == kind for each in physical)
         if cut > whole:
             made = units.count(cut, f"virtual {kind}")
-            yield f"{made} on {whole}, by tf.config.set_logical_device_configuration"
+            text = f"{made} on {whole}, by tf.config.set_logical_device_configuration"
+            yield Note("virtual-devices", text)
 
 
-def _growth(physical: Sequence[Any]) -> Iterator[str]:
-    """What was taken of each GPU's memory at the start."""
+def _growth(physical: Sequence[Any]) -> Iterator[Note]:
+    """Yield what was taken of each GPU's memory at the start."""
     gpus = [each for each in physical if each.device_type == "GPU"]
     if not gpus:
         return
     if _is_forced() or all(tf.config.experimental.get_memory_growth(gpu) for gpu in gpus):
-        yield "TensorFlow takes a GPU's memory as it needs it, and keeps what it took"
+        text = "TensorFlow takes a GPU's memory as it needs it, and keeps what it took"
+        yield Note("memory-grows", text)
     elif not any(_limit([gpu]) for gpu in gpus):
-        yield (
+        yield Note(
+            "memory-preallocated",
             "TensorFlow took most of each GPU's memory when it started. "
-            f"{_SET} before the first use has it take what it needs: too late in this process"
+            f"{_SET} before the first use has it take what it needs: too late in this process",
         )
 
 
-def _before() -> Iterator[str]:
-    """What it will take of each GPU's memory; its own list of GPUs would load their driver."""
+def _before() -> Iterator[Note]:
+    """Yield what it will take of each GPU; its own list of GPUs would load their driver."""
     gpus = query_gpus() if tf.test.is_built_with_cuda() else ()
     chosen = getattr(tf_context._context, "_memory_growth_map", None) or {}
     if not gpus or _is_forced() or any(chosen.values()):
         return
-    yield (
+    yield Note(
+        "memory-will-be-preallocated",
         f"TensorFlow will take most of the memory of {units.count(len(gpus), 'GPU')} at its first "
-        f"use. {_SET} before has it take what it needs: still possible in this process"
+        f"use. {_SET} before has it take what it needs: still possible in this process",
     )
 
 
@@ -183,11 +190,11 @@ def _is_forced() -> bool:
     return os.environ.get(_GROWS, "").lower() in ("true", "1")
 
 
-def _strategy() -> Iterator[str]:
+def _strategy() -> Iterator[Note]:
     if tf.distribute.has_strategy():
         strategy = tf.distribute.get_strategy()
         replicas = units.count(strategy.num_replicas_in_sync, "replica")
-        yield f"{type(strategy).__name__} with {replicas} is in scope"
+        yield Note("strategy", f"{type(strategy).__name__} with {replicas} is in scope")
 
 
 def _default(logical: Sequence[Any]) -> tuple[str, str]:

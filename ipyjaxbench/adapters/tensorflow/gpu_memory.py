@@ -6,34 +6,28 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench import units
-from ipyjaxbench.device import MemorySetting, too_late
+from ipyjaxbench.device import MemoryRequest, MemorySetting, too_late
 from ipyjaxbench.host import query_gpus
 
 _NAME = "tensorflow"
 
 
-def set_memory(*, started: bool, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
-    """Growth where memory is to be taken as it is needed, a limit where a share is asked for.
-
-    Args:
-        started: whether it has started its devices: they cannot be changed then.
-        prealloc: False for growth.
-        fraction: that it may take; None for no limit.
-    """
+def set_memory(request: MemoryRequest, *, started: bool) -> Iterator[MemorySetting]:
+    """Set growth, or a limit where a share is asked for; devices that have started stay as is."""
     gpus = tf.config.get_visible_devices("GPU")
     if not gpus:
         yield MemorySetting(_NAME, "sees no GPU here: nothing was set")
     elif started:
-        yield too_late(_NAME, prealloc=prealloc, fraction=fraction)
-    elif fraction is not None:
-        yield from (_limited(gpu, fraction) for gpu in gpus)
-        if not prealloc:
+        yield too_late(_NAME, request)
+    elif request.fraction is not None:
+        yield from (_limit(gpu, request.fraction) for gpu in gpus)
+        if not request.prealloc:
             yield MemorySetting(_NAME, "takes a share at its start: a limit that grows is none")
     else:
-        yield from (_growing(gpu) for gpu in gpus)
+        yield from (_let_grow(gpu) for gpu in gpus)
 
 
-def _growing(gpu: Any) -> MemorySetting:
+def _let_grow(gpu: Any) -> MemorySetting:
     if tf.config.get_logical_device_configuration(gpu):
         return MemorySetting(_NAME, f"{_short(gpu)} was cut into devices before, which do not grow")
     tf.config.experimental.set_memory_growth(gpu, enable=True)
@@ -44,8 +38,8 @@ def _growing(gpu: Any) -> MemorySetting:
     )
 
 
-def _limited(gpu: Any, fraction: float) -> MemorySetting:
-    """A limit in bytes, for which TensorFlow does not tell the whole, and NVIDIA's driver does."""
+def _limit(gpu: Any, fraction: float) -> MemorySetting:
+    """Set a limit in bytes; the whole is what NVIDIA's driver says, since TensorFlow does not."""
     if tf.config.get_logical_device_configuration(gpu):
         return MemorySetting(_NAME, f"{_short(gpu)} was cut into devices before, and stays so")
     sizes = {each.memory for each in query_gpus()}
@@ -74,5 +68,5 @@ def _short(gpu: Any) -> str:
 
 
 def _typed(gpu: Any) -> str:
-    """As a person would type it."""
+    """Return it as a person would type it."""
     return f"tf.config.list_physical_devices('GPU')[{_short(gpu).rpartition(':')[2]}]"

@@ -10,12 +10,7 @@ from ipyjaxbench.device import Probe, Run
 
 
 class TensorFlowProbe(Probe):
-    """TensorFlow, eager, on one device.
-
-    Args:
-        device: its name, such as "gpu:0".
-        wait: returns when devices have nothing left to do; None where they never run ahead.
-    """
+    """TensorFlow, eager, on one device; ``wait`` is None where that never runs ahead."""
 
     dtypes = ("float32", "bfloat16", "float16", "float64", "int8")
 
@@ -27,14 +22,14 @@ class TensorFlowProbe(Probe):
         self._wait = wait
 
     def product(self, dtype: str, n: int) -> Run:
-        """Numbers of 8 bits are summed up in 32."""
+        """Multiply; numbers of 8 bits are summed up in 32."""
         x = self._ones((n, n), dtype)
         if dtype == "int8":
             return self._run(lambda: tf.matmul(x, x, output_type=tf.int32))
         return self._run(lambda: tf.matmul(x, x))
 
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
-        """In place, which reads two arrays and writes one, and a sum, which reads one."""
+        """Add in place, which reads two arrays and writes one, and sum, which reads one."""
         x = self._ones((nbytes // 4,))
         with tf.device(self.device):
             variable = tf.Variable(x, trainable=False)
@@ -42,16 +37,16 @@ class TensorFlowProbe(Probe):
         return (added, 3 * nbytes), (self._run(lambda: tf.reduce_sum(x)), nbytes)
 
     def upload(self, nbytes: int) -> Run:
-        """A new tensor each time."""
+        """Make a new tensor each time."""
         here = np.ones(nbytes, np.uint8)
         return self._run(lambda: tf.constant(here))
 
     def download(self, nbytes: int) -> Run:
-        """A new array each time."""
+        """Make a new array each time."""
         return self._ones((nbytes,), "uint8").numpy  # type: ignore[no-any-return]
 
     def nothing(self) -> Run:
-        """A sign is changed."""
+        """Negate a number."""
         x = self._ones(())
         return self._run(lambda: tf.negative(x))
 

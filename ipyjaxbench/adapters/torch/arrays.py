@@ -51,27 +51,25 @@ class TorchArrays(ArrayInspector):
             return ArrayPlacement(
                 name=name,
                 framework="torch",
-                dtype=_plain(array.dtype),
+                dtype=_name(array.dtype),
                 shape=shape,
                 nbytes=nbytes,
                 devices=tuple(s.device for s in sharding.shards) if sharding else (device,),
                 memory="pinned host" if known and _is_pinned(array) else "",
                 gradients=bool(array.requires_grad),
-                # The memory's address, as NumPy's adapter tells it, until it is given a name.
+                # The memory's address, as NumPy's adapter has it, until it is given a name.
                 of=f"{device}@{storage.data_ptr()}" if storage and storage.data_ptr() else "",
                 layout=", ".join(_layout(array, storage, nbytes)) if known else _UNBORN,
                 sharding=sharding,
             )
 
     def weight(self, array: Any) -> Weight:
-        """Device and bytes; of kinds with more to them, as they are told one by one."""
+        """Device and bytes; of kinds with more to them, as where they are shown one by one."""
         is_plain = type(array) in _PLAIN and array.layout is torch.strided and not array.is_nested
         if not is_plain:
-            told = self.located("", array)
-            return Weight(told.devices, told.nbytes, told.sharding)
-        device = array.device
-        nbytes = 0 if device.type == "meta" else array.nbytes
-        return Weight(_name(device), nbytes)
+            placed = self.located("", array)
+            return Weight(placed.devices, placed.nbytes, placed.sharding)
+        return Weight(_names(array.device), 0 if array.device.type == "meta" else array.nbytes)
 
     def described(self, value: object) -> str:
         """Meshes of devices."""
@@ -86,12 +84,12 @@ class TorchArrays(ArrayInspector):
 
 
 @functools.cache
-def _name(device: torch.device) -> tuple[str]:
+def _names(device: torch.device) -> tuple[str]:
     return (str(device),)
 
 
 def _nbytes(array: Any) -> int:
-    names = _SPARSE.get(_plain(array.layout))
+    names = _SPARSE.get(_name(array.layout))
     if names is not None:
         parts = [getattr(array, part)() for part in names]
         return sum(part.numel() * part.element_size() for part in parts)
@@ -114,7 +112,7 @@ def _storage(array: Any) -> Any:
 
 
 def _is_pinned(array: Any) -> bool:
-    """Asked only where an accelerator was used, without which nothing is pinned."""
+    """Ask only where an accelerator was used, without which nothing is pinned."""
     used = torch.cuda.is_initialized() or torch.xpu.is_initialized()
     try:
         return bool(used and array.device.type == "cpu" and array.is_pinned())
@@ -132,7 +130,7 @@ def _layout(array: Any, storage: Any, nbytes: int) -> Iterator[str]:
         if read_sharding(array) is None:
             yield f"DTensor, placements={tuple(array.placements)}"
         return
-    layout = _plain(array.layout)
+    layout = _name(array.layout)
     if layout in _SPARSE:
         yield f"{_in_words(layout)}, {units.count(array._nnz(), 'number')} kept"
     elif layout != "strided":
@@ -145,8 +143,8 @@ def _layout(array: Any, storage: Any, nbytes: int) -> Iterator[str]:
         yield f"a part of {units.size(storage.nbytes())}"
 
 
-def _plain(constant: object) -> str:
-    """The name of one of PyTorch's constants."""
+def _name(constant: object) -> str:
+    """Return the name of one of PyTorch's constants."""
     return str(constant).removeprefix("torch.")
 
 
@@ -159,7 +157,7 @@ def _order(array: Any) -> str:
         if not array.is_contiguous():
             for form in (torch.channels_last, torch.channels_last_3d):
                 if array.is_contiguous(memory_format=form):
-                    return _in_words(_plain(form))
-        return strides.order(array.shape, array.stride())
+                    return _in_words(_name(form))
+        return strides.describe_order(array.shape, array.stride())
     except UNSUPPORTED:
         return ""

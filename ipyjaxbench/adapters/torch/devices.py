@@ -17,14 +17,16 @@ from ipyjaxbench.device import (
     Device,
     DeviceInventory,
     FrameworkDevices,
+    MemoryRequest,
     MemorySetting,
     Probe,
     gpu_kind,
 )
 from ipyjaxbench.host import Gpu, query_gpus
+from ipyjaxbench.reports import Note
 
-_SETTING = "PYTORCH_CUDA_ALLOC_CONF"
-_MUCH = 0.1  # of what is reserved
+_ALLOCATOR_VARIABLE = "PYTORCH_CUDA_ALLOC_CONF"
+_MIN_FRAGMENTED_SHARE = 0.1  # of what is reserved
 
 
 class TorchDevices(DeviceInventory):
@@ -35,20 +37,21 @@ class TorchDevices(DeviceInventory):
     def devices(self) -> FrameworkDevices:
         """The CPU, and accelerators that this process has used; no other one is asked."""
         devices: list[Device] = [Device("cpu")]
-        words: list[str] = []
+        words: list[Note] = []
         if torch.cuda.is_initialized():
             gpus = query_gpus()
             for index in range(torch.cuda.device_count()):
                 device, of_device = _cuda(index, gpus)
                 devices.append(device)
                 words += of_device
-            words += _versions()
+            words.append(_version())
             if torch.version.cuda and all(device.users is None for device in devices):
-                words.append("who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say")
+                text = "who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say"
+                words.append(Note("gpu-users-unknown", text))
         elif torch.version.cuda is not None and (gpus := query_gpus()):
-            words.append(
-                f"{units.count(len(gpus), 'GPU')}, not used yet by PyTorch (--start to look)"
-            )
+            count = units.count(len(gpus), "GPU")
+            text = f"{count}, not used yet by PyTorch (--start to look)"
+            words.append(Note("gpus-not-used", text))
         if torch.xpu.is_initialized():
             devices += [_other(f"xpu:{i}", torch.xpu) for i in range(torch.xpu.device_count())]
         if torch.backends.mps.is_available():
@@ -69,10 +72,10 @@ class TorchDevices(DeviceInventory):
                 kind.init()
         return True
 
-    def set_memory(self, *, prealloc: bool, fraction: float | None) -> Iterator[MemorySetting]:
+    def set_memory(self, request: MemoryRequest) -> Iterator[MemorySetting]:
         """What may be taken of each GPU, for as long as the process lives."""
-        if not prealloc:
-            yield from MEMORY_VARIABLES["torch"].set(prealloc=False, fraction=None)
+        yield from MEMORY_VARIABLES["torch"].set(MemoryRequest(request.prealloc))
+        fraction = request.fraction
         if fraction is None:
             return
         if not torch.cuda.is_available():
@@ -151,8 +154,8 @@ def drain() -> None:
         synchronize(device)
 
 
-def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[str]]:
-    """One GPU, and words on its memory; a GPU that does not answer is told as such."""
+def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[Note]]:
+    """Return one GPU, and notes on its memory, or on why it does not answer."""
     name = f"cuda:{index}"
     try:
         known = torch.cuda.get_device_properties(index)
@@ -166,7 +169,7 @@ def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[str]]:
 
 
 def _users(index: int, gpus: Sequence[Gpu]) -> int | None:
-    """Other processes on a GPU, which NVML may number otherwise than CUDA does."""
+    """Return how many other processes use a GPU, which NVML may number otherwise than CUDA."""
     try:
         number = int(torch.cuda._get_nvml_device_index(index))
         return gpus[number].others
@@ -174,39 +177,43 @@ def _users(index: int, gpus: Sequence[Gpu]) -> int | None:
         return None
 
 
-def _allocator(name: str, stats: Mapping[str, int]) -> Iterator[str]:
-    """What PyTorch keeps of the memory that tensors gave back."""
+def _allocator(name: str, stats: Mapping[str, int]) -> Iterator[Note]:
+    """Yield what PyTorch keeps of the memory that tensors gave back."""
     reserved = stats.get("reserved_bytes.all.current", 0)
     used = stats.get("allocated_bytes.all.current", 0)
     pieces = stats.get("inactive_split_bytes.all.current", 0)
     if not reserved:
         return
-    yield (
+    yield Note(
+        "memory-reserved",
         f"{name}: PyTorch reserved {units.size(reserved)}, of which tensors use "
         f"{units.size(used)}; torch.cuda.empty_cache() gives back up to "
-        f"{units.size(max(reserved - used - pieces, 0))}"
+        f"{units.size(max(reserved - used - pieces, 0))}",
     )
-    if pieces > _MUCH * reserved and "expandable_segments:True" not in os.environ.get(_SETTING, ""):
-        yield (
+    if (
+        pieces > _MIN_FRAGMENTED_SHARE * reserved
+        and "expandable_segments:True" not in os.environ.get(_ALLOCATOR_VARIABLE, "")
+    ):
+        yield Note(
+            "memory-fragmented",
             f"{name}: {units.size(pieces)} lie in pieces between tensors (fragmentation). "
-            f"{_SETTING}=expandable_segments:True in the environment has fewer of them: "
-            "too late in this process"
+            f"{_ALLOCATOR_VARIABLE}=expandable_segments:True in the environment has fewer of them: "
+            "too late in this process",
         )
 
 
-def _versions() -> Iterator[str]:
-    """The version that PyTorch was built for, and the latest that the driver takes."""
+def _version() -> Note:
+    """Return the version that PyTorch was built for, and the latest that the driver takes."""
     if torch.version.cuda is None:
-        yield f"built for ROCm {torch.version.hip}"
-        return
+        return Note("gpu-driver", f"built for ROCm {torch.version.hip}")
     ask: Callable[[], int] | None = getattr(torch._C, "_cuda_getDriverVersion", None)
     driver = ask() if ask is not None else 0  # such as 12080
     upto = f", the driver takes up to {driver // 1000}.{driver % 1000 // 10}" if driver else ""
-    yield f"built for CUDA {torch.version.cuda}{upto}"
+    return Note("gpu-driver", f"built for CUDA {torch.version.cuda}{upto}")
 
 
 def _other(name: str, kind: Any) -> Device:
-    """An accelerator with an allocator like that of CUDA."""
+    """Return an accelerator with an allocator like that of CUDA."""
     try:
         stats = kind.memory_stats(name)
         known = kind.get_device_properties(name)

@@ -9,12 +9,7 @@ from ipyjaxbench.device import Probe, Run
 
 
 class TorchProbe(Probe):
-    """PyTorch, eager, on one device.
-
-    Args:
-        device: the device.
-        wait: returns when the device has nothing left to do; None where it never runs ahead.
-    """
+    """PyTorch, eager, on one device; ``wait`` is None where that never runs ahead."""
 
     dtypes = ("float32", "bfloat16", "float16", "float64", "int8")
 
@@ -26,7 +21,7 @@ class TorchProbe(Probe):
         self._device, self._wait = device, wait
 
     def product(self, dtype: str, n: int) -> Run:
-        """Into memory that is there; CUDA multiplies int8 by an operation of its own."""
+        """Multiply into memory that is there; CUDA has an operation of its own for int8."""
         x, y = (self._ones((n, n), getattr(torch, dtype)) for _ in range(2))
         if dtype == "int8" and not self.on_host:
             return self._waited(lambda: torch._int_mm(x, y))
@@ -34,24 +29,24 @@ class TorchProbe(Probe):
         return self._waited(lambda: torch.mm(x, y, out=out))
 
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
-        """In place, which reads and writes, and a sum, which reads."""
+        """Negate in place, which reads and writes, and sum, which reads."""
         x = self._ones((nbytes // 4,), torch.float32)
         return (self._waited(x.neg_), 2 * nbytes), (self._waited(x.sum), nbytes)
 
     def upload(self, nbytes: int) -> Run:
-        """From memory that the system may page out, as a user's is."""
+        """Copy from memory that the system may page out, as a user's is."""
         here = torch.ones(nbytes, dtype=torch.uint8, device="cpu")
         there = torch.empty(nbytes, dtype=torch.uint8, device=self._device)
         return self._waited(lambda: there.copy_(here))
 
     def download(self, nbytes: int) -> Run:
-        """The same, the other way."""
+        """Copy into such memory."""
         here = torch.ones(nbytes, dtype=torch.uint8, device="cpu")
         there = torch.ones(nbytes, dtype=torch.uint8, device=self._device)
         return self._waited(lambda: here.copy_(there))
 
     def nothing(self) -> Run:
-        """A sign is changed."""
+        """Negate a number."""
         return self._waited(self._ones((), torch.float32).neg_)
 
     def _ones(self, shape: tuple[int, ...], dtype: Any) -> Any:

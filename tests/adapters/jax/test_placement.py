@@ -298,9 +298,12 @@ class Lost:
 
 
 def test_a_device_that_is_lost_is_told_in_one_line() -> None:
-    device, words = devices._device(Lost(), ())
+    device, (note,) = devices._device(Lost(), ())
     assert device == Device("gpu:1")
-    assert words == "gpu:1 does not answer: RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS: it is gone"
+    assert note.code == "no-answer"
+    assert (
+        note.text == "gpu:1 does not answer: RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS: it is gone"
+    )
 
 
 HALF = """

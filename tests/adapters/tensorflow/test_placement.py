@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow import TensorFlow, gpu_memory
 from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.device.memory import MemoryRequest
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import Gpu as NvidiaGpu
 
@@ -33,7 +34,7 @@ with strategy.scope():
     summed = tf.Variable(0.0, synchronization=tf.VariableSynchronization.ON_READ,
                          aggregation=tf.VariableAggregation.SUM, trainable=True)
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3, name="head")])
-    scoped = home().words
+    scoped = home().texts
 replicas = strategy.run(lambda: tf.ones(3))
 with tf.device("CPU:1"):
     second = tf.ones(3)
@@ -44,7 +45,7 @@ found = locate(values)
 print(json.dumps([
     [before, home().started, [d.name for d in home().devices], home().default, home().why],
     [chosen.default, chosen.why],
-    list(home().words), list(scoped),
+    list(home().texts), list(scoped),
     {each.name: [list(each.devices), each.sharding and each.sharding.describe(), each.layout]
      for each in found.arrays},
     {name: list(held) for name, held in found.by_device().items()},
@@ -234,7 +235,7 @@ def test_a_gpu_is_told_with_what_was_taken_of_it(gpu: pytest.MonkeyPatch) -> Non
     (device,) = home().devices
     assert (device.name, device.used, device.peak) == ("gpu:0", 2**30, 2**31)
     assert device.kind == "NVIDIA H100, compute capability 9.0"
-    (words,) = home().words
+    (words,) = home().texts
     assert words.startswith("TensorFlow took most of each GPU's memory when it started.")
     assert words.endswith("too late in this process")
     assert (home().default, home().why) == ("gpu:0", "the first GPU")
@@ -242,24 +243,24 @@ def test_a_gpu_is_told_with_what_was_taken_of_it(gpu: pytest.MonkeyPatch) -> Non
 
 def test_what_was_chosen_for_its_memory_is_told(gpu: pytest.MonkeyPatch) -> None:
     gpu.setattr(tf.config.experimental, "get_memory_growth", lambda _: True)
-    assert home().words == (
+    assert home().texts == (
         "TensorFlow takes a GPU's memory as it needs it, and keeps what it took",
     )
     gpu.setattr(tf.config.experimental, "get_memory_growth", lambda _: None)
     part = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
     gpu.setattr(tf.config, "get_logical_device_configuration", lambda _: [part])
-    assert home().words == ()
+    assert home().texts == ()
     assert home().devices[0].limit == 2**30
 
 
 def test_before_it_starts_the_choice_is_still_there(gpu: pytest.MonkeyPatch) -> None:
     gpu.setattr("ipyjaxbench.adapters.tensorflow.devices.query_gpus", lambda: (NvidiaGpu("H100"),))
     gpu.setattr(tf.test, "is_built_with_cuda", lambda: True)
-    (words,) = home(started=False).words
+    (words,) = home(started=False).texts
     assert words.startswith("TensorFlow will take most of the memory of 1 GPU at its first use.")
     assert words.endswith("still possible in this process")
     gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-    assert home(started=False).words == ()
+    assert home(started=False).texts == ()
 
 
 def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None:
@@ -267,13 +268,13 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
         raise ValueError("Failed parsing device name: GPU:0\nmore")
 
     gpu.setattr(tf.config.experimental, "get_memory_info", lost)
-    assert home().words[0] == (
+    assert home().texts[0] == (
         "gpu:0 does not answer: ValueError: Failed parsing device name: GPU:0"
     )
 
 
 def told(*, started: bool = False, prealloc: bool = True, fraction: float | None = None) -> Any:
-    (found,) = gpu_memory.set_memory(started=started, prealloc=prealloc, fraction=fraction)
+    (found,) = gpu_memory.set_memory(MemoryRequest(prealloc, fraction), started=started)
     return found
 
 

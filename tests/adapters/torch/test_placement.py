@@ -17,6 +17,7 @@ import ipyjaxbench
 from ipyjaxbench import Whereabouts
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.device.memory import MemoryRequest
 from ipyjaxbench.device.placement import ArrayPlacement
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import Gpu
@@ -265,7 +266,7 @@ def test_a_gpu_is_told_with_what_the_allocator_holds_of_it(gpu: pytest.MonkeyPat
 
 def test_a_setting_that_is_set_is_not_asked_for(gpu: pytest.MonkeyPatch) -> None:
     gpu.setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-    assert not any("fragmentation" in words for words in home().words)
+    assert not any("fragmentation" in words for words in home().texts)
 
 
 def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None:
@@ -273,7 +274,7 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
         raise RuntimeError("CUDA error: an illegal memory access was encountered\nmore\nmore")
 
     gpu.setattr(torch.cuda, "memory_stats", lost)
-    (words,) = (words for words in home().words if "cuda:0" in words)
+    (words,) = (words for words in home().texts if "cuda:0" in words)
     assert words == (
         "cuda:0 does not answer: RuntimeError: CUDA error: an illegal memory access was encountered"
     )
@@ -283,13 +284,13 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
 def test_without_nvml_users_of_a_gpu_are_not_told_and_that_is_said(gpu: pytest.MonkeyPatch) -> None:
     gpu.setattr("ipyjaxbench.adapters.torch.devices.query_gpus", lambda: ())
     assert home().devices[1].users is None
-    assert "who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say" in home().words
+    assert "who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say" in home().texts
 
 
 def test_gpus_that_were_not_used_yet_are_left_alone(gpu: pytest.MonkeyPatch) -> None:
     gpu.setattr(torch.cuda, "is_initialized", lambda: False)
     assert [device.name for device in home().devices] == ["cpu"]
-    assert home().words == ("1 GPU, not used yet by PyTorch (--start to look)",)
+    assert home().texts == ("1 GPU, not used yet by PyTorch (--start to look)",)
 
 
 # Sharding
@@ -421,6 +422,6 @@ def test_the_share_of_each_gpu_is_set_at_any_time(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         torch.cuda, "set_per_process_memory_fraction", lambda f, i: calls.append((f, i))
     )
-    told = [*Torch().capability(DeviceInventory).set_memory(prealloc=True, fraction=0.5)]
+    told = [*Torch().capability(DeviceInventory).set_memory(MemoryRequest(fraction=0.5))]
     assert calls == [(0.5, 0), (0.5, 1)]
     assert told[1].undo == "torch.cuda.set_per_process_memory_fraction(0.9, 1)"
