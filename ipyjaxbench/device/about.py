@@ -151,7 +151,7 @@ def _front_end() -> str:
         ("IPython.terminal.interactiveshell" in sys.modules, "IPython in a terminal"),
         ("IPython" in sys.modules, "IPython"),
     )
-    return next((words for is_so, words in known if is_so), "Python")
+    return next((name for is_so, name in known if is_so), "Python")
 
 
 def _version(package: str) -> str | None:

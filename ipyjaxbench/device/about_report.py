@@ -1,4 +1,4 @@
-"""How versions and devices are told: below the magics, each with what it does."""
+"""How versions and devices are shown: below the magics, each with what it does."""
 
 from ipyjaxbench.device.about import About
 from ipyjaxbench.purposes import MAGICS

@@ -1,4 +1,4 @@
-"""What devices can do at most, as it was measured: products, memory, copies, starting work."""
+"""What devices can do at most, as measured: products, memory, copies, starting work."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class Ceiling:
         version: of the framework.
         device: its name.
         kind: what the device is.
-        threads: that one operation uses on the CPU; None where it is not told.
+        threads: that one operation uses on the CPU; None where it is not known.
         settings: those that change how fast it computes, in words.
         products: FLOP of matrix products, by dtype.
         bandwidth: bytes that operations read and write in the device's memory.
@@ -88,7 +88,7 @@ class Ceilings(Result):
     Attributes:
         found: a ceiling for each framework and sort of device.
         now: when they were asked for, in seconds since 1970.
-        seconds: that measuring took; 0 where all were kept.
+        seconds: that measuring took; 0 where all were measured before.
         words: what could not be read or stored; sentences alone where an earlier version saved it.
     """
 

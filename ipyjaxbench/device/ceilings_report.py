@@ -1,4 +1,4 @@
-"""How ceilings are told: a column for each framework and device, a row for each figure."""
+"""How ceilings are shown: a column for each framework and device, a row for each figure."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -29,15 +29,15 @@ def _headline(c: Ceilings) -> Headline:
     return Headline("%fwdevices --peak", count, detail, verdict, "")
 
 
-def _table(found: tuple[Ceiling, ...]) -> Table:
+def _table(ceilings: tuple[Ceiling, ...]) -> Table:
     rate = partial(units.flops, per="/s")
-    dtypes = dict.fromkeys(dtype for each in found for dtype in each.products)
+    dtypes = dict.fromkeys(dtype for each in ceilings for dtype in each.products)
     rows = [
-        (f"{dtype} product", *(_cell(each.products.get(dtype), rate) for each in found))
+        (f"{dtype} product", *(_cell(each.products.get(dtype), rate) for each in ceilings))
         for dtype in dtypes
     ]
-    rows += [(label, *map(figure, found)) for label, figure in _ROWS.items()]
-    heads = (f"{each.framework} {each.device}" for each in found)
+    rows += [(label, *map(figure, ceilings)) for label, figure in _ROWS.items()]
+    heads = (f"{each.framework} {each.device}" for each in ceilings)
     filled = tuple(row for row in rows if any(cell != _UNKNOWN for cell in row[1:]))
     return Table("at most, by framework and device", ("", *heads), filled, folded=False)
 
@@ -64,8 +64,8 @@ def _facts(c: Ceilings) -> Iterator[tuple[str, str]]:
         yield f"{each.framework} {each.version}", ", ".join(filter(None, parts))
         if each.others > _SHOWN_SHARE:
             took = f"other programs took {units.percent(each.others)} of the CPUs meanwhile"
-            kept = ": it can do more, and this is not kept" if each.is_disturbed else ""
-            yield "", f"{took}{kept}. --peak --fresh measures again, on a quiet machine"
+            effect = ": it can do more, and this is not kept" if each.is_disturbed else ""
+            yield "", f"{took}{effect}. --peak --fresh measures again, on a quiet machine"
     shared = [each for each in c.found if each.upload is None and each.download is None]
     if shared:
         names = ", ".join(f"{each.framework} {each.device}" for each in shared)

@@ -12,13 +12,13 @@ class Device:
 
     Attributes:
         name: such as "cpu:0".
-        kind: what it is, such as "NVIDIA H100 80GB HBM3"; empty where that is not told.
+        kind: what it is, such as "NVIDIA H100 80GB HBM3"; empty where that is not known.
         process: to which it belongs, of several that work together.
         coordinates: in a mesh of chips; empty elsewhere.
-        used: bytes that its arrays take; None where that is not told.
-        peak: most that they took so far; None where that is not told.
-        limit: bytes that it has for the framework; None where that is not told.
-        users: other processes that hold a part of it; None where that is not told.
+        used: bytes that its arrays take; None where that is not known.
+        peak: most that they took so far; None where that is not known.
+        limit: bytes that it has for the framework; None where that is not known.
+        users: other processes that hold a part of it; None where that is not known.
     """
 
     name: str

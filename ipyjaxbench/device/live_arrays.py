@@ -25,8 +25,8 @@ class LiveArrays:
         shown = {n: v for n, v in data.items() if not n.startswith("_") and n not in _HISTORY}
         parts = {name: find_arrays(value, frameworks) for name, value in shown.items()}
         for prefix, is_whole in (("", True), ("in ", False)):
-            for name, found in parts.items():
-                for framework, array in found:
+            for name, arrays in parts.items():
+                for framework, array in arrays:
                     if (array is shown[name]) is is_whole:
                         self._add(f"{prefix}{name}", framework, array)
         for value in (value for name, value in data.items() if name not in parts):

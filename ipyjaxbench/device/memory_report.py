@@ -1,4 +1,4 @@
-"""How memory settings are told: framework by framework, each with how to undo it."""
+"""How memory settings are shown: framework by framework, each with how to undo it."""
 
 from ipyjaxbench import units
 from ipyjaxbench.device.memory import MemorySettings

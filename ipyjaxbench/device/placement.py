@@ -20,7 +20,7 @@ class ArrayPlacement(ArrayInfo):
         memory: which memory of the devices; empty where there is but one.
         weak: whether its dtype gives way to that of others.
         gradients: whether PyTorch records what is done with it.
-        committed: whether it is bound to its devices; None where frameworks do not tell.
+        committed: whether it is bound to its devices; None where frameworks do not say.
         deleted: whether its memory was given away.
         of: the name of the array whose memory it shares; empty where it has its own.
         layout: how its numbers lie in memory, where that is not the usual order.
@@ -56,7 +56,7 @@ class ArrayPlacement(ArrayInfo):
 
 
 class Weight(NamedTuple):
-    """What one array takes, of many that are told together.
+    """What one array takes, of many that are shown together.
 
     Attributes:
         devices: that hold a part of it.
@@ -74,7 +74,7 @@ class Placements(Result):
     """Where values live, and what devices there are.
 
     Attributes:
-        asked: the expressions that were asked for; empty where all is told.
+        asked: the expressions that were asked for; empty where all is shown.
         homes: frameworks with their devices.
         arrays: of what was asked for, or of all names.
         unnamed: arrays that are alive and have no name, by framework: how many, and their bytes.

@@ -1,4 +1,4 @@
-"""How devices and arrays are told: a line for each, and pictures of what is cut."""
+"""How devices and arrays are shown: a line for each, and pictures of what is cut."""
 
 import math
 import re
@@ -25,7 +25,7 @@ def _(w: Placements) -> Report:
     ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
     if ranked:
         head = ("name", "of", "type", "size", "where")
-        blocks.append(Calls(head, tuple(_rows(folded(ranked, _MAX_ARRAYS)))))
+        blocks.append(Calls(head, tuple(_rows(fold_arrays(ranked, _MAX_ARRAYS)))))
     pictured = [each for each in ranked if each.sharding is not None]
     if w.asked:
         blocks += _pictures(pictured[:_MAX_PICTURES])
@@ -79,7 +79,7 @@ def _where(each: ArrayPlacement) -> Iterator[str]:
         yield each.sharding.describe()
         if each.sharding.hidden:
             yield f"{units.count(each.sharding.hidden, 'part')} in other processes"
-    yield from (words for words, is_so in (
+    yield from (text for text, is_so in (
         (f"shares the memory of {each.of}", each.of), (each.memory, each.memory),
         ("bound to it", each.committed), ("weakly typed", each.weak),
         ("records gradients", each.gradients), (each.layout, each.layout),
@@ -126,7 +126,7 @@ def _facts(w: Placements) -> Iterator[tuple[str, str]]:
     if not w.homes and not w.asked:
         yield "devices", "no framework that has any was imported"
     for home in w.homes:
-        yield f"{home.framework} {home.version}", _home(home, w.by_device(home.framework))
+        yield f"{home.framework} {home.version}", _devices(home, w.by_device(home.framework))
         for device in home.devices:
             memory = _memory(device)
             if memory:
@@ -148,15 +148,15 @@ def _largest(w: Placements, framework: str) -> str:
     return ""
 
 
-def _home(home: FrameworkDevices, held: dict[str, tuple[int, int]]) -> str:
+def _devices(home: FrameworkDevices, held: dict[str, tuple[int, int]]) -> str:
     if not home.started:
         return "imported, not started: it has not looked for devices yet (--start)"
     names = [device.name for device in home.devices]
     count = f" ({len(names)} devices)" if len(names) > 1 else ""
     is_choice = home.default and (len(names) > 1 or home.default not in names)
     default = f", default {home.default}: {home.why}" if is_choice else ""
-    mine = [held[name] for name in names if name in held]
-    arrays = f" · {units.size(sum(nbytes for _, nbytes in mine))} in arrays" if mine else ""
+    sizes = [held[name][1] for name in names if name in held]
+    arrays = f" · {units.size(sum(sizes))} in arrays" if sizes else ""
     return f"{short(names)}{count}{default}{arrays}"
 
 
@@ -176,29 +176,24 @@ def _memory(device: Device) -> str:
     return ", ".join(parts)
 
 
-def folded(arrays: Sequence[ArrayPlacement], most: int) -> list[ArrayPlacement]:
-    """Return the same arrays in fewer lines, where there are more than ``most``.
+def fold_arrays(arrays: Sequence[ArrayPlacement], most: int) -> list[ArrayPlacement]:
+    """Return a line for each beginning of a path, where there are more arrays than ``most``.
 
-    Args:
-        arrays: in the order in which they are told.
-        most: lines wanted. Paths are cut no shorter than that takes; where only the names of
-            values would be left, they are cut to their first step inside of it.
-
-    Returns:
-        A line for each beginning of a path, with the arrays below it counted.
+    Paths are cut no shorter than that takes; where only the names of values would be left, they
+    are cut to their first step inside of it.
     """
     if len(arrays) <= most:
         return list(arrays)
     steps = [_STEP.findall(each.name) for each in arrays]
     keys = [each.name for each in arrays]
     for depth in range(max(map(len, steps)), 0, -1):
-        keys = [_cut(each.name, found, depth) for each, found in zip(arrays, steps, strict=True)]
+        keys = [_cut(each.name, path, depth) for each, path in zip(arrays, steps, strict=True)]
         if len(set(keys)) <= most:
             break
     groups: dict[tuple[str, str], list[ArrayPlacement]] = {}
     for key, each in zip(keys, arrays, strict=True):
         groups.setdefault((key, each.framework), []).append(each)
-    return [_one(name, mine) for (name, _), mine in groups.items()]
+    return [_one(name, group) for (name, _), group in groups.items()]
 
 
 def _cut(name: str, steps: Sequence[str], depth: int) -> str:
@@ -206,29 +201,29 @@ def _cut(name: str, steps: Sequence[str], depth: int) -> str:
     return name[: len(name) - sum(map(len, steps[depth:]))] if steps[depth:] else name
 
 
-def _one(name: str, mine: Sequence[ArrayPlacement]) -> ArrayPlacement:
-    if len(mine) == 1:
-        return mine[0]
-    shared = sum(each.arrays for each in mine if each.of)
-    kinds = {each.sharding.describe() if each.sharding else "" for each in mine}
-    layouts = {each.layout for each in mine}
-    words = [layouts.pop()] if len(layouts) == 1 else []
-    words += [f"{shared} of them share memory with others"] if shared else []
-    words += [kinds.pop()] if len(kinds) == 1 else []
+def _one(name: str, group: Sequence[ArrayPlacement]) -> ArrayPlacement:
+    if len(group) == 1:
+        return group[0]
+    shared = sum(each.arrays for each in group if each.of)
+    kinds = {each.sharding.describe() if each.sharding else "" for each in group}
+    layouts = {each.layout for each in group}
+    parts = [layouts.pop()] if len(layouts) == 1 else []
+    parts += [f"{shared} of them share memory with others"] if shared else []
+    parts += [kinds.pop()] if len(kinds) == 1 else []
     return replace(
-        mine[0],
+        group[0],
         name=name,
         dtype="",
         shape=(),
-        nbytes=sum(each.nbytes for each in mine if not each.of and not each.deleted),
-        devices=tuple(dict.fromkeys(device for each in mine for device in each.devices)),
-        memory=mine[0].memory if len({each.memory for each in mine}) == 1 else "",
-        weak=all(each.weak for each in mine),
-        gradients=all(each.gradients for each in mine),
-        committed=all(each.committed for each in mine),
-        deleted=all(each.deleted for each in mine),
+        nbytes=sum(each.nbytes for each in group if not each.of and not each.deleted),
+        devices=tuple(dict.fromkeys(device for each in group for device in each.devices)),
+        memory=group[0].memory if len({each.memory for each in group}) == 1 else "",
+        weak=all(each.weak for each in group),
+        gradients=all(each.gradients for each in group),
+        committed=all(each.committed for each in group),
+        deleted=all(each.deleted for each in group),
         of="",
-        layout=", ".join(filter(None, words)),
+        layout=", ".join(filter(None, parts)),
         sharding=None,
-        arrays=sum(each.arrays for each in mine),
+        arrays=sum(each.arrays for each in group),
     )

@@ -5,11 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ipyjaxbench.device.copy_watch import CopyWatch
-from ipyjaxbench.device.inventory import FrameworkDevices
+from ipyjaxbench.device.inventory import Device, FrameworkDevices
 from ipyjaxbench.device.memory import MemoryRequest, MemorySetting
 from ipyjaxbench.device.microbenchmarks import Probe
 from ipyjaxbench.device.placement import ArrayPlacement, Weight
 from ipyjaxbench.frameworks import Capability
+from ipyjaxbench.reports import Note
 
 
 class DeviceInventory(Capability):
@@ -25,6 +26,24 @@ class DeviceInventory(Capability):
         """Return its devices and their memory; a framework that has not started stays so."""
         framework = self.framework
         return FrameworkDevices(framework.name, framework.version(), started=framework.started())
+
+    def _started(
+        self,
+        answers: Sequence[tuple[Device, Sequence[Note]]],
+        default: tuple[str, str],
+        notes: Iterable[Note],
+    ) -> FrameworkDevices:
+        """Return devices with the notes on each and on all; and the default with its reason."""
+        of_devices = (note for _, of_device in answers for note in of_device)
+        return FrameworkDevices(
+            framework=self.framework.name,
+            version=self.framework.version(),
+            started=True,
+            devices=tuple(device for device, _ in answers),
+            default=default[0],
+            why=default[1],
+            words=(*of_devices, *notes),
+        )
 
     def start(self) -> bool:
         """Have it look for devices; return whether it has any now."""

@@ -26,7 +26,7 @@ class Transfer:
         nbytes: of the data, all times together.
         asked: whether the code names the copy, as in ``np.asarray(x)``.
         free: why nothing was copied; empty where all was.
-        seconds: that the copies took, once the data was computed; None where that is not told.
+        seconds: that the copies took, once the data was computed; None where that is not known.
         waited: seconds before them, until the data was computed.
         times: how often it went.
     """

@@ -1,4 +1,4 @@
-"""How copies are told: how much of the time they took, a line for each, and what is left."""
+"""How copies are shown: how much of the time they took, a line for each, and what is left."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,8 +7,8 @@ from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.frameworks import ArrayInfo
 from ipyjaxbench.reports import Block, Calls, Facts, Headline, Report, report
 
-_MOST = 30  # transfers that are named one by one
-_NAMED = 4  # arrays that are named
+_MAX_TRANSFERS = 30  # that are shown one by one
+_MAX_NAMED_ARRAYS = 4
 
 
 @report.register
@@ -40,25 +40,25 @@ def _headline(t: Transfers) -> Headline:
 
 def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
     """Yield rows in their order; where there are very many, the largest."""
-    weights = sorted(transfers, key=lambda each: (-each.copied, -each.nbytes))[:_MOST]
-    kept = {id(each) for each in weights}
+    weights = sorted(transfers, key=lambda each: (-each.copied, -each.nbytes))[:_MAX_TRANSFERS]
+    named = {id(each) for each in weights}
     for each in transfers:
-        if id(each) in kept:
+        if id(each) in named:
             took = units.duration(each.seconds, 2) if each.seconds is not None else "?"
             yield (
                 str(each.line or "?"),
                 f"{each.source} → {each.target}",
                 units.size(each.copied),
                 "" if each.free else took,
-                "; ".join(_words(each)),
+                "; ".join(_description(each)),
             )
-    rest = [each for each in transfers if id(each) not in kept]
+    rest = [each for each in transfers if id(each) not in named]
     if rest:
         size = units.size(sum(each.copied for each in rest))
         yield "...", "", size, "", f"{len(rest):,} more"
 
 
-def _words(each: Transfer) -> Iterator[str]:
+def _description(each: Transfer) -> Iterator[str]:
     yield f"{each.text} in {each.function}" if each.function else each.text
     yield f"{each.framework} {units.array(each.dtype, each.shape)}"
     if each.times > 1:
@@ -82,8 +82,8 @@ def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
     for device, (before, after) in t.memory.items():
         if before != after:
             yield device, f"{units.size(before)} in use before, {units.size(after)} after"
-    for words in t.unseen:
-        yield "not seen", words
+    for gap in t.unseen:
+        yield "not seen", gap
     if t.frameworks:
         yield "with", units.versions(t.frameworks)
 
@@ -97,8 +97,8 @@ def _largest_arrays(arrays: Sequence[ArrayInfo]) -> str:
     size = units.size(sum(each.nbytes for each in arrays))
     named = [
         f"{each.name or 'no name'} {units.array(each.dtype, each.shape)}"
-        for each in arrays[:_NAMED]
+        for each in arrays[:_MAX_NAMED_ARRAYS]
     ]
-    more = [f"{len(arrays) - _NAMED:,} more"] if len(arrays) > _NAMED else []
+    more = [f"{len(arrays) - _MAX_NAMED_ARRAYS:,} more"] if len(arrays) > _MAX_NAMED_ARRAYS else []
     count = units.count(len(arrays), f"{arrays[0].framework} array")
     return f"{count}, {size}: {', '.join([*named, *more])}"

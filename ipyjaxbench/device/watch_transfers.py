@@ -145,10 +145,10 @@ class TransferRecorder:
             error=describe_error(error) if isinstance(error, Exception) else "",
         )
 
-    def _add(self, found: Transfer) -> None:
-        key = replace(found, nbytes=0, seconds=None, waited=0.0)
+    def _add(self, transfer: Transfer) -> None:
+        key = replace(transfer, nbytes=0, seconds=None, waited=0.0)
         before = self._transfers.get(key)
-        self._transfers[key] = found if before is None else _together(before, found)
+        self._transfers[key] = transfer if before is None else _together(before, transfer)
 
 
 def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseException | None]:
@@ -166,7 +166,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
             recorder.hook_into([names[name] for name in code.co_names if name in names])
         try:
             run(code, names)
-        except BaseException as error:  # noqa: BLE001  what was seen until then is told
+        except BaseException as error:  # noqa: BLE001  what was seen until then is shown
             raised = error
             start = error.__traceback__
             if start is not None:

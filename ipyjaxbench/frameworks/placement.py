@@ -39,7 +39,7 @@ class Placement:
         shape: of the array; None where there are several arrays.
         devices: such as ("cuda:0", "cuda:1"), in alphabetical order.
         nbytes: bytes of all arrays together.
-        view: whether all share the memory of something else, as far as it is told.
+        view: whether all share the memory of something else, as far as that is known.
         recorded: whether what made any of them was recorded for a backward pass.
     """
 

@@ -6,7 +6,7 @@ import pytest
 
 from ipyjaxbench.device.inventory import FrameworkDevices
 from ipyjaxbench.device.placement import ArrayPlacement, Placements
-from ipyjaxbench.device.placement_report import folded
+from ipyjaxbench.device.placement_report import fold_arrays
 from ipyjaxbench.reports import Note
 
 
@@ -18,11 +18,11 @@ LAYERS = [array(f"net.layers.{i}.{part}") for i in range(6) for part in ("q.w", 
 
 
 def lines(arrays: list[ArrayPlacement], most: int) -> list[tuple[str, int, int]]:
-    return [(each.name, each.arrays, each.nbytes) for each in folded(arrays, most)]
+    return [(each.name, each.arrays, each.nbytes) for each in fold_arrays(arrays, most)]
 
 
 def test_as_many_as_wanted_stay_as_they_are() -> None:
-    assert folded(LAYERS, 18) == LAYERS
+    assert fold_arrays(LAYERS, 18) == LAYERS
 
 
 @pytest.mark.parametrize(
@@ -47,19 +47,19 @@ def test_parts_of_a_list_stay_apart_where_there_are_more_than_wanted() -> None:
 
 def test_names_without_a_path_are_never_joined() -> None:
     names = [array(f"x{i}") for i in range(9)]
-    assert folded(names, 4) == names
+    assert fold_arrays(names, 4) == names
 
 
 def test_memory_that_is_shared_is_counted_once_and_that_is_said() -> None:
     arrays = [array("m.a.w"), array("m.a.b", of="m.a.w"), array("m.c.w"), array("m.c.b")]
-    one, two = folded(arrays, 2)
+    one, two = fold_arrays(arrays, 2)
     assert (one.nbytes, one.layout) == (8, "1 of them share memory with others")
     assert (two.nbytes, two.layout) == (16, "")
 
 
 def test_what_is_so_for_some_alone_is_not_told_of_all() -> None:
     arrays = [array("m.a.w", gradients=True), array("m.a.b"), array("m.c.w", gradients=True)]
-    assert [each.gradients for each in folded(arrays, 2)] == [False, True]
+    assert [each.gradients for each in fold_arrays(arrays, 2)] == [False, True]
 
 
 def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:

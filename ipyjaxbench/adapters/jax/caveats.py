@@ -87,17 +87,16 @@ def _chooses(code: CodeFacts) -> bool:
 def _narrowed(code: CodeFacts) -> Iterator[Note]:
     if jax.config.jax_enable_x64:
         return
-    given = [p for p in code.outputs if p.framework == "jax"]
-    types = {p.dtype for p in given}
+    types = {p.dtype for p in code.outputs if p.framework == "jax"}
     wide: dict[str, list[str]] = {}
     named = [p for p in code.outputs if p.name]  # a name that the code binds, and hands on
     for p in (*code.inputs, *named):
         # Integers are often indices, and matter where they are what is computed.
         counts = p.dtype in _FLOATING or types == {_NARROW.get(p.dtype)}
         counts = counts and p.nbytes > _ONE_NUMBER  # a rate or a scale is not what is computed
-        if p.framework == "numpy" and p.dtype in _NARROW and given and counts:
+        if p.framework == "numpy" and p.dtype in _NARROW and types and counts:
             wide.setdefault(p.dtype, []).append(p.name)
-    made = [ast.unparse(n) for n in code.given if given and makes_doubles(n, code.is_numpys)]
+    made = [ast.unparse(n) for n in code.given if types and makes_doubles(n, code.is_numpys)]
     if not (wide or made) or any(_CASTS.fullmatch(word) for word in code.words):
         return
     wide.setdefault("float64", []).extend(made)
@@ -139,8 +138,8 @@ def _processes(code: CodeFacts) -> Iterator[Note]:
     if jax.process_count() == 1:
         return
     homes = {f"{d.platform}:{d.id}": d.process_index for d in jax.devices()}
-    mine = [p for p in (*code.inputs, *code.outputs) if p.framework == "jax"]
-    used = {homes.get(device) for p in mine for device in p.devices}
+    arrays = [p for p in (*code.inputs, *code.outputs) if p.framework == "jax"]
+    used = {homes.get(device) for p in arrays for device in p.devices}
     if len(used) > 1:
         yield notes.processes(len(used), jax.process_index())
 

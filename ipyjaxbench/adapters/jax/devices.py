@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -37,16 +36,12 @@ class JaxDevices(DeviceInventory):
 
     def devices(self) -> FrameworkDevices:
         """Devices of this process, with what JAX took of their memory."""
-        found = super().devices()
-        if not found.started:
-            return found
+        if not has_started():
+            return super().devices()
         gpus = query_gpus() if has_gpus() else ()
-        default, why = _default()
         answers = [_device(device, gpus) for device in local_devices()]
-        failures = [note for _, notes in answers for note in notes]
-        words = (*failures, *_virtual(), *(_preallocated() if has_gpus() else ()))
-        devices = tuple(device for device, _ in answers)
-        return replace(found, devices=devices, default=default, why=why, words=words)
+        notes = (*_virtual(), *(_preallocated() if has_gpus() else ()))
+        return self._started(answers, _default(), notes)
 
     def start(self) -> bool:
         """Asking for devices makes them."""

@@ -214,8 +214,8 @@ def _devices(arrays: Iterable[Any]) -> str:
 
 
 def _names(devices: Iterable[Any]) -> str:
-    found = sorted({(device.platform, device.id) for device in devices})
-    return short([f"{platform}:{number}" for platform, number in found])
+    pairs = sorted({(device.platform, device.id) for device in devices})
+    return short([f"{platform}:{number}" for platform, number in pairs])
 
 
 class JaxTransfers(TransferWatch):

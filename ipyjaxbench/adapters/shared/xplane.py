@@ -1,7 +1,7 @@
 """The XPlane format in which XLA and TensorFlow write profiles: what in it ran on a device.
 
 A plane is a device or the host, a line of it a stream or a thread. Most of what is on the host's
-lines is bookkeeping: how operations are told there is the adapter's to say.
+lines is bookkeeping: which operations there are is the adapter's to say.
 """
 
 import math

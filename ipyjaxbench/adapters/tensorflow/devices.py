@@ -36,17 +36,13 @@ class TensorFlowDevices(DeviceInventory):
 
     def devices(self) -> FrameworkDevices:
         """The devices that there are; asking for them would start TensorFlow and its GPUs."""
-        found = super().devices()
-        if not found.started:
-            return replace(found, words=tuple(_before()))
+        if not self.framework.started():
+            return replace(super().devices(), words=tuple(_before()))
         logical = tf.config.list_logical_devices()
         physical = tf.config.get_visible_devices()
         answers = [_device(device, physical) for device in logical]
-        failures = [note for _, notes in answers for note in notes]
-        words = (*failures, *_virtual(logical, physical), *_growth(physical), *_strategy())
-        default, why = _default(logical)
-        devices = tuple(device for device, _ in answers)
-        return replace(found, devices=devices, default=default, why=why, words=words)
+        notes = (*_virtual(logical, physical), *_growth(physical), *_strategy())
+        return self._started(answers, _default(logical), notes)
 
     def start(self) -> bool:
         """Asking for devices makes them."""

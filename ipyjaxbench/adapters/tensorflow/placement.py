@@ -16,7 +16,7 @@ _PARTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
 
 
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
-    """Variables of modules by attributes, parts of tensors that are made of several."""
+    """Return variables of modules by attributes, parts of tensors that are made of several."""
     if is_of(value, tf.Module):
         return _in_module(value)
     for kind, names in _PARTS:
@@ -33,12 +33,12 @@ def _in_module(module: tf.Module) -> Iterator[tuple[str, object]]:
     if flatten is None:
         yield from ((each.name, each) for each in module.variables)
         return
-    found = flatten(predicate=lambda each: isinstance(each, tf.Variable), with_path=True)
-    for (first, *rest), variable in found:
+    variables = flatten(predicate=lambda each: isinstance(each, tf.Variable), with_path=True)
+    for (first, *rest), variable in variables:
         yield str(first) + "".join(_step(each) for each in rest), variable
 
 
 def _step(key: object) -> str:
-    """How a person would type it; an attribute and a key that is a name look the same."""
+    """Return it as a person would type it; an attribute and a key that is a name look the same."""
     is_name = isinstance(key, str) and key.isidentifier()
     return f".{key}" if is_name else f"[{key!r}]"

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -36,34 +35,25 @@ class TorchDevices(DeviceInventory):
 
     def devices(self) -> FrameworkDevices:
         """The CPU, and accelerators that this process has used; no other one is asked."""
-        devices: list[Device] = [Device("cpu")]
-        words: list[Note] = []
+        answers: list[tuple[Device, Sequence[Note]]] = [(Device("cpu"), ())]
+        notes: list[Note] = []
         if torch.cuda.is_initialized():
             gpus = query_gpus()
-            for index in range(torch.cuda.device_count()):
-                device, of_device = _cuda(index, gpus)
-                devices.append(device)
-                words += of_device
-            words.append(_version())
-            if torch.version.cuda and all(device.users is None for device in devices):
+            answers += [_cuda(index, gpus) for index in range(torch.cuda.device_count())]
+            notes.append(_version())
+            if torch.version.cuda and all(device.users is None for device, _ in answers):
                 text = "who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say"
-                words.append(Note("gpu-users-unknown", text))
+                notes.append(Note("gpu-users-unknown", text))
         elif torch.version.cuda is not None and (gpus := query_gpus()):
             count = units.count(len(gpus), "GPU")
             text = f"{count}, not used yet by PyTorch (--start to look)"
-            words.append(Note("gpus-not-used", text))
+            notes.append(Note("gpus-not-used", text))
         if torch.xpu.is_initialized():
-            devices += [_other(f"xpu:{i}", torch.xpu) for i in range(torch.xpu.device_count())]
+            names = (f"xpu:{index}" for index in range(torch.xpu.device_count()))
+            answers += [(_other(name, torch.xpu), ()) for name in names]
         if torch.backends.mps.is_available():
-            devices.append(Device("mps:0"))
-        default, why = _default()
-        return replace(
-            super().devices(),
-            devices=tuple(devices),
-            default=default,
-            why=why,
-            words=tuple(words),
-        )
+            answers.append((Device("mps:0"), ()))
+        return self._started(answers, _default(), notes)
 
     def start(self) -> bool:
         """Have CUDA or XPU look for devices; the CPU is there anyway."""
