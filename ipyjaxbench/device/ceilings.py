@@ -1,6 +1,6 @@
 """What devices can do at most, as measured: products, memory, copies, starting work."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -65,12 +65,6 @@ class Ceiling:
         }
         latency = _best(min, self.latency, other.latency)
         return replace(self, products=products, latency=latency, **rates)
-
-    def figures(self) -> Iterator[float]:
-        """Yield all rates and times that there are."""
-        yield from self.products.values()
-        others = (self.bandwidth, self.upload, self.download, self.latency)
-        yield from (each for each in others if each is not None)
 
 
 _RATES = ("bandwidth", "upload", "download")

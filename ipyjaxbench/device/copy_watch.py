@@ -67,16 +67,7 @@ class CopyWatch(AbstractContextManager["CopyWatch"], ABC):
 
     @abstractmethod
     def call(self, function: Any, arguments: Sequence[Any], make: Callable[[], Any]) -> Any:
-        """Make a call of the user's, and report copies in it that can be seen from outside only.
-
-        Args:
-            function: what is called.
-            arguments: what it is called with, by position or by name.
-            make: makes the call.
-
-        Returns:
-            What it gives.
-        """
+        """Make a call of the user's, and report copies in it that can be seen from outside only."""
 
     @abstractmethod
     def _wait(self, values: Sequence[Any]) -> None:

@@ -128,13 +128,7 @@ def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Ceil
 
 
 class _Looks:
-    """Looks at each figure, apart in time: what disturbs one look need not disturb the next.
-
-    Args:
-        probe: makes the work.
-        clock: to read.
-        nbytes: to go through in memory.
-    """
+    """Looks at each figure, apart in time: what disturbs one look need not disturb the next."""
 
     def __init__(self, probe: Probe, clock: Clock, nbytes: int) -> None:
         self._clock, self._nbytes = clock, nbytes
@@ -151,11 +145,7 @@ class _Looks:
         self._measures["latency"] = lambda: 1 / fastest(probe.nothing(), clock, _TINY)
 
     def until(self, end: int) -> None:
-        """Look at everything once, and again at what is not steady yet, as time allows.
-
-        Args:
-            end: a moment on the wall's clock.
-        """
+        """Look at everything once, and again at what is not steady yet, until a moment."""
         for name in list(self._measures):
             self._take(name)
         while unsteady := [name for name in self._rates if self._spread(name) > _MAX_SPREAD]:

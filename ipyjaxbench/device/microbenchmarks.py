@@ -44,12 +44,7 @@ def fastest_product(
 ) -> tuple[float, int]:
     """Return the most operations in a second over matrices that grow, and their size.
 
-    Args:
-        product: makes a product of square matrices of a size.
-        clock: to read.
-        seconds: to spend on each size; a size of which three runs would take longer is left out,
-            unless it is the first one.
-        sides: the sizes.
+    A size of which three runs would take longer than ``seconds`` is left out, but for the first.
     """
     rates: list[tuple[float, int]] = []
     for n in sides:

@@ -88,26 +88,26 @@ def _where(each: ArrayPlacement) -> Iterator[str]:
 
 def _pictures(arrays: Sequence[ArrayPlacement]) -> Iterator[Block]:
     """Yield one picture of all where that is small, and what its parts take for each."""
-    together = _together(arrays) if len(arrays) > 1 else None
+    cut = [(each, each.sharding) for each in arrays if each.sharding is not None]
+    together = _together(cut) if len(cut) > 1 else None
     if together is not None:
         yield together
-    for each in arrays:
-        if each.sharding is not None:
-            if together is None:
-                yield from each.sharding.grids(each.name)
-            yield Facts(tuple(_parts(each, each.sharding, "parts" if len(arrays) == 1
-                                     else f"parts of {each.name}")))  # fmt: skip
+    for each, sharding in cut:
+        if together is None:
+            yield from sharding.grids(each.name)
+        head = "parts" if len(cut) == 1 else f"parts of {each.name}"
+        yield Facts(tuple(_parts(each, sharding, head)))
 
 
-def _together(arrays: Sequence[ArrayPlacement]) -> Grid | None:
+def _together(cut: Sequence[tuple[ArrayPlacement, Sharding]]) -> Grid | None:
     """Return devices down and arrays across; devices with the same parts of all share a row."""
-    cuts = [each.sharding.parts_by_device() for each in arrays if each.sharding is not None]
+    parts_of = [sharding.parts_by_device() for _, sharding in cut]
     rows: dict[tuple[str, ...], list[str]] = {}
-    for device in dict.fromkeys(device for parts in cuts for device in parts):
-        rows.setdefault(tuple(parts.get(device, "") for parts in cuts), []).append(device)
+    for device in dict.fromkeys(device for parts in parts_of for device in parts):
+        rows.setdefault(tuple(parts.get(device, "") for parts in parts_of), []).append(device)
     if len(rows) > _MAX_ROWS:
         return None
-    names = tuple(each.name for each in arrays)
+    names = tuple(each.name for each, _ in cut)
     return Grid("", names, tuple((short(devices), *cells) for cells, devices in rows.items()))
 
 

@@ -128,7 +128,7 @@ class Sharding:
             down, across = None, down
         parts = {axis: sorted({shard.region[axis] for shard in self.shards}) for axis in axes}
         rows, columns = (parts[a] if a is not None else [_WHOLE] for a in (down, across))
-        others = axes[2:]
+        others, regions = axes[2:], self.regions
         for chosen in itertools.product(*(parts[axis] for axis in others)):
             fixed = list(zip(others, chosen, strict=True))
             yield Grid(
@@ -137,22 +137,11 @@ class Sharding:
                 tuple(
                     (
                         self._from_to(down, row),
-                        *(self._holders(*fixed, (down, row), (across, c)) for c in columns),
+                        *(_holders(regions, *fixed, (down, row), (across, c)) for c in columns),
                     )
                     for row in rows
                 ),
             )
-
-    def _holders(self, *wanted: tuple[int | None, tuple[int, int]]) -> str:
-        """Return the devices with a part that begins and ends there on these axes."""
-        return short(
-            [
-                device
-                for region, devices in self.regions.items()
-                if all(axis is None or region[axis] == part for axis, part in wanted)
-                for device in devices
-            ]
-        )
 
     def parts_by_device(self) -> dict[str, str]:
         """Return which part each device holds, in words.
@@ -211,6 +200,18 @@ def _ranges(numbers: Sequence[str]) -> Iterator[str]:
             groups.append([number])
     for group in groups:
         yield f"{group[0]}-{group[-1]}" if len(group) > 2 else ",".join(map(str, group))
+
+
+def _holders(regions: dict[Region, list[str]], *wanted: tuple[int | None, tuple[int, int]]) -> str:
+    """Return the devices with a part that begins and ends there on these axes."""
+    return short(
+        [
+            device
+            for region, devices in regions.items()
+            if all(axis is None or region[axis] == part for axis, part in wanted)
+            for device in devices
+        ]
+    )
 
 
 def _size(region: Region) -> int:

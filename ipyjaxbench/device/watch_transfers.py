@@ -38,11 +38,7 @@ _AT_CALLS = (
 
 
 class TransferRecorder:
-    """Collects what is copied while the context is open.
-
-    Args:
-        names: the namespace whose arrays are counted, before and after.
-    """
+    """Records copies while the context is open, and the arrays of a namespace before and after."""
 
     def __init__(self, names: Callable[[], Mapping[str, object]]) -> None:
         self._names, self._clock = names, Clock.elapsed()
@@ -168,9 +164,8 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
             run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is shown
             raised = error
-            start = error.__traceback__
-            if start is not None:
-                start.tb_next = strip_hook_frames(start.tb_next)
+            if error.__traceback__ is not None:
+                error.__traceback__.tb_next = strip_hook_frames(error.__traceback__.tb_next)
         finally:
             remove_hooks([code])
     unseen = (_BODIES, _IN_CODE) if recorder.is_read and _defines(source.tree) else (_IN_CODE,)
