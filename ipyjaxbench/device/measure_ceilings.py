@@ -163,7 +163,7 @@ class _Looks:
         return max(map(self._spread, self._rates), default=0.0)
 
     def _spread(self, name: str) -> float:
-        """Relative to the best look; 1 where there is no other."""
+        """Return it relative to the best look; 1 where there is no other."""
         *_, second, first = sorted([0.0, *self._rates[name]])
         return 1 - second / first
 
@@ -175,7 +175,7 @@ class _Looks:
             del self._measures[name], self._rates[name]
 
     def _product(self, product: Callable[[int], Run], dtype: str) -> float:
-        """A later look begins at the size that was fastest."""
+        """Return the rate of products; a later look begins at the size that was fastest."""
         sides = SIDES[SIDES.index(self._sides.get(dtype, SIDES[0])) :]
         rate, self._sides[dtype] = fastest_product(product, self._clock, _PRODUCT, sides)
         return rate

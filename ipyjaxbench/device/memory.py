@@ -57,7 +57,7 @@ class MemoryRequest:
     fraction: float | None = None
 
     def __str__(self) -> str:
-        """As it is typed, such as "--no-prealloc"."""
+        """Return it as it is typed, such as "--no-prealloc"."""
         options = [] if self.prealloc else ["--no-prealloc"]
         options += [] if self.fraction is None else [f"--mem-fraction {self.fraction:g}"]
         return " ".join(options)

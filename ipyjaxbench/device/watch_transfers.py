@@ -156,9 +156,12 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
     __tracebackhide__ = True
     raised: BaseException | None = None
     recorder = TransferRecorder(lambda: names)
+    nodes = [*ast.walk(source.tree)]
+    defines = any(isinstance(node, FUNCTION_NODES) for node in nodes)
+    decorates = any(getattr(node, "decorator_list", ()) for node in nodes)
     code = instrument_cell(source, recorder, aside=recorder.is_read, operators=True)
     with recorder:
-        if not (recorder.is_read and _decorates(source.tree)):  # it may compile all that it names
+        if not (recorder.is_read and decorates):  # it may compile all that it names
             recorder.hook_into([names[name] for name in code.co_names if name in names])
         try:
             run(code, names)
@@ -168,7 +171,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
                 error.__traceback__.tb_next = strip_hook_frames(error.__traceback__.tb_next)
         finally:
             remove_hooks([code])
-    unseen = (_BODIES, _IN_CODE) if recorder.is_read and _defines(source.tree) else (_IN_CODE,)
+    unseen = (_BODIES, _IN_CODE) if recorder.is_read and defines else (_IN_CODE,)
     return recorder.result(source.text.strip(), raised, *unseen), raised
 
 
@@ -198,14 +201,6 @@ class transfers:  # noqa: N801  used as a function is
         self._recorder.__exit__()
         self.transfers = self._recorder.result("the block", error, _AT_CALLS, _IN_CODE)
         del self._recorder
-
-
-def _defines(tree: ast.Module) -> bool:
-    return any(isinstance(node, FUNCTION_NODES) for node in ast.walk(tree))
-
-
-def _decorates(tree: ast.Module) -> bool:
-    return any(getattr(node, "decorator_list", []) for node in ast.walk(tree))
 
 
 def _together(one: Transfer, other: Transfer) -> Transfer:

@@ -55,7 +55,7 @@ class Placement:
 
     @classmethod
     def together(cls, name: str, parts: "Sequence[Placement]") -> "Placement":
-        """Several arrays of one framework under one name."""
+        """Return one placement for several arrays of one framework under one name."""
         dtypes = {part.dtype for part in parts}
         return cls(
             name=name,
@@ -75,7 +75,7 @@ class Placement:
         return any(device.startswith(("cuda", "gpu")) for device in self.devices)
 
     def words(self) -> str:
-        """``x f32[3,4] cpu:0`` for one array, ``params 12 arrays 3.4 MiB cpu:0`` for several."""
+        """Return ``x f32[3,4] cpu:0`` for one, ``params 12 arrays 3.4 MiB cpu:0`` for several."""
         if self.shape is not None:
             kind = units.array(self.dtype, self.shape)
         else:

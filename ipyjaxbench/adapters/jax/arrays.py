@@ -27,7 +27,7 @@ class JaxArrays(ArrayInspector):
     """Arrays with their sharding; JAX lists all that are alive."""
 
     def located(self, name: str, array: Any) -> ArrayPlacement:
-        """Type, place and sharding of one array.
+        """Return type, place and sharding of one array.
 
         Not the address of its memory: asking for that leaves arrays among the live ones.
         """
@@ -48,14 +48,14 @@ class JaxArrays(ArrayInspector):
         )
 
     def weight(self, array: Any) -> Weight:
-        """Devices, bytes and sharding."""
+        """Return devices, bytes and sharding."""
         sharding, shape = array.sharding, array.shape
         devices, _ = _devices(sharding)
         nbytes = 0 if array.is_deleted() else _nbytes(array)
         return Weight(devices, nbytes, _sharding(sharding, shape) if len(devices) > 1 else None)
 
     def live_arrays(self) -> Sequence[Any]:
-        """All that JAX holds and that was not deleted, but for the parts of others."""
+        """Return all that JAX holds and that was not deleted, but for the parts of others."""
         if not self.framework.started():
             return ()
         arrays = [array for array in jax.live_arrays() if not array.is_deleted()]
@@ -63,27 +63,27 @@ class JaxArrays(ArrayInspector):
         return [array for array in arrays if id(array) not in parts]
 
     def base_array(self, array: Any) -> object:
-        """The numbers of a key."""
+        """Return the numbers of a key; any other array itself."""
         return getattr(array, "_base_array", array)
 
     def made_at(self, array: Any) -> Sequence[tuple[str, str, int]]:
-        """As JAX keeps it with each array."""
+        """Return what JAX keeps with each array."""
         frames = getattr(getattr(array, "traceback", None), "frames", ())
         return [(each.file_name, each.function_name, each.line_num) for each in frames]
 
     def described(self, value: object) -> str:
-        """Meshes, shardings, and shapes without numbers."""
+        """Describe meshes, shardings, and shapes without numbers."""
         return _described(value) if is_of(value, *_DESCRIBED) else ""
 
     def to_numpy(self, array: Any) -> Any | None:
-        """A copy; dtypes that NumPy lacks become float32. Random keys have no numbers to show."""
+        """Return a copy; dtypes that NumPy lacks become float32, random keys have no numbers."""
         if jax.dtypes.issubdtype(array.dtype, jax.dtypes.extended):
             return None
         host = np.asarray(array)
         return host if host.dtype.kind in "biufc" else host.astype(np.float32)
 
     def conversion(self, array: Any) -> tuple[float, float] | None:
-        """The fastest of a few new arrays; one on a single CPU device shares its memory."""
+        """Measure a few new arrays, the fastest counts; on a single CPU device memory is shared."""
         place = self.framework.placement(array)
         shares = len(place.devices) == 1 and place.devices[0].startswith("cpu")
         if array.is_deleted() or shares or place.nbytes > self.framework.free_memory() / 10:

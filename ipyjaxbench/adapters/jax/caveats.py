@@ -43,7 +43,7 @@ class JaxCaveats(RoundedProducts):
     """Numbers made narrower, debugging options, several processes, rounded products."""
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
-        """Nothing before JAX has started."""
+        """Yield nothing before JAX has started."""
         if self.framework.started():
             yield from _narrowed(code)
             yield from self._rounded(code)
@@ -114,7 +114,7 @@ def _options() -> Iterator[Note]:
 
 
 def _compiler() -> Iterator[Note]:
-    """Flags that XLA reads when it starts."""
+    """Yield notes on flags that XLA reads when it starts."""
     flags = os.environ.get("XLA_FLAGS", "")
     advice = "restart without it in XLA_FLAGS"
     if re.search(r"xla_backend_optimization_level=0\b", flags):
@@ -134,7 +134,7 @@ def _profiling() -> bool:
 
 
 def _processes(code: CodeFacts) -> Iterator[Note]:
-    """Said where arrays lie on devices of several processes."""
+    """Yield a note where arrays are on devices of several processes."""
     if jax.process_count() == 1:
         return
     homes = {f"{d.platform}:{d.id}": d.process_index for d in jax.devices()}

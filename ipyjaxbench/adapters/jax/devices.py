@@ -35,7 +35,7 @@ class JaxDevices(DeviceInventory):
     has_devices = True
 
     def devices(self) -> FrameworkDevices:
-        """Devices of this process, with what JAX took of their memory."""
+        """Return devices of this process, with what JAX took of their memory."""
         if not has_started():
             return super().devices()
         gpus = query_gpus() if has_gpus() else ()
@@ -44,11 +44,11 @@ class JaxDevices(DeviceInventory):
         return self._started(answers, _default(), notes)
 
     def start(self) -> bool:
-        """Asking for devices makes them."""
+        """Ask for devices, which makes them."""
         return bool(jax.devices())
 
     def set_memory(self, request: MemoryRequest) -> Iterator[MemorySetting]:
-        """Variables of the environment, which JAX reads when it first looks for devices."""
+        """Set variables of the environment, which JAX reads when it first looks for devices."""
         if not has_started():
             return MEMORY_VARIABLES["jax"].set(request)
         if not has_gpus():
@@ -56,17 +56,17 @@ class JaxDevices(DeviceInventory):
         return iter([too_late("jax", request)])
 
     def threads(self) -> int | None:
-        """XLA's pool on the CPU has one for each that is usable, unless a flag says otherwise."""
+        """Return one for each usable CPU, as XLA's pool has, unless a flag says otherwise."""
         alone = "--xla_cpu_multi_thread_eigen=false" in os.environ.get("XLA_FLAGS", "")
         return 1 if alone else usable_cpus()
 
     def aligned(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Precision alone: XLA's threads are set when it starts."""
+        """Set precision alone: XLA's threads are set when it starts."""
         context: AbstractContextManager[object] = jax.default_matmul_precision("highest")
         return context
 
     def probe(self, device: str) -> Probe | None:
-        """Any device of this process."""
+        """Return work for any device of this process."""
         return next((JaxProbe(d) for d in local_devices() if name_of(d) == device), None)
 
 

@@ -45,7 +45,7 @@ class Jax(Framework):
             self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
 
     def version(self) -> str:
-        """JAX's version."""
+        """Return JAX's version."""
         return str(jax.__version__)
 
     def started(self) -> bool:
@@ -53,19 +53,19 @@ class Jax(Framework):
         return self._initialised()
 
     def owns(self, kind: type) -> bool:
-        """Concrete arrays, not tracers."""
+        """Whether these are concrete arrays, not tracers."""
         return extends(kind, jax.Array) and not extends(kind, jax.core.Tracer)
 
     def parts(self, value: object) -> tuple[()] | None:
-        """Of what says where data lie none; pytrees are objects that the walk enters."""
+        """Return none of meshes and shardings; pytrees are objects that the walk enters."""
         return () if is_of(value, jax.sharding.Mesh, jax.sharding.Sharding) else None
 
     def named_parts(self, value: object) -> Iterator[tuple[str, object]] | None:
-        """Variables of Flax NNX."""
+        """Return the value of a variable of Flax NNX."""
         return named_parts(value)
 
     def placement(self, array: Any) -> Placement:
-        """Type, devices and bytes, all of which outlive a donated buffer."""
+        """Return type, devices and bytes, all of which outlive a donated buffer."""
         shape, dtype = tuple(array.shape), array.dtype
         return Placement(
             name="",
@@ -78,11 +78,11 @@ class Jax(Framework):
         )
 
     def free_memory(self) -> int:
-        """What devices tell, and the host where it is one of them."""
+        """Return the least that a device has left; the host is asked where it is one of them."""
         return min(map(_free_on, local_devices()), default=host_memory())
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait:
-        """One array by its method, a pytree by JAX's batched call, anything else by its devices."""
+        """Wait for one array by its method, a pytree by JAX's batched call, the rest by devices."""
         return waiter(value, arrays) or (lambda _: self.drain())
 
     def prepare(self) -> None:
@@ -96,15 +96,15 @@ class Jax(Framework):
             self._in_flight.wait()
 
     def runs_ahead(self) -> bool:
-        """Wherever it computes."""
+        """Whether it has started: it runs ahead wherever it computes."""
         return self.started()
 
     def is_running(self) -> bool | None:
-        """Known on CPUs, by whether such a program is ready at once."""
+        """Whether such a program is ready at once, which shows on CPUs alone."""
         return self._in_flight.is_any() if self.started() else False
 
     def alive(self, array: Any) -> bool:
-        """False once the array was donated or deleted."""
+        """Return False once the array was donated or deleted."""
         return not array.is_deleted()
 
 

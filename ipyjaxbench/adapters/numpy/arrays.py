@@ -17,7 +17,7 @@ class NumPyArrays(ArrayInspector):
     """Arrays with the memory that they are views of."""
 
     def located(self, name: str, array: Any) -> ArrayPlacement:
-        """With the memory that it is a view of, told by its address."""
+        """Return it with the address of the memory that it is a view of."""
         base = owner(array)
         nbytes = min(array.nbytes, base.nbytes)  # numbers that are repeated are held once
         layout = (
@@ -39,11 +39,11 @@ class NumPyArrays(ArrayInspector):
         )
 
     def weight(self, array: Any) -> Weight | None:
-        """Host memory; arrays of Python's objects hold no numbers."""
+        """Return its bytes on the host; arrays of Python's objects hold no numbers."""
         return None if array.dtype.hasobject else Weight(HOST, array.nbytes)
 
     def described(self, value: Any) -> str:
-        """Arrays of Python's objects, and what pandas has."""
+        """Describe arrays of Python's objects, and what pandas has."""
         if is_of(value, np.ndarray):
             return "it holds Python's objects, no numbers"
         pandas: Any = sys.modules.get("pandas")
@@ -55,5 +55,5 @@ class NumPyArrays(ArrayInspector):
         return f"pandas has {units.size(nbytes)} of it on the host"
 
     def to_numpy(self, array: Any) -> Any:
-        """As it is."""
+        """Return it as it is."""
         return array

@@ -12,22 +12,22 @@ class NumPyDevices(DeviceInventory):
     """The host, and the linear algebra library that NumPy was built with."""
 
     def threads(self) -> int | None:
-        """Those of the linear algebra library that NumPy was built with."""
+        """Return those of the linear algebra library that NumPy was built with."""
         pools = _pools().threadpool_info()
         return next((p["num_threads"] for p in pools if p["user_api"] == "blas"), None)
 
     def aligned(self, threads: int) -> AbstractContextManager[object]:
-        """The linear algebra library's threads."""
+        """Set the linear algebra library's threads."""
         limits: AbstractContextManager[object] = _pools().threadpool_limits(threads, "blas")
         return limits
 
     def probe(self, device: str) -> NumPyProbe:  # noqa: ARG002
-        """On the host."""
+        """Return work for the host."""
         return NumPyProbe()
 
 
 def _pools() -> Any:
-    """threadpoolctl, which sets a variable of the environment when it is imported."""
+    """Return threadpoolctl, which sets a variable of the environment when it is imported."""
     before = dict(os.environ)
     import threadpoolctl
 

@@ -25,15 +25,15 @@ class NumPy(Synchronous):
     }
 
     def version(self) -> str:
-        """NumPy's version."""
+        """Return NumPy's version."""
         return np.__version__
 
     def owns(self, kind: type) -> bool:
-        """Arrays; scalars are values, not arrays."""
+        """Whether these are arrays; scalars are values."""
         return issubclass(kind, np.ndarray)
 
     def placement(self, array: Any) -> Placement:
-        """Host memory, whatever the dtype."""
+        """Return type and bytes; all is in the host's memory."""
         return Placement(
             name="",
             framework=self.name,
@@ -47,7 +47,7 @@ class NumPy(Synchronous):
 
 
 def dtype_of(array: Any) -> str:
-    """Its name; of strings and bytes as NumPy prints it, for the name counts their bits."""
+    """Return its name; of strings and bytes as NumPy prints it, for the name counts bits."""
     if array.dtype.kind not in "USV":
         return str(array.dtype.name)
     return "structured" if array.dtype.names else str(array.dtype.str).lstrip("<>|=")

@@ -110,7 +110,7 @@ def _on_device(line: Line, lines: Sequence[Line]) -> Iterator[tuple[Interval, Ev
 def _on_host(
     lines: Sequence[Line], name_of: Callable[[Event], str | None]
 ) -> Iterator[tuple[Interval, Event]]:
-    """An operation that other threads finish goes on until one of them says that it has ended."""
+    """Yield operations; one that other threads finish goes on until one says that it has ended."""
     ends = {
         event.stats["_c"]: (event.end, index)
         for index, line in enumerate(lines)
@@ -139,6 +139,6 @@ def _sorted_operations(
 
 
 def _next_start(starts: Sequence[float], moment: float) -> float:
-    """When a thread began its next operation: it says that one has ended after the next."""
+    """Return when a thread began its next operation: it reports an end only after that."""
     place = bisect_left(starts, moment)
     return starts[place] if place < len(starts) else math.inf

@@ -13,7 +13,7 @@ class TensorFlowArrays(ArrayInspector):
     """Tensors, and variables with their replicas; no list of tensors is kept."""
 
     def located(self, name: str, array: Any) -> ArrayPlacement:
-        """One tensor or variable; a variable with a copy on each of several devices is one."""
+        """Return one tensor or variable; a variable may have a copy on each of several devices."""
         place = self.framework.placement(array)
         copies = _copies(array)
         devices = tuple(name_of(each.device) for each in copies) or place.devices
@@ -33,14 +33,14 @@ class TensorFlowArrays(ArrayInspector):
         )
 
     def weight(self, array: Any) -> Weight | None:
-        """Device and bytes; of variables with their replicas."""
+        """Return device and bytes; of variables with their replicas."""
         if type(array) is not ops.EagerTensor:
             return super().weight(array)
         place = self.framework.placement(array)
         return Weight(place.devices, place.nbytes)
 
     def to_numpy(self, array: Any) -> Any | None:
-        """A copy; dtypes that NumPy lacks become float32."""
+        """Return a copy; dtypes that NumPy lacks become float32."""
         read = getattr(array, "numpy", None)  # symbolic tensors have none
         if read is None:
             return None

@@ -20,7 +20,7 @@ class TensorFlowCaveats(RoundedProducts):
     """Debugging modes, a tape around the code, several workers, rounded products."""
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
-        """Nothing before TensorFlow has started."""
+        """Yield nothing before TensorFlow has started."""
         if not self.framework.started():
             return
         yield from self._rounded(code)
@@ -32,7 +32,7 @@ class TensorFlowCaveats(RoundedProducts):
         yield from _processes()
 
     def _rounded(self, code: CodeFacts) -> Iterator[Note]:
-        """TensorFloat-32, which GPUs use unless it is turned off."""
+        """Yield a note on TensorFloat-32, which GPUs use unless it is turned off."""
         devices = [d for d in code.devices("tensorflow", "float32") if d.startswith("gpu")]
         allowed = devices and tf.config.experimental.tensor_float_32_execution_enabled()
         if allowed and (code.multiplies or _has_modules(code)):

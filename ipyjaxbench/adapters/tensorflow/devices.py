@@ -35,7 +35,7 @@ class TensorFlowDevices(DeviceInventory):
     has_devices = True
 
     def devices(self) -> FrameworkDevices:
-        """The devices that there are; asking for them would start TensorFlow and its GPUs."""
+        """Return the devices that there are; asking would start TensorFlow and its GPUs."""
         if not self.framework.started():
             return replace(super().devices(), words=tuple(_before()))
         logical = tf.config.list_logical_devices()
@@ -45,20 +45,20 @@ class TensorFlowDevices(DeviceInventory):
         return self._started(answers, _default(logical), notes)
 
     def start(self) -> bool:
-        """Asking for devices makes them."""
+        """Ask for devices, which makes them."""
         return bool(tf.config.list_logical_devices())
 
     def set_memory(self, request: MemoryRequest) -> Iterator[MemorySetting]:
-        """Growth or a limit of each GPU, before it has started them."""
+        """Set growth or a limit of each GPU, before it has started them."""
         return gpu_memory.set_memory(request, started=self.framework.started())
 
     def threads(self) -> int | None:
-        """Those of one operation on the CPU, as far as they were set; else all CPUs."""
+        """Return those of one operation on the CPU, as far as they were set; else all CPUs."""
         return tf.config.threading.get_intra_op_parallelism_threads() or usable_cpus()
 
     @contextmanager
     def aligned(self, threads: int) -> Iterator[None]:  # noqa: ARG002
-        """Precision alone: threads are set before TensorFlow starts."""
+        """Set precision alone: threads are set before TensorFlow starts."""
         allowed = tf.config.experimental.tensor_float_32_execution_enabled()
         tf.config.experimental.enable_tensor_float_32_execution(enabled=False)
         try:
@@ -67,7 +67,7 @@ class TensorFlowDevices(DeviceInventory):
             tf.config.experimental.enable_tensor_float_32_execution(enabled=allowed)
 
     def probe(self, device: str) -> Probe | None:
-        """Any device, where operations run as they are written."""
+        """Return work for any device, where operations run as they are written."""
         if not tf.executing_eagerly():
             return None
         return TensorFlowProbe(
@@ -82,12 +82,12 @@ def may_run_ahead() -> bool:
 
 @cache
 def _has_accelerators() -> bool:
-    """Asking starts TensorFlow's devices, which then stay what they are."""
+    """Whether there are any; asking starts devices, which then stay what they are."""
     return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
 
 
 def name_of(device: str) -> str:
-    """The last parts of a name such as "/job:localhost/replica:0/task:0/device:CPU:1".
+    """Return the last parts of a name such as "/job:localhost/replica:0/task:0/device:CPU:1".
 
     Example:
         >>> name_of("/device:GPU:1")

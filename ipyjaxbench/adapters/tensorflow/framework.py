@@ -42,7 +42,7 @@ class TensorFlow(Framework):
         self.started()
 
     def version(self) -> str:
-        """TensorFlow's version."""
+        """Return TensorFlow's version."""
         return str(tf.__version__)
 
     def started(self) -> bool:
@@ -51,11 +51,11 @@ class TensorFlow(Framework):
         return context is not None and context._context_handle is not None
 
     def owns(self, kind: type) -> bool:
-        """Tensors and variables, not symbolic ones of a graph being built."""
+        """Whether these are tensors and variables."""
         return extends(kind, *self._kinds)
 
     def parts(self, value: Any) -> Iterable[object] | None:
-        """Variables of modules and of Keras layers and models."""
+        """Return variables of modules and of Keras layers and models."""
         if is_of(value, tf.Module):
             return list(value.variables)
         keras: Any = sys.modules.get("keras")
@@ -64,11 +64,11 @@ class TensorFlow(Framework):
         return None
 
     def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
-        """Of modules, and tensors that are made of several."""
+        """Return parts of modules, and of tensors that are made of several."""
         return named_parts(value)
 
     def placement(self, array: Any) -> Placement:
-        """Type, the last parts of the device's name, and bytes."""
+        """Return type, the last parts of the device's name, and bytes."""
         shape = tuple(-1 if n is None else int(n) for n in array.shape)
         dtype = array.dtype
         return Placement(
@@ -82,7 +82,7 @@ class TensorFlow(Framework):
         )
 
     def free_memory(self) -> int:
-        """The host's: TensorFlow does not tell how much a device has."""
+        """Return the host's: TensorFlow does not say how much a device has."""
         return host_memory()
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
@@ -95,9 +95,9 @@ class TensorFlow(Framework):
             tf.test.experimental.sync_devices()
 
     def runs_ahead(self) -> bool:
-        """On accelerators, and on the CPU where the user has set it so."""
+        """Whether it computes on accelerators, or the user has set it so."""
         return self.started() and tf.executing_eagerly() and may_run_ahead()
 
     def is_running(self) -> bool | None:
-        """Nothing tells it but the time that waiting takes, where operations run ahead at all."""
+        """Return None where operations run ahead: only the time that waiting takes can show it."""
         return None if self.runs_ahead() else False

@@ -40,7 +40,7 @@ class TorchArrays(ArrayInspector):
     """
 
     def located(self, name: str, array: Any) -> ArrayPlacement:
-        """Type, place and layout of one tensor; no code of a subclass is run."""
+        """Return type, place and layout of one tensor; no code of a subclass is run."""
         with torch._C.DisableTorchFunctionSubclass():
             cut = is_dtensor(array)
             shape, known = shape_of(array), not torch.nn.parameter.is_lazy(array)
@@ -64,7 +64,7 @@ class TorchArrays(ArrayInspector):
             )
 
     def weight(self, array: Any) -> Weight:
-        """Device and bytes; of kinds with more to them, as where they are shown one by one."""
+        """Return device and bytes; of kinds with more to them, those that `located` has."""
         is_plain = type(array) in _PLAIN and array.layout is torch.strided and not array.is_nested
         if not is_plain:
             placed = self.located("", array)
@@ -72,11 +72,11 @@ class TorchArrays(ArrayInspector):
         return Weight(_names(array.device), 0 if array.device.type == "meta" else array.nbytes)
 
     def described(self, value: object) -> str:
-        """Meshes of devices."""
+        """Describe meshes of devices."""
         return describe_mesh(value) if is_mesh(value) else ""
 
     def to_numpy(self, array: Any) -> Any | None:
-        """A copy without its graph; dtypes that NumPy lacks become float32."""
+        """Return a copy without its graph; dtypes that NumPy lacks become float32."""
         if array.device.type == "meta" or array.layout is not torch.strided:
             return None
         array = array.detach().cpu().resolve_conj().resolve_neg()
@@ -112,7 +112,7 @@ def _storage(array: Any) -> Any:
 
 
 def _is_pinned(array: Any) -> bool:
-    """Ask only where an accelerator was used, without which nothing is pinned."""
+    """Whether it is pinned; without an accelerator in use nothing is."""
     used = torch.cuda.is_initialized() or torch.xpu.is_initialized()
     try:
         return bool(used and array.device.type == "cpu" and array.is_pinned())

@@ -20,7 +20,7 @@ class TorchCaveats(RoundedProducts):
     """What autograd recorded, debugging modes, several processes, rounded products."""
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
-        """All that there is to say."""
+        """Yield all that there is to say."""
         if _is_recorded(code) and not _goes_backward(code):
             yield notes.recorded("Autograd", "with torch.no_grad(): ... around it")
         yield from self._rounded(code)

@@ -34,7 +34,7 @@ class TorchDevices(DeviceInventory):
     has_devices = True
 
     def devices(self) -> FrameworkDevices:
-        """The CPU, and accelerators that this process has used; no other one is asked."""
+        """Return the CPU, and accelerators that this process has used; no other one is asked."""
         answers: list[tuple[Device, Sequence[Note]]] = [(Device("cpu"), ())]
         notes: list[Note] = []
         if torch.cuda.is_initialized():
@@ -63,7 +63,7 @@ class TorchDevices(DeviceInventory):
         return True
 
     def set_memory(self, request: MemoryRequest) -> Iterator[MemorySetting]:
-        """What may be taken of each GPU, for as long as the process lives."""
+        """Set what may be taken of each GPU, for as long as the process lives."""
         yield from MEMORY_VARIABLES["torch"].set(MemoryRequest(request.prealloc))
         fraction = request.fraction
         if fraction is None:
@@ -85,12 +85,12 @@ class TorchDevices(DeviceInventory):
             )
 
     def threads(self) -> int:
-        """Those of one operation on the CPU."""
+        """Return those of one operation on the CPU."""
         return int(torch.get_num_threads())
 
     @contextmanager
     def aligned(self, threads: int) -> Iterator[None]:
-        """Both can be set at any time."""
+        """Set both, which can be done at any time."""
         before = torch.get_num_threads(), torch.get_float32_matmul_precision()
         torch.set_num_threads(threads)
         torch.set_float32_matmul_precision("highest")
@@ -101,14 +101,14 @@ class TorchDevices(DeviceInventory):
             torch.set_float32_matmul_precision(before[1])
 
     def probe(self, device: str) -> Probe:
-        """Any device that it has."""
+        """Return work for any device that it has."""
         where = torch.device(device)
         wait = None if where.type == "cpu" else partial(synchronize, where)
         return TorchProbe(where, wait)
 
 
 def in_use() -> Iterator[torch.device]:
-    """Accelerators with a context in this process: waiting for others would make one."""
+    """Yield accelerators with a context in this process: waiting for others would make one."""
     for kind in (torch.cuda, torch.xpu):
         if kind.is_initialized():
             name = kind.__name__.rpartition(".")[2]

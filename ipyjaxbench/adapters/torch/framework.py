@@ -37,19 +37,19 @@ class Torch(Framework):
         self._tensor = torch.Tensor
 
     def version(self) -> str:
-        """PyTorch's version, with its build."""
+        """Return PyTorch's version, with its build."""
         return str(torch.__version__)
 
     def started(self) -> bool:
-        """The CPU needs no start; accelerators are asked one by one in `drain`."""
+        """Return True: the CPU needs no start, and `drain` asks accelerators one by one."""
         return True
 
     def owns(self, kind: type) -> bool:
-        """Tensors and parameters."""
+        """Whether these are tensors or parameters."""
         return issubclass(kind, self._tensor)
 
     def parts(self, value: Any) -> Iterable[object] | None:
-        """Parameters and buffers of modules, tensors of an optimiser's state."""
+        """Return parameters and buffers of modules, tensors of an optimiser's state."""
         if is_of(value, torch.nn.Module):
             return [*value.parameters(), *value.buffers()]
         if is_of(value, torch.optim.Optimizer):
@@ -57,11 +57,11 @@ class Torch(Framework):
         return () if is_mesh(value) else None
 
     def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
-        """Of modules and optimisers."""
+        """Return those of modules and optimisers."""
         return named_parts(value)
 
     def placement(self, array: Any) -> Placement:
-        """Type, device and bytes of the elements (a view may hold on to more)."""
+        """Return type, device and bytes of the elements (a view may hold on to more)."""
         with torch._C.DisableTorchFunctionSubclass():  # no code of a subclass is run
             is_empty = has_no_numbers(array)
             return Placement(
@@ -76,7 +76,7 @@ class Torch(Framework):
             )
 
     def free_memory(self) -> int:
-        """What CUDA devices in use tell; the host where there are none."""
+        """Return what CUDA devices in use have left; the host where there are none."""
         cuda = [device for device in devices.in_use() if device.type == "cuda"]
         return min((torch.cuda.mem_get_info(d)[0] for d in cuda), default=host_memory())
 
@@ -98,11 +98,11 @@ class Torch(Framework):
         devices.drain()
 
     def runs_ahead(self) -> bool:
-        """On accelerators alone."""
+        """Whether an accelerator is in use."""
         return any(devices.in_use())
 
     def is_running(self) -> bool | None:
-        """What the streams in use tell; that others are idle only a clock shows."""
+        """Whether streams in use are busy; that others are idle only a clock shows."""
         in_use = list(devices.in_use())
         if not in_use:
             return False

@@ -53,7 +53,7 @@ def _in_module(module: Any) -> Iterator[tuple[str, object]]:
 
 
 def _in_optimizer(optimizer: Any) -> Iterator[tuple[str, object]]:
-    """Numbered as in its ``state_dict()`` where it was given parameters without their names."""
+    """Yield parameters and state, numbered as in its ``state_dict()`` where they have no names."""
     for index, group in enumerate(optimizer.param_groups):
         for place, parameter in enumerate(group["params"]):
             yield f"param_groups[{index}]['params'][{place}]", parameter
