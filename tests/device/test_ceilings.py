@@ -219,7 +219,7 @@ def test_fresh_measures_again_and_keeps_that(fake: FakeFramework) -> None:
 @pytest.mark.parametrize("changed", [{"version": "2"}, {"threads": 4}, {"settings": "TF32"}])
 def test_another_version_or_setting_has_ceilings_of_its_own(changed: dict[str, Any]) -> None:
     ceilings_store.write(KEY, CEILING)
-    assert ceilings_store.read(KEY) == (CEILING, "")
+    assert ceilings_store.read(KEY) == (CEILING, [])
     assert ceilings_store.read(KEY._replace(**changed)) == (None, [])
 
 
