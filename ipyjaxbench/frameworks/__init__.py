@@ -10,7 +10,6 @@ from ipyjaxbench.frameworks.compilation import (
     ColdCall,
     Compilation,
     CompilationWatch,
-    NothingCompiled,
     Program,
     Work,
     find_compiler,

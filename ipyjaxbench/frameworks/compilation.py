@@ -1,6 +1,5 @@
 """What a framework compiles: programs, how long that takes, and what they compute."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -18,8 +17,8 @@ class Program:
     """One program that a framework made.
 
     Attributes:
-        name: of the function or operation; "?" where it is not told.
-        seconds: that compiling (or loading) it took; None where that is not told.
+        name: of the function or operation; "?" where it is not known.
+        seconds: that compiling (or loading) it took; None where that is not known.
         origin: "compiled", read from the "disk cache", or only "traced" to a graph.
         framework: that made it.
     """
@@ -30,45 +29,29 @@ class Program:
     framework: str
 
 
-class CompilationWatch(AbstractContextManager["CompilationWatch"], ABC):
-    """Collects what a framework compiles while the context is open."""
-
-    @abstractmethod
-    def compilations(self) -> int:
-        """How many programs were compiled (or loaded from disk) since the context was entered."""
-
-    @abstractmethod
-    def phases(self) -> dict[str, float | None]:
-        """Seconds since entry spent in "trace", "lower", "compile" and "cache load".
-
-        Phases do not overlap; None stands for a phase that happened and whose time is not told.
-        """
-
-    @abstractmethod
-    def programs(self) -> Sequence[Program]:
-        """What was compiled, loaded or traced since entry, in order, as far as it is told."""
-
-    def looked_at(self) -> Sequence[str]:
-        """Programs that needed no trace because ``%jaxpr`` had left one, since entry."""
-        return ()
-
-
-class NothingCompiled(CompilationWatch):
-    """The watch of a framework that compiles nothing."""
+class CompilationWatch(AbstractContextManager["CompilationWatch"]):
+    """Collects what a framework compiles while the context is open; as it stands, nothing."""
 
     def __exit__(self, *_: object) -> None:
-        """There is nothing to end."""
+        """End what was begun on entry."""
 
     def compilations(self) -> int:
-        """Nothing."""
+        """Return how many programs were compiled (or loaded from disk) since entry."""
         return 0
 
     def phases(self) -> dict[str, float | None]:
-        """None."""
+        """Return the seconds since entry in "trace", "lower", "compile" and "cache load".
+
+        Phases do not overlap; None stands for a phase that happened and whose time is not known.
+        """
         return {}
 
-    def programs(self) -> tuple[Program, ...]:
-        """None."""
+    def programs(self) -> Sequence[Program]:
+        """Return what was compiled, loaded or traced since entry, in order, as far as known."""
+        return ()
+
+    def inspected(self) -> Sequence[str]:
+        """Return programs that needed no trace because ``%jaxpr`` had left one, since entry."""
         return ()
 
 
@@ -99,7 +82,7 @@ class Work:
         constant: those among ``written`` that depend on no argument.
         compiled: in the program that runs.
         constant_bytes: bytes of the arrays that are part of the program, not arguments.
-        peak: measures the most that the device of the call can do in a second; None if not told.
+        peak: measures the most that the device of the call can do in a second; None if not known.
     """
 
     flops: float
@@ -138,7 +121,7 @@ class Compilation(Capability):
 
     def watch(self, functions: Sequence[object]) -> CompilationWatch:  # noqa: ARG002
         """Watch compilations; ``functions`` are those in play that it compiles."""
-        return NothingCompiled()
+        return CompilationWatch()
 
     def cold_call(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 if TYPE_CHECKING:
-    from ipyjaxbench.retracing import TraceEvent
+    from ipyjaxbench.retracing import TracedCall
 
 #: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
 _LEARNED_FROM = ("jax", "torch", "tensorflow", "ipyjaxbench.retracing.observe")
@@ -47,7 +47,7 @@ class TraceWatcher:
             show({"text/plain": _line(events)}, raw=True)
 
 
-def _line(events: list[TraceEvent]) -> str:
+def _line(events: list[TracedCall]) -> str:
     from ipyjaxbench import units
 
     shown = [
@@ -55,7 +55,7 @@ def _line(events: list[TraceEvent]) -> str:
         for event in events[:_MAX_NAMES]
     ]
     more = f" and {len(events) - _MAX_NAMES} more" if len(events) > _MAX_NAMES else ""
-    seconds = sum(s for event in events for s in event.miss.phases.values())
+    seconds = sum(s for event in events for s in event.phases.values())
     return f"traced: {', '.join(shown)}{more}, in {units.duration(seconds, 2)}"
 
 

@@ -12,5 +12,5 @@ from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome, Retracing
 from ipyjaxbench.retracing.signatures import Signatures
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceEvent
-from ipyjaxbench.retracing.traces import Traces
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from ipyjaxbench.retracing.traces import TracedCall, Traces

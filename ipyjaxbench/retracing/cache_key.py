@@ -12,28 +12,25 @@ KINDS = (
     "committed", "device", "sharding", "host array", "unknown",
 )  # fmt: skip
 _NUMBERS = ("bool", "int", "float", "complex")
-#: Changes whose words say of what kind they are.
-_SAID = ("form", "structure", "transformation", "committed", "host array", "setting")
+#: Changes whose text shows of what kind they are.
+_SELF_EVIDENT = ("form", "structure", "transformation", "committed", "host array", "setting")
 PLACEMENT = ("transformation", "committed", "device", "sharding", "host array")
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """One value among the arguments.
+    """One value among the arguments; what does not apply is empty.
 
     Attributes:
         kind: "array", "variable", the name of the type of a Python number or of a container, or
             "static" for what is no data.
-        dtype: as the framework takes it; empty where it has none.
-        shape: of an array.
         weak: whether its dtype gives way to that of others.
-        device: where it lies; empty where that is the framework's choice.
-        sharding: how it is cut over devices, in the framework's words.
+        device: empty where that is the framework's choice.
         committed: whether it is bound to its device.
         host: whether the array is NumPy's, and is copied for the call.
         value: of what is no array, in Python's words, cut short.
         identity: tells objects apart whose words are the same.
-        layout: how it lies in memory, in the framework's words, where programs depend on that.
+        layout: how it is in memory, in the framework's words, where programs depend on that.
     """
 
     kind: str
@@ -119,12 +116,12 @@ class Change:
         name = f"{self.path}: " if self.path else ""
         if self.kind == "number":
             return f"{name}{change} (static value)"
-        return f"{name}{change}" if self.kind in _SAID else f"{name}{change} ({self.kind})"
+        return f"{name}{change}" if self.kind in _SELF_EVIDENT else f"{name}{change} ({self.kind})"
 
 
 @dataclass(frozen=True)
 class CacheMiss:
-    """A call that was not cached, as a framework tells it of itself.
+    """A call that was not cached, as a framework reports it.
 
     Attributes:
         name: of the function.
@@ -146,35 +143,30 @@ class CacheMiss:
 
 
 def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
-    """Return in what a signature differs from the one that is most like it.
+    """Return in what a signature differs from the one that is most like it, the latest of these.
 
     Args:
         new: the signature.
         known: earlier ones, the last one last; not empty.
         placed: whether nothing was traced, so that only where arrays lie can have changed.
-
-    Returns:
-        The changes, the weightiest first; of equally near ones the latest is taken. Empty where
-        nothing that we look at differs.
     """
-    all_changes = [list(changes(old, new)) for old in reversed(known)]
-    if placed:
-        of_placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")]
-                        for each in all_changes]  # fmt: skip
-        return min(of_placement, key=_distance) or min(all_changes, key=_distance)
-    return min((_about_traces(each) for each in all_changes), key=_distance)
+    differences = [list(changes(old, new)) for old in reversed(known)]
+    if not placed:
+        return min(map(_causes_of_trace, differences), key=_distance)
+    placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")] for each in differences]
+    return min(placement, key=_distance) or min(differences, key=_distance)
 
 
-def _about_traces(found: Sequence[Change]) -> list[Change]:
+def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:
     """Return what can have caused a trace; a number's value only where nothing else can."""
-    rules = ((*PLACEMENT, "number"), PLACEMENT, ())
-    kept = ([c for c in found if c.kind not in rule] for rule in rules)
-    return next(filter(None, kept), [])
+    excluded: tuple[tuple[str, ...], ...] = ((*PLACEMENT, "number"), PLACEMENT, ())
+    causes = ([c for c in changes if c.kind not in kinds] for kinds in excluded)
+    return next(filter(None, causes), [])
 
 
-def _distance(found: Sequence[Change]) -> tuple[int, int]:
+def _distance(changes: Sequence[Change]) -> tuple[int, int]:
     """Return a key by which the fewest and lightest come first, and no changes come last."""
-    return (len(found) or len(KINDS), -sum(KINDS.index(c.kind) for c in found))
+    return len(changes) or len(KINDS), -sum(KINDS.index(c.kind) for c in changes)
 
 
 def changes(old: Signature, new: Signature) -> Iterator[Change]:
@@ -192,13 +184,13 @@ def changes(old: Signature, new: Signature) -> Iterator[Change]:
 
 
 def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:
-    others: list[str] = []  # of another type: what is within is no news
+    replaced: list[str] = []  # by a value of another type: what is within does not count
     for path in dict.fromkeys([*old.leaves, *new.leaves]):
         before, after = old.leaves.get(path), new.leaves.get(path)
-        if path.startswith(tuple(others)):
+        if path.startswith(tuple(replaced)):
             continue
         if before and after and before.kind != after.kind:
-            others += f"{path}[", f"{path}."
+            replaced += f"{path}[", f"{path}."
         if before is None or after is None:
             if path.partition("[")[0].partition(".")[0] in _names(old) & _names(new):
                 yield Change("structure", path, "", "is new" if after else "is gone")
@@ -207,19 +199,18 @@ def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:
 
 
 def _function_changes(old: Signature, new: Signature) -> Iterator[Change]:
-    """What another function object has captured, where that is what tells it from the old one."""
+    """Yield what another function object has captured, where that tells it from the old one."""
     captured = []
-    for name, now in new.captured.items():
+    for name, after in new.captured.items():
         before = old.captured.get(name)
-        if before is not None and before != now:
-            one, other = _value(before), _value(now)
-            other = other if other != one else f"another {other}"
-            captured.append(Change("captured", name, one, other))
+        if before is not None and before != after:
+            one, other = before.value or before.words(), after.value or after.words()
+            captured.append(Change("captured", name, one, _another(one, other)))
     yield from captured or [Change("function", new="the same code, made anew")]
 
 
-def _value(leaf: Leaf) -> str:
-    return leaf.value or leaf.words()
+def _another(old: str, new: str) -> str:
+    return f"another {new}" if old == new else new
 
 
 def _called(transformation: str) -> str:
@@ -231,15 +222,13 @@ def _names(signature: Signature) -> set[str]:
 
 
 def _form_changes(old: Signature, new: Signature) -> Iterator[Change]:
-    if old.form == new.form:
-        return
     for name in sorted(_names(old) | _names(new)):
-        one, other = _given(old.form, name), _given(new.form, name)
+        one, other = _form_of(name, old.form), _form_of(name, new.form)
         if one != other:
             yield Change("form", name, one, other)
 
 
-def _given(form: Sequence[str], name: str) -> str:
+def _form_of(name: str, form: Sequence[str]) -> str:
     if name in form:
         return "by position"
     return "by name" if f"{name}=" in form else "left out"
@@ -260,9 +249,8 @@ def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     elif old.weak != new.weak:
         yield Change("weak type", path, *words)
     if old.kind != "array" and (old.value, old.identity) != (new.value, new.identity):
-        anew = old.value == new.value
         kind = "number" if new.kind in _NUMBERS else "static value"
-        yield Change(kind, path, old.value, f"another {new.value}" if anew else new.value)
+        yield Change(kind, path, old.value, _another(old.value, new.value))
     if old.layout != new.layout:
         yield Change("layout", path, old.layout, new.layout)
     yield from _place_changes(path, old, new)
@@ -270,8 +258,8 @@ def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
 
 def _place_changes(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     if old.host != new.host:
-        kinds = ("NumPy's array", "the framework's own")
-        yield Change("host array", path, kinds[not old.host], kinds[not new.host])
+        kinds = ("the framework's own", "NumPy's array")
+        yield Change("host array", path, kinds[old.host], kinds[new.host])
     elif old.committed != new.committed:
         bound = ("not bound to a device", f"bound to {new.device or old.device}")
         yield Change("committed", path, bound[old.committed], bound[new.committed])

@@ -1,94 +1,103 @@
-"""Gets each call of some code, and writes down what became of those of compiled functions."""
+"""Makes each call in some code, and records what became of those of compiled functions."""
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from ipyjaxbench import units
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.frameworks import Program
-from ipyjaxbench.graphs import Diagnosis
+from ipyjaxbench.frameworks import Framework, Program
+from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
-from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
-from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
-from ipyjaxbench.retracing.traces import COSTLY, TracedCall
+from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
+from ipyjaxbench.retracing.traces import COSTLY, TracedCall, too_many_traces
 from ipyjaxbench.usercode import OutputRecorder, Site, Written, ask, describe_error
 
 _UNSEEN = Change("first", new="? traced before, when nobody looked")
 
 
-class Observer:
-    """A hook that makes each call, and looks at what it did.
+class _Callee(NamedTuple):
+    """A compiled function, and where it is called."""
+
+    framework: Framework
+    watch: CallWatch
+    site: Site
+    function: Any
+
+
+@dataclass
+class _Row:
+    """A call, and how many like it found their program right after it."""
+
+    call: TracedCall
+    nanoseconds: int
+    last: int
+    times: int = 1
+
+
+class CallRecorder:
+    """A hook that makes each call, and records those of compiled functions.
 
     Args:
-        watches: by the framework's name.
-        log: what was seen before.
-        printed: listens to what is written meanwhile.
-        explain: by the framework's name, says why code would not trace.
+        watches: of frameworks that compile.
+        printed: records what is written meanwhile.
         most: traces that are allowed; None for any number.
 
     Attributes:
-        seen: calls of other functions that were looked through.
+        other_calls: how many calls of other functions there were.
     """
 
     def __init__(
         self,
-        watches: Mapping[str, CallWatch],
-        log: TraceLog,
+        watches: Sequence[tuple[Framework, CallWatch]],
         printed: OutputRecorder,
-        explain: Mapping[str, Callable[[BaseException], Diagnosis | None]],
         most: int | None = None,
     ) -> None:
-        self._watches, self._log, self._most = watches, log, most
-        self._printed, self._why_not = printed, explain
+        self._watches, self._printed, self._most = watches, printed, most
         self._clock = Clock.elapsed()
         self._rows: list[_Row] = []
         self._last: dict[tuple[Site, int], _Row] = {}
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._numbers = Counter[tuple[str, str]]()
         self._inside = threading.local()
         self._traced = 0
-        self.seen = 0
+        self.other_calls = 0
 
     def pick(self, site: Site, function: Any, /) -> Any:
-        """A compiled function is called by us; any other one is what it is."""
+        """Return a compiled function with a watch around it; any other one as it is."""
         if getattr(self._inside, "call", False):
             return function
-        for framework, watch in self._watches.items():
+        for framework, watch in self._watches:
             if ask(watch.takes, function):
-                return partial(self._watched, framework, watch, site, function)
-        self.seen += 1
+                return partial(self._watched, _Callee(framework, watch, site, function))
+        self.other_calls += 1
         return function
 
     def calls(self) -> tuple[TracedCall, ...]:
-        """Return what was written down, in the order in which it began."""
-        return tuple(row.record() for row in self._rows)
+        """Return the calls in the order in which they began."""
+        return tuple(
+            replace(row.call, times=row.times, last=row.last, seconds=row.nanoseconds * 1e-9)
+            for row in self._rows
+        )
 
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""
-        return tuple(program for watch in self._watches.values() for program in watch.outside())
+        return tuple(program for _, watch in self._watches for program in watch.outside())
 
-    def _watched(
-        self,
-        framework: str,
-        watch: CallWatch,
-        site: Site,
-        function: Any,
-        /,
-        *args: Any,
-        **kwargs: Any,
-    ) -> Any:
+    def _watched(self, callee: _Callee, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        watch, function = callee.watch, callee.function
         mark = watch.before(function)
         before = self._printed.begin()
         self._inside.call = True
         start = self._clock.now()
         error: BaseException | None = None
         try:
-            with self._log.paused():
+            with TRACE_LOG.paused():
                 value = function(*args, **kwargs)
                 watch.wait(value)
             return value
@@ -99,134 +108,109 @@ class Observer:
             spent = self._clock.now() - start
             self._inside.call = False
             written = self._printed.end(before)
-            seen = watch.after(function, mark)
-            if seen is None and error is None:
-                self._cached(framework, watch, site, function, spent)
+            outcome = watch.after(function, mark)
+            if outcome is None and error is None:
+                self._add_cached(callee, spent)
             else:
-                row = self._row(framework, watch, site, function, spent)
-                row.learn(seen or Outcome("?"), _of_tracing(written, seen, watch))
-                if error is not None:
-                    row.fail(error, asked_why(self._why_not[framework], error))
-                self._explain(row, watch, function, args, kwargs)
+                call = self._call(callee, outcome or Outcome("?"), error, args, kwargs)
+                printed = _printed_by_tracing(written, outcome, watch)
+                self._append(callee, replace(call, printed=printed), spent)
+                if call.state in COSTLY:
+                    self._count(call)
 
-    def _cached(
-        self, framework: str, watch: CallWatch, site: Site, function: Any, spent: int
-    ) -> None:
-        last = self._last.get((site, id(function)))
-        if last is not None and last.seen.state == "CACHED":
-            self._numbers[framework, last.name] += 1
-            last.times += 1
-            last.last = self._numbers[framework, last.name]
-            last.spent += spent
-        else:
-            self._row(framework, watch, site, function, spent)
-
-    def _row(
-        self, framework: str, watch: CallWatch, site: Site, function: Any, spent: int
-    ) -> "_Row":
-        name = watch.name(function)
-        self._numbers[framework, name] = self._numbers.get((framework, name), 0) + 1
-        row = _Row(framework, name, site, self._numbers[framework, name], spent)
-        self._rows.append(row)
-        self._last[site, id(function)] = row
-        return row
-
-    def _explain(
+    def _call(
         self,
-        row: "_Row",
-        watch: CallWatch,
-        function: Any,
+        callee: _Callee,
+        outcome: Outcome,
+        error: BaseException | None,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-    ) -> None:
-        """Why it was not cached, against what was seen before, and what to write."""
+    ) -> TracedCall:
+        """Return what became of a call that was not cached, why, and what to write."""
+        framework, watch, site, function = callee
+        name = watch.name(function)
+        says = ""
+        fixes: tuple[str, ...] = ()
+        if error is not None:
+            outcome = Outcome("RAISED")
+            says, fixes = _why_raised(framework, error)
+        elif outcome.state in (*COSTLY, "SLOW-PATH"):
+            signature = watch.signature(function, args, kwargs)
+            outcome = _with_reason(outcome, framework.name, name, signature)
+        if not outcome.why and outcome.state in (*COSTLY, "?"):
+            says = outcome.framework_reason
+        if not fixes and outcome.state != "SLOW-PATH":
+            fixes = watch.fixes(name, outcome.why)
+        return TracedCall(
+            name, framework.name, site.line, site.text, self._number(framework, name), 1,
+            outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
+            breaks=outcome.breaks,
+        )  # fmt: skip
+
+    def _add_cached(self, callee: _Callee, spent: int) -> None:
+        framework, watch, site, function = callee
+        last = self._last.get((site, id(function)))
+        if last is not None and last.call.state == "CACHED":
+            last.times += 1
+            last.last = self._number(framework, last.call.name)
+            last.nanoseconds += spent
+        else:
+            name = watch.name(function)
+            number = self._number(framework, name)
+            call = TracedCall(name, framework.name, site.line, site.text, number, 1, "CACHED", 0.0)
+            self._append(callee, call, spent)
+
+    def _number(self, framework: Framework, name: str) -> int:
+        self._numbers[framework.name, name] += 1
+        return self._numbers[framework.name, name]
+
+    def _append(self, callee: _Callee, call: TracedCall, spent: int) -> None:
+        row = _Row(call, spent, call.number)
+        self._rows.append(row)
+        self._last[callee.site, id(callee.function)] = row
+
+    def _count(self, call: TracedCall) -> None:
+        """Count a trace; raise where it is one too many."""
         __tracebackhide__ = True
-        if row.seen.state not in (*COSTLY, "SLOW-PATH"):
-            row.why = row.seen.why
-            row.fixes = row.fixes or watch.fixes(row.name, row.why)
-            return
-        signature = watch.signature(function, args, kwargs)
-        placed = row.seen.state in ("RECOMPILED", "SLOW-PATH")
-        why = row.seen.why or self._log.reasons(row.framework, row.name, signature, placed=placed)
-        if row.seen.fallback_reasons and (
-            not why or (why == [DROPPED] and row.seen.known is not False)
-        ):
-            why = row.seen.fallback_reasons
-        self._log.add(row.framework, row.name, signature)
-        if [change.kind for change in why] == ["first"] and why != [DROPPED]:
-            if row.seen.known:
-                why = row.seen.fallback_reasons or [_UNSEEN]
-            elif row.seen.state == "RECOMPILED":
-                row.seen = replace(row.seen, state="COMPILED")
-        row.why = tuple(why)
-        if row.seen.state == "SLOW-PATH":
-            return
-        row.fixes = watch.fixes(row.name, why)
         self._traced += 1
         if self._most is not None and self._traced > self._most:
-            words = "; ".join(change.words() for change in why) or "the reason is not known"
-            raise TooManyTracesError(
-                f"{row.name} in line {row.site.line} was {row.seen.state.lower()} ({words}), and"
-                f" {units.count(self._most, 'trace')} may happen: --max-traces {self._most}"
-            )
+            text = f"{too_many_traces((call,), self._most)}: --max-traces {self._most}"
+            raise TooManyTracesError(text)
 
 
-def _of_tracing(written: Sequence[Written], seen: Outcome | None, watch: CallWatch) -> str:
+def _with_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
+    """Return an outcome with why the call was not cached, against what was traced before."""
+    placed = outcome.state in ("RECOMPILED", "SLOW-PATH")
+    why = [*outcome.why] or TRACE_LOG.reasons(framework, name, signature, placed=placed)
+    if not why or (why == [DROPPED] and outcome.known is not False):
+        why = [*outcome.fallback_reasons] or why
+    TRACE_LOG.add(framework, name, signature)
+    state = outcome.state
+    if [change.kind for change in why] == ["first"] and why != [DROPPED]:
+        if outcome.known:
+            why = [*outcome.fallback_reasons] or [_UNSEEN]
+        elif state == "RECOMPILED":
+            state = "COMPILED"
+    return replace(outcome, state=state, why=tuple(why))
+
+
+def _printed_by_tracing(
+    written: Sequence[Written], outcome: Outcome | None, watch: CallWatch
+) -> str:
     """Return what was printed while something was traced, and not while it ran."""
-    if seen is None or seen.state not in COSTLY or not watch.prints_while_tracing:
+    if outcome is None or outcome.state not in COSTLY or not watch.prints_while_tracing:
         return ""
-    until = math.inf if seen.traced_until is None else seen.traced_until
+    until = math.inf if outcome.traced_until is None else outcome.traced_until
     return "".join(text for when, text in written if when <= until)
 
 
-def asked_why(
-    explain: Callable[[BaseException], Diagnosis | None], error: BaseException
-) -> Diagnosis | None:
-    """The diagnosis; none where looking for it fails, so that the user's own error is raised."""
+def _why_raised(framework: Framework, error: BaseException) -> tuple[str, tuple[str, ...]]:
+    """Return what was raised and why, and what to write instead."""
     try:
-        return explain(error)
-    except Exception:  # noqa: BLE001
-        return None
-
-
-class _Row:
-    """A line that may still grow."""
-
-    def __init__(self, framework: str, name: str, site: Site, number: int, spent: int) -> None:
-        self.framework, self.name, self.site, self.number = framework, name, site, number
-        self.times, self.last, self.spent = 1, number, spent
-        self.seen = Outcome("CACHED")
-        self.why: tuple[Any, ...] = ()
-        self.fixes: tuple[str, ...] = ()
-        self.printed = ""
-        self.error = ""
-
-    def learn(self, seen: Outcome, printed: str) -> None:
-        self.seen, self.printed = seen, printed
-
-    def fail(self, error: BaseException, diagnosis: Diagnosis | None) -> None:
-        self.seen, self.error = Outcome("RAISED"), describe_error(error)
-        if diagnosis is not None:
-            self.error = f"{describe_error(error)}: {diagnosis.because}"
-            self.fixes = tuple(fix.code for fix in diagnosis.fixes)
-
-    def record(self) -> TracedCall:
-        known = bool(self.why) or self.seen.state not in (*COSTLY, "?")
-        return TracedCall(
-            name=self.name,
-            framework=self.framework,
-            line=self.site.line,
-            text=self.site.text,
-            number=self.number,
-            times=self.times,
-            last=self.last,
-            state=self.seen.state,
-            seconds=self.spent * 1e-9,
-            phases=dict(self.seen.phases),
-            why=self.why,
-            says=self.error or ("" if known else self.seen.framework_reason),
-            fixes=self.fixes,
-            nested=self.seen.nested,
-            printed=self.printed,
-            breaks=self.seen.breaks,
-        )
+        diagnosis = framework.capability(GraphTracer).explain(error)
+    except Exception:  # noqa: BLE001  the user's own error is raised
+        diagnosis = None
+    if diagnosis is None:
+        return describe_error(error), ()
+    fixes = tuple(fix.code for fix in diagnosis.fixes)
+    return f"{describe_error(error)}: {diagnosis.because}", fixes

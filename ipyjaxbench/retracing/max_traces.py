@@ -1,4 +1,4 @@
-"""Traces in a block of code, and functions that may be traced so often: for programs and tests."""
+"""Limits on how often a block of code or a function is traced, for programs and tests."""
 
 import functools
 from collections.abc import Callable
@@ -6,10 +6,11 @@ from typing import Any
 
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.observe import keep_learning, learns
-from ipyjaxbench.retracing.protocol import Retracing
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceEvent, TraceLog
-from ipyjaxbench.retracing.traces import TracedCall, Traces, too_many_traces, traced_calls
+from ipyjaxbench.retracing.protocol import Retracing, call_watches
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
+from ipyjaxbench.retracing.traces import TracedCall, Traces, numbered, too_many_traces
 from ipyjaxbench.usercode import ask, name_of
 
 
@@ -35,7 +36,9 @@ class trace_cached:  # noqa: N801  used as a function is
     """
 
     def __init__(self, max_traces: int | None = None) -> None:
-        self._most = None if max_traces is None else _allowed("max_traces", max_traces)
+        if max_traces is not None:
+            _check("max_traces", max_traces)
+        self._most = max_traces
         self.traces = Traces("the block", {}, ())
 
     def __enter__(self) -> "trace_cached":
@@ -48,7 +51,7 @@ class trace_cached:  # noqa: N801  used as a function is
         events = TRACE_LOG.events_since(self._before)
         names = {each.framework for each in events}
         versions = {each.name: each.version() for each in loaded()[0] if each.name in names}
-        self.traces = Traces("the block", versions, traced_calls(events))
+        self.traces = Traces("the block", versions, numbered(events))
         if failed is None and self._most is not None and len(events) > self._most:
             raise too_many_traces(self.traces.calls[self._most :], self._most)
 
@@ -66,7 +69,7 @@ def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any
         The function; it raises TooManyTracesError, with the reason, when it is traced once more.
 
     Raises:
-        SnippetError: the function is compiled by a framework that does not tell its traces.
+        SnippetError: the function is compiled by a framework that does not report its traces.
         OptionError: the number, or the function, is none.
 
     Example:
@@ -74,19 +77,17 @@ def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any
     """
     if not callable(function):
         raise OptionError(f"{function!r} is no function: assert_max_traces(f, 1)")
-    _allowed("n", n)
+    _check("n", n)
     keep_learning()
-    for framework in loaded()[0]:
-        watch = framework.capability(Retracing).call_watch()
-        if watch is not None and ask(watch.takes, function):
+    for framework, watch in call_watches(loaded()[0]):
+        if ask(watch.takes, function):
             return _guarded_calls(function, framework.name, watch.name(function), n)
     return _guarded_body(function, n)
 
 
-def _allowed(name: str, number: object) -> int:
+def _check(name: str, number: object) -> None:
     if type(number) is not int or number < 0:
         raise OptionError(f"{name}={number!r}: it is a whole number from 0 up")
-    return number
 
 
 def _guarded_calls(
@@ -97,7 +98,7 @@ def _guarded_calls(
             f"{framework} does not tell when {name} is traced: give the plain function, or use"
             " %%trace_cached --max-traces"
         )
-    found: list[TraceEvent] = []
+    traces: list[TracedCall] = []
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -106,9 +107,9 @@ def _guarded_calls(
         value = function(*args, **kwargs)
         if TRACE_LOG.event_count != before:
             events = [each for each in TRACE_LOG.events_since(before) if each.name == name]
-            found.extend(events)
-            if events and len(found) > n:
-                raise too_many_traces(traced_calls(found)[n:], n)
+            traces.extend(events)
+            if events and len(traces) > n:
+                raise too_many_traces(numbered(traces)[n:], n)
         return value
 
     return guarded
@@ -116,28 +117,16 @@ def _guarded_calls(
 
 def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
     log, name = TraceLog(), name_of(function) or name_of(type(function))
-    found: list[TracedCall] = []
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        for framework in loaded()[0]:
-            watch = (
-                framework.capability(Retracing).call_watch()
-                if framework.capability(Retracing).is_tracing((args, kwargs))
-                else None
-            )
-            if watch is None:
-                continue
+        tracing = (f for f in loaded()[0] if f.capability(Retracing).is_tracing((args, kwargs)))
+        for framework, watch in call_watches(tracing):
             signature = watch.signature(function, args, kwargs)
-            why = log.reasons(framework.name, name, signature, placed=False)
-            log.add(framework.name, name, signature)
-            number = len(found) + 1
-            found.append(
-                TracedCall(name, framework.name, 0, name, number, 1, "TRACED", 0.0, why=tuple(why))
-            )
-            if number > n:
-                raise too_many_traces(tuple(found[n:]), n)
+            log.record(framework.name, CacheMiss(name, signature, placed=False))
+            if log.event_count > n:
+                raise too_many_traces(numbered(log.events_since(n)), n)
         return function(*args, **kwargs)
 
     return guarded

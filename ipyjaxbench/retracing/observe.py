@@ -1,19 +1,18 @@
 """Runs code, and says of each call of a compiled function in it what became of that."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from types import CodeType
 
-from ipyjaxbench.frameworks import Compilation, Program, find_eager_functions, loaded
-from ipyjaxbench.graphs import GraphTracer
-from ipyjaxbench.retracing.call_recorder import Observer
+from ipyjaxbench.frameworks import Compilation, Framework, Program, find_eager_functions, loaded
+from ipyjaxbench.retracing.call_recorder import CallRecorder
 from ipyjaxbench.retracing.options import TraceOptions
-from ipyjaxbench.retracing.protocol import Retracing
-from ipyjaxbench.retracing.second_run import Repetition
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
-from ipyjaxbench.retracing.traces import COSTLY, Traces, too_many_traces, traced_calls
+from ipyjaxbench.retracing.protocol import CallWatch, Retracing, call_watches
+from ipyjaxbench.retracing.second_run import SecondRun
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from ipyjaxbench.retracing.traces import COSTLY, Traces, numbered, too_many_traces
 from ipyjaxbench.usercode import (
     CopyingHook,
     Namespace,
@@ -28,82 +27,6 @@ from ipyjaxbench.usercode import (
 )
 
 
-class Observed:
-    """Watches calls while the context is open.
-
-    Args:
-        options: what is allowed, and what is to be told.
-        log: what was seen before.
-    """
-
-    def __init__(self, options: TraceOptions, log: TraceLog = TRACE_LOG) -> None:
-        self._options, self._log = options, log
-        self._stack = ExitStack()
-        self._frameworks = loaded()[0]
-        found = ((each, each.capability(Retracing).call_watch()) for each in self._frameworks)
-        self._watches = {each.name: watch for each, watch in found if watch is not None}
-        explain = {each.name: each.capability(GraphTracer).explain for each in self._frameworks}
-        self._printed = OutputRecorder()
-        self.observer = Observer(self._watches, log, self._printed, explain, options.most)
-
-    def __enter__(self) -> "Observed":
-        keep_learning(self._log)
-        self._learned = self._log.event_count
-        self._stack.enter_context(self._printed)
-        for watch in self._watches.values():
-            self._stack.enter_context(watch)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
-
-    def compiled(self, source: Source, names: Namespace) -> CodeType:
-        """The code of a cell, whose calls are looked at; those in the user's functions too."""
-        if any(watch.compiles_code for watch in self._watches.values()):
-            copies = CopyingHook(self.observer, source, is_users_function)
-            return instrument_cell(source, copies, aside=True)
-        code = instrument_cell(source, self.observer)
-        self._stack.callback(remove_hooks, [code])
-        self._hook_into(names[name] for name in code.co_names if name in names)
-        return code
-
-    def _hook_into(self, values: Iterable[object]) -> None:
-        """Look into the functions that some values lead to, until the context ends."""
-        readers = [
-            self._watches[each.name].takes
-            for each in self._frameworks
-            if each.name in self._watches and each.capability(Compilation).reads_code
-        ]
-        functions = find_eager_functions(values, self._frameworks, readers)
-        self._stack.enter_context(instrument_functions(functions, self.observer))
-
-    def traces(self, code: str, error: BaseException | None) -> Traces:
-        """Return what was seen so far."""
-        unseen = traced_calls(self._log.events_since(self._learned))
-        calls = (*self.observer.calls(), *unseen)
-        names = {call.framework for call in calls}
-        return Traces(
-            code=code,
-            frameworks={f.name: f.version() for f in self._frameworks if f.name in names},
-            calls=calls,
-            internal=_others(self.observer.outside(), [call.name for call in unseen]),
-            show_internal=self._options.internal,
-            seen=self.observer.seen,
-            error="" if error is None else describe_error(error),
-        )
-
-
-def _others(programs: Sequence[Program], told: list[str]) -> tuple[Program, ...]:
-    """Return the programs that are not told as calls already."""
-    left, others = list(told), []
-    for program in programs:
-        if program.name in left:
-            left.remove(program.name)
-        else:
-            others.append(program)
-    return tuple(others)
-
-
 def observe_code(
     source: Source, names: Namespace, options: TraceOptions, *, twice: bool = False
 ) -> tuple[Traces, BaseException | None]:
@@ -111,8 +34,8 @@ def observe_code(
 
     Args:
         source: the code.
-        names: its namespace; names that it binds are there afterwards.
-        options: what is allowed, and what is to be told.
+        names: its namespace.
+        options: what is allowed, and what is to be shown.
         twice: run it a second time, to see what the first one left; arrays that the first one
             gave away are copied for that.
 
@@ -121,37 +44,90 @@ def observe_code(
     """
     __tracebackhide__ = True
     raised: BaseException | None = None
-    repetition = Repetition.of(source, names) if twice else None
-    with Observed(options) as observed:
-        code = observed.compiled(source, names)
+    frameworks, _ = loaded()
+    second = SecondRun.of(source, names) if twice else None
+    watches = [*call_watches(frameworks)]
+    printed = OutputRecorder()
+    recorder = CallRecorder(watches, printed, options.most)
+    keep_learning()
+    event_count = TRACE_LOG.event_count
+    with ExitStack() as stack:
+        stack.enter_context(printed)
+        for _, watch in watches:
+            stack.enter_context(watch)
+        code = stack.enter_context(_instrumented(source, names, recorder, watches))
         try:
             run(code, names)
-            if repetition is not None:
-                with repetition.prepared() as is_possible:
+            if second is not None:
+                with second.prepared() as is_possible:
                     if is_possible:
                         run(code, names)
-        except BaseException as error:  # noqa: BLE001  what was seen until then is told
+        except BaseException as error:  # noqa: BLE001  what was seen until then is shown
             raised = error
-        found = observed.traces(source.text.strip(), raised)
+        unseen = numbered(TRACE_LOG.events_since(event_count))
+        calls = (*recorder.calls(), *unseen)
+        used = {call.framework for call in calls}
+        traces = Traces(
+            code=source.text.strip(),
+            frameworks={f.name: f.version() for f in frameworks if f.name in used},
+            calls=calls,
+            internal=_without(recorder.outside(), [call.name for call in unseen]),
+            show_internal=options.internal,
+            seen=recorder.other_calls,
+            error="" if raised is None else describe_error(raised),
+        )
     most = options.most
-    if raised is None and most is not None and found.compilations > most:
-        costly = [call for call in found.calls if call.state in COSTLY]
+    if raised is None and most is not None and traces.compilations > most:
+        costly = [call for call in traces.calls if call.state in COSTLY]
         raised = too_many_traces(costly[most:], most)
-        found = replace(found, error=describe_error(raised))
-    return found, raised
+        traces = replace(traces, error=describe_error(raised))
+    return traces, raised
 
 
-_learning: dict[str, bool] = {}
+@contextmanager
+def _instrumented(
+    source: Source,
+    names: Namespace,
+    recorder: CallRecorder,
+    watches: Sequence[tuple[Framework, CallWatch]],
+) -> Iterator[CodeType]:
+    """Give the code with its calls looked at; those in the user's functions too, meanwhile."""
+    if any(watch.compiles_code for _, watch in watches):
+        yield instrument_cell(source, CopyingHook(recorder, source, is_users_function), aside=True)
+        return
+    code = instrument_cell(source, recorder)
+    readers = [w.takes for framework, w in watches if framework.capability(Compilation).reads_code]
+    values = [names[name] for name in code.co_names if name in names]
+    functions = find_eager_functions(values, loaded()[0], readers)
+    try:
+        with instrument_functions(functions, recorder):
+            yield code
+    finally:
+        remove_hooks([code])
 
 
-def keep_learning(log: TraceLog = TRACE_LOG) -> None:
-    """Have each framework that was imported tell its traces from now on."""
+def _without(programs: Sequence[Program], names: list[str]) -> tuple[Program, ...]:
+    """Return the programs but for one of each of these names."""
+    others = []
+    for program in programs:
+        if program.name in names:
+            names.remove(program.name)
+        else:
+            others.append(program)
+    return tuple(others)
+
+
+_listening: dict[str, bool] = {}
+
+
+def keep_learning() -> None:
+    """Have each framework that was imported report its traces from now on."""
     for framework in loaded()[0]:
-        if not _learning.get(framework.name):  # what it needs may have been imported since
-            learn = partial(log.record, framework.name)
-            _learning[framework.name] = framework.capability(Retracing).listen(learn)
+        if not _listening.get(framework.name):  # what it needs may have been imported since
+            on_miss = partial(TRACE_LOG.record, framework.name)
+            _listening[framework.name] = framework.capability(Retracing).listen(on_miss)
 
 
 def learns(framework: str) -> bool:
-    """Whether a framework tells what it traces when nobody looks at the calls."""
-    return _learning.get(framework, False)
+    """Whether a framework reports what it traces when nobody looks at the calls."""
+    return _listening.get(framework, False)

@@ -27,18 +27,13 @@ class TraceOptions:
         """Refuse what breaks a rule, from Python as from a magic."""
         if self.watch not in (None, "on", "off"):
             raise OptionError(f"--watch {self.watch}: it is on or off")
-        alone = [name for name, given in (("--predict", self.predict), ("--history", self.history),
-                                          ("--watch", self.watch)) if given]  # fmt: skip
+        exclusive = {"--predict": self.predict, "--history": self.history, "--watch": self.watch}
+        alone = [name for name, value in exclusive.items() if value]
         if len(alone) > 1:
             raise OptionError(f"{alone[0]} and {alone[1]} do not go together")
 
     def check(self, code: str, cell: str | None) -> None:
-        """Refuse code where there is none to be, and options that go on a line of their own.
-
-        Args:
-            code: what stands behind the options.
-            cell: what stands below; None where the magic is a line.
-        """
+        """Refuse to go on without code, and options above a cell that go on a line of their own."""
         alone = self.predict or self.history or self.watch
         if cell is not None and alone:
             raise OptionError("--predict, --history and --watch go on a line of their own")

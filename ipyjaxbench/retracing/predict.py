@@ -1,16 +1,15 @@
-"""Says of the calls in some code whether they would be traced; nothing is run to find out."""
+"""Predicts whether the calls in some code would be traced; nothing is run to find out."""
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.protocol import CallWatch, Retracing
+from ipyjaxbench.retracing.protocol import CallWatch, call_watches
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
 from ipyjaxbench.usercode import Namespace, Source, ask
 
@@ -18,13 +17,12 @@ _STATES = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}
 _DEFINITIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def predict_code(source: Source, names: Namespace, log: TraceLog = TRACE_LOG) -> Traces:
+def predict_code(source: Source, names: Namespace) -> Traces:
     """Say whether the calls in some code would be traced; nothing is run, traced or compiled.
 
     Args:
         source: the code.
         names: its namespace.
-        log: what was seen before.
 
     Returns:
         A call with the state "WOULD-TRACE", "WOULD-HIT" or "?" for each call of a compiled
@@ -34,11 +32,11 @@ def predict_code(source: Source, names: Namespace, log: TraceLog = TRACE_LOG) ->
         SnippetError: no framework compiles what is called, as far as that is known.
     """
     __tracebackhide__ = True
-    prediction = _Prediction(source, names, log)
+    prediction = _Prediction(source, names)
     prediction.follow(source.tree.body)
     text = source.text.strip()
     if prediction.calls:
-        return Traces(text, prediction.frameworks, tuple(prediction.calls))
+        return Traces(text, prediction.versions, tuple(prediction.calls))
     why = "--predict looks at jax.jit, torch.compile and tf.function"
     if prediction.unknown:
         function = prediction.unknown[-1]
@@ -51,34 +49,32 @@ class _Prediction:
 
     Attributes:
         calls: of compiled functions.
-        frameworks: versions of those in play.
+        versions: of their frameworks.
         unknown: what is called, and is not known.
     """
 
-    def __init__(self, source: Source, names: Namespace, log: TraceLog) -> None:
-        found = ((each, each.capability(Retracing).call_watch()) for each in loaded()[0])
-        self._watches = [(each, watch) for each, watch in found if watch is not None]
+    def __init__(self, source: Source, names: Namespace) -> None:
+        self._watches = [*call_watches(loaded()[0])]
         self._values = StaticValues(source, names, self._is_compiled, _is_array)
-        self._log = log
         self._traced: list[tuple[str, str, Signature]] = []
         self.calls: list[TracedCall] = []
-        self.frameworks: dict[str, str] = {}
+        self.versions: dict[str, str] = {}
         self.unknown: list[str] = []
 
     def follow(self, statements: Sequence[ast.stmt]) -> None:
-        """Look at statements, in the order in which they would run."""
+        """Predict the calls in statements, in the order in which they would run."""
         for statement in statements:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self._look(statement)
+                    self._predict(statement)
                     self._values.bind(name, value)
                 case _:
                     for name in _bound_by(statement):
                         self._values.bind(name)
-                    self._look(statement)
+                    self._predict(statement)
 
-    def _look(self, node: ast.AST) -> None:
-        """At the calls in a statement, those among the arguments of others first."""
+    def _predict(self, node: ast.AST) -> None:
+        """Predict the calls in a statement, those among the arguments of others first."""
         for call in _calls_in(node):
             try:
                 function = self._values.of(call.func)
@@ -88,58 +84,49 @@ class _Prediction:
             for framework, watch in self._watches:
                 if ask(watch.takes, function):
                     self.calls.append(self._predicted(call, function, framework, watch))
-                    self.frameworks[framework.name] = framework.version()
+                    self.versions[framework.name] = framework.version()
                     break
 
     def _predicted(
         self, call: ast.Call, function: Any, framework: Framework, watch: CallWatch
     ) -> TracedCall:
         name = watch.name(function)
-        given = self._given(call)
-        answer, why, says = None, given.unknown, ""
-        if not given.unknown:
-            answer = watch.predicts(function, given.args, given.kwargs)
-            signature = watch.signature(function, given.args, given.kwargs)
-            key = framework.name, name, signature
-            if answer and key in self._traced:  # by a call before it
-                answer = False
-            elif answer:
-                why = self._log.reasons(*key, placed=False)
+        args, kwargs, why = self._arguments(call)
+        is_traced, says = None, ""
+        if not why:
+            is_traced = watch.predicts(function, args, kwargs)
+            key = framework.name, name, watch.signature(function, args, kwargs)
+            if is_traced and key in self._traced:  # by a call before it
+                is_traced = False
+            elif is_traced:
+                why = TRACE_LOG.reasons(*key, placed=False)
                 self._traced.append(key)
-            says = "it does not tell without running" if answer is None else ""
+            says = "it does not tell without running" if is_traced is None else ""
         number = 1 + sum(each.name == name for each in self.calls)
         return TracedCall(
             name, framework.name, call.lineno, ast.unparse(call), number, 1,
-            _STATES[answer], 0.0, {}, tuple(why), says,
+            _STATES[is_traced], 0.0, {}, tuple(why), says,
         )  # fmt: skip
 
-    def _given(self, call: ast.Call) -> "_Given":
-        """Return the arguments of a call; those that are not known are named."""
-        given = _Given()
-        for node in call.args:
+    def _arguments(self, call: ast.Call) -> tuple[list[Any], dict[str, Any], list[Change]]:
+        """Return the arguments of a call, and those that are not known as changes."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        unknown = []
+        nodes: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+        for node in nodes:
             try:
-                given.args += self._values.items([node])
+                if isinstance(node, ast.keyword):
+                    key = None if node.arg is None else ast.Constant(node.arg)
+                    kwargs |= self._values.entries([(key, node.value)])
+                else:
+                    args += self._values.items([node])
             except UnknownError as error:
-                given.unknown.append(Change("unknown", ast.unparse(error.node)))
-        for keyword in call.keywords:
-            key = None if keyword.arg is None else ast.Constant(keyword.arg)
-            try:
-                given.kwargs |= self._values.entries(iter([(key, keyword.value)]))
-            except UnknownError as error:
-                given.unknown.append(Change("unknown", ast.unparse(error.node)))
-        return given
+                unknown.append(Change("unknown", ast.unparse(error.node)))
+        return args, kwargs, unknown
 
     def _is_compiled(self, value: object) -> bool:
         return any(ask(watch.takes, value) for _, watch in self._watches)
-
-
-@dataclass
-class _Given:
-    """What a call is given."""
-
-    args: list[Any] = field(default_factory=list)
-    kwargs: dict[str, Any] = field(default_factory=dict)
-    unknown: list[Change] = field(default_factory=list)
 
 
 def _is_array(value: object) -> bool:
@@ -147,7 +134,7 @@ def _is_array(value: object) -> bool:
 
 
 def _calls_in(node: ast.AST) -> Iterator[ast.Call]:
-    """Yield calls that running a node makes, as Python makes them; not those in functions."""
+    """Yield the calls that running a node makes, in Python's order; not those in functions."""
     if isinstance(node, _DEFINITIONS):
         return
     for child in ast.iter_child_nodes(node):

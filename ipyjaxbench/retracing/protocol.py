@@ -1,12 +1,12 @@
-"""What a framework tells of single calls: whether they were traced, compiled or cached."""
+"""What a framework reports of single calls: whether they were traced, compiled or cached."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ipyjaxbench.frameworks import Capability, Program
+from ipyjaxbench.frameworks import Capability, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
 
 
@@ -22,9 +22,8 @@ class Outcome:
         breaks: graphs that the call was compiled into, less one.
         why: reasons that the framework knows better than a signature tells; empty where none.
         fallback_reasons: its reasons where signatures do not differ.
-        known: whether the function had a program before the call; None where that is not told.
-        traced_until: when tracing ended, in seconds of the elapsed clock; None where that is not
-            told.
+        known: whether the function had a program before the call; None if unclear.
+        traced_until: when tracing ended, in seconds of the elapsed clock; None if unclear.
     """
 
     state: str
@@ -78,7 +77,7 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
 
     @abstractmethod
     def wait(self, value: object) -> None:
-        """Wait for what a call gave."""
+        """Wait for the result of a call."""
 
     @abstractmethod
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
@@ -90,7 +89,7 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
 
 
 class Retracing(Capability):
-    """What a framework tells of tracing: of single calls, and from now on."""
+    """What a framework reports of tracing: of single calls, and from now on."""
 
     def call_watch(self) -> CallWatch | None:
         """Return what reports on single calls of compiled functions; None if nothing compiles."""
@@ -101,12 +100,13 @@ class Retracing(Capability):
         return False
 
     def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:  # noqa: ARG002
-        """Report from now on with which signature each function is traced; asked once.
-
-        Args:
-            on_miss: gets each call that was traced or compiled, and no other one.
-
-        Returns:
-            Whether it does.
-        """
+        """Report each call that is traced or compiled from now on; return whether it can."""
         return False
+
+
+def call_watches(frameworks: Iterable[Framework]) -> Iterator[tuple[Framework, CallWatch]]:
+    """Yield those of the frameworks that compile, each with a watch of its calls."""
+    for framework in frameworks:
+        watch = framework.capability(Retracing).call_watch()
+        if watch is not None:
+            yield framework, watch

@@ -9,12 +9,8 @@ from ipyjaxbench.timing import Donated, all_alive
 from ipyjaxbench.usercode import Namespace, Snippet, Source
 
 
-class Repetition:
-    """Has a second run find what the first one found, where that was donated.
-
-    Args:
-        snippet: the code; its arguments are copied now where it may give them away.
-    """
+class SecondRun:
+    """Has a second run find what the first one found; arguments that may go are copied now."""
 
     def __init__(self, snippet: Snippet) -> None:
         self._frameworks, _ = loaded()
@@ -23,8 +19,8 @@ class Repetition:
         self._donated = Donated(snippet, scope.read_values, scope.functions, self._frameworks)
 
     @classmethod
-    def of(cls, source: Source, names: Namespace) -> "Repetition | None":
-        """That of some code in its namespace; none of what does nothing."""
+    def of(cls, source: Source, names: Namespace) -> "SecondRun | None":
+        """Return that of some code in its namespace; none of what does nothing."""
         try:
             return cls(Snippet(source, names))
         except SnippetError:
@@ -32,15 +28,14 @@ class Repetition:
 
     @contextmanager
     def prepared(self) -> Iterator[bool]:
-        """After the first run: names stand for copies of what it gave away, until the second ends.
+        """Have names stand for copies of what the first run gave away, until the second ends.
 
         Yields:
-            Whether a second run is possible: nothing is left that was given away without a copy.
+            Whether a second run is possible: all that was given away had a copy.
         """
         __tracebackhide__ = True
-        lost = self._donated.forget_unused()
         try:
-            if lost:
+            if self._donated.forget_unused():
                 self._donated.refresh()
             scope = Scope(self._snippet, self._frameworks)
             used = {**scope.captured, **scope.read_values}

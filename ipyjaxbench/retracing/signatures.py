@@ -1,6 +1,6 @@
 """The signatures with which functions were traced so far."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,14 +12,7 @@ from ipyjaxbench.retracing.trace_log import TraceLog
 
 @dataclass(frozen=True)
 class Traced:
-    """A signature that was traced.
-
-    Attributes:
-        name: of the function.
-        framework: that traced it.
-        arguments: the leaves of its arguments, in words.
-        why: in what it differs from the nearest one before it.
-    """
+    """A signature that was traced, and in what it differs from the nearest one before it."""
 
     name: str
     framework: str
@@ -29,15 +22,11 @@ class Traced:
 
 @dataclass(frozen=True, repr=False)
 class Signatures(Result):
-    """What functions were traced with, as far as it was seen since the extension was loaded.
-
-    Attributes:
-        traced: function by function, the oldest first.
-    """
+    """What functions were traced with, as far as it was seen since the extension was loaded."""
 
     kind: ClassVar[str] = "signatures"
 
-    traced: tuple[Traced, ...]
+    traced: tuple[Traced, ...]  # function by function, the oldest first
 
     @classmethod
     def of(cls, log: TraceLog, name: str = "") -> "Signatures":
@@ -57,15 +46,11 @@ class Signatures(Result):
         return f"<Signatures {len(self.traced)}>"
 
 
-def _traced(framework: str, name: str, known: Sequence[Signature]) -> list[Traced]:
-    traced = []
+def _traced(framework: str, name: str, known: Sequence[Signature]) -> Iterator[Traced]:
     for number, signature in enumerate(known):
-        alike = [each for each in known[:number] if each.code == signature.code]
-        before = [each for each in alike if each.function == signature.function] or alike
+        same_code = [each for each in known[:number] if each.code == signature.code]
+        before = [each for each in same_code if each.function == signature.function] or same_code
         why = closest(signature, before) if before else [Change("first", new="first call")]
-        leaves = (
-            (path, leaf) for path, leaf in signature.leaves.items() if leaf.dtype or leaf.value
-        )
+        leaves = [item for item in signature.leaves.items() if item[1].dtype or item[1].value]
         arguments = ", ".join(f"{path} {leaf.words()}" for path, leaf in leaves)
-        traced.append(Traced(name, framework, arguments, tuple(why)))
-    return traced
+        yield Traced(name, framework, arguments, tuple(why))

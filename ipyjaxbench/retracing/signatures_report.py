@@ -1,10 +1,10 @@
-"""How signatures are told: a line for each, with why it was traced."""
+"""How signatures are shown: a line for each, with why it was traced."""
 
 from ipyjaxbench import units
 from ipyjaxbench.reports import Calls, Headline, Report, report
 from ipyjaxbench.retracing.signatures import Signatures
 
-_MOST = 50  # signatures that are shown
+_MAX_SIGNATURES = 50  # that are shown
 
 
 @report.register
@@ -16,7 +16,7 @@ def _(s: Signatures) -> Report:
     )  # fmt: skip
     rows = [
         (each.name, f"{'; '.join(change.words() for change in each.why)} · {each.arguments}")
-        for each in s.traced[-_MOST:]
+        for each in s.traced[-_MAX_SIGNATURES:]
     ]
     calls = Calls(("function", "why · with what"), tuple(rows))
     return Report((head, calls) if rows else (head,))

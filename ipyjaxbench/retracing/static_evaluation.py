@@ -1,9 +1,9 @@
-"""What expressions stand for, as far as that is known without running any code of theirs."""
+"""The values of expressions, as far as they are known without running any code of theirs."""
 
 import ast
 import builtins
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
@@ -19,7 +19,7 @@ _OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
 _SIGNS: Mapping[type, Callable[[Any], Any]] = {
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_,
 }  # fmt: skip
-_UNKNOWN, _MISSING = object(), object()
+_UNKNOWN = object()
 #: Attributes of arrays that tell what they are.
 _TELLING = ("shape", "dtype", "ndim")
 #: Descriptors that hand out what is there, or bind it.
@@ -27,11 +27,7 @@ _HARMLESS = (MemberDescriptorType, GetSetDescriptorType)
 
 
 class UnknownError(Exception):
-    """A value is not known without running code.
-
-    Attributes:
-        node: the expression.
-    """
+    """The value of an expression, `node`, is not known without running code."""
 
     def __init__(self, node: ast.expr) -> None:
         super().__init__(ast.unparse(node))
@@ -57,7 +53,7 @@ class StaticValues:
     _bound: dict[str, object] = field(default_factory=dict)
 
     def bind(self, name: str, node: ast.expr | None = None) -> None:
-        """From here on a name stands for what an expression gives, or for something unknown."""
+        """Have a name stand for what an expression gives from now on, or for something unknown."""
         try:
             self._bound[name] = _UNKNOWN if node is None else self.of(node)
         except UnknownError:
@@ -97,7 +93,7 @@ class StaticValues:
             case ast.Tuple(elts=items):
                 return tuple(self.items(items))
             case ast.List(elts=items):
-                return list(self.items(items))
+                return self.items(items)
             case ast.Dict(keys=keys, values=values):
                 return self.entries(zip(keys, values, strict=True))
             case ast.UnaryOp(op=sign, operand=one) if type(sign) in _SIGNS:
@@ -107,37 +103,37 @@ class StaticValues:
                 return _OPERATORS[type(op)](*numbers)
         raise UnknownError(node)
 
-    def items(self, nodes: list[ast.expr]) -> Iterator[Any]:
-        """The values of several expressions; those of what stands behind a star one by one."""
+    def items(self, nodes: Iterable[ast.expr]) -> list[Any]:
+        """Return the values of expressions; those of what stands behind a star one by one."""
+        values: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                values = self.of(node.value)
-                if not is_exactly(values, list, tuple):
+                several = self.of(node.value)
+                if not is_exactly(several, list, tuple):
                     raise UnknownError(node.value)
-                yield from values
+                values += several
             else:
-                yield self.of(node)
+                values.append(self.of(node))
+        return values
 
-    def entries(self, pairs: "Iterator[tuple[ast.expr | None, ast.expr]]") -> dict[Any, Any]:
+    def entries(self, pairs: Iterable[tuple[ast.expr | None, ast.expr]]) -> dict[Any, Any]:
         """Return a dictionary; where there is no key, the value is another one."""
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         for key, node in pairs:
             value = self.of(node)
             if key is not None:
-                found[self._plain(key, _PLAIN)] = value
+                entries[self._plain(key, _PLAIN)] = value
             elif type(value) is dict:
-                found |= value
+                entries |= value
             else:
                 raise UnknownError(node)
-        return found
+        return entries
 
     def _named(self, node: ast.expr, name: str) -> Any:
-        found = {**vars(builtins), **self.names, **self._bound}.get(name, _MISSING)
-        if found is _MISSING:
-            raise NameError(f"name {name!r} is not defined")
-        if found is _UNKNOWN:
-            raise UnknownError(node)
-        return found
+        for names in (self._bound, self.names, vars(builtins)):
+            if name in names:
+                return _known(node, names[name])
+        raise NameError(f"name {name!r} is not defined")
 
     def _plain(self, node: ast.expr, kinds: tuple[type, ...]) -> Any:
         value = self.of(node)
@@ -146,7 +142,7 @@ class StaticValues:
         return value
 
     def _item(self, node: ast.expr, owner: Any, index: ast.expr) -> Any:
-        """Of Python's own containers alone: others run code."""
+        """Return an item of one of Python's own containers: others run code."""
         if not is_exactly(owner, dict, list, tuple):
             raise UnknownError(node)
         if isinstance(index, ast.Slice):
@@ -159,30 +155,30 @@ class StaticValues:
             return attributes(owner)[name]
         if name in _TELLING and self.is_array(owner):
             return getattr(owner, name)
-        found = attribute(owner, name, _UNKNOWN)
-        if found is _UNKNOWN:
-            raise UnknownError(node)
+        value = _known(node, attribute(owner, name, _UNKNOWN))
         if name in attributes(owner):
-            return found
-        is_class = is_of(owner, type)
-        bound = self._bound_to(
-            None if is_class else owner, owner if is_class else type(owner), found
-        )
-        if bound is _UNKNOWN:
-            raise UnknownError(node)
-        return bound
+            return value
+        if is_of(owner, type):
+            return _known(node, self._bound_to(None, owner, value))
+        return _known(node, self._bound_to(owner, type(owner), value))
 
-    def _bound_to(self, owner: Any, kind: Any, found: Any) -> Any:
+    def _bound_to(self, owner: Any, kind: Any, value: Any) -> Any:
         """Return what a class holds, as its object or the class itself hands it out."""
-        match found:
+        match value:
             case staticmethod():
-                return found.__func__
+                return value.__func__
             case classmethod():
-                return MethodType(found.__func__, kind)
+                return MethodType(value.__func__, kind)
             case FunctionType():
-                return found if owner is None else MethodType(found, owner)
-        bind = attribute(type(found), "__get__")
+                return value if owner is None else MethodType(value, owner)
+        bind = attribute(type(value), "__get__")
         if bind is None:
-            return found
-        is_harmless = is_exactly(found, *_HARMLESS) or self.binds(found)
-        return bind(found, owner, kind) if is_harmless else _UNKNOWN
+            return value
+        is_harmless = is_exactly(value, *_HARMLESS) or self.binds(value)
+        return bind(value, owner, kind) if is_harmless else _UNKNOWN
+
+
+def _known(node: ast.expr, value: Any) -> Any:
+    if value is _UNKNOWN:
+        raise UnknownError(node)
+    return value

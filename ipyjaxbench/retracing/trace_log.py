@@ -4,9 +4,9 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, closest
+from ipyjaxbench.retracing.traces import TracedCall
 
 _MAX_SIGNATURES = 200  # of one function
 _MAX_EVENTS = 1000
@@ -14,37 +14,20 @@ _NO_NAME = "<lambda>"
 _FIRST = "first call"
 #: Of a call that was traced before, and is traced again.
 DROPPED = Change("first", new="as in an earlier call, whose trace was dropped: caches were cleared")
-#: What a trace that nobody called for is there for.
-_LOOKED_AT = Change("first", new=f"{_FIRST}; the trace was there, as %jaxpr and .lower leave it")
-
-
-@dataclass(frozen=True)
-class TraceEvent:
-    """A function was traced, or compiled again.
-
-    Attributes:
-        framework: whose function it is.
-        name: of the function.
-        why: in what its signature differs from the nearest one that was known.
-        miss: what the framework told of the call; what it costs may still grow.
-    """
-
-    framework: str
-    name: str
-    why: tuple[Change, ...]
-    miss: CacheMiss
+#: What a trace that no call made is there for.
+_INSPECTED = Change("first", new=f"{_FIRST}; the trace was there, as %jaxpr and .lower leave it")
 
 
 class TraceLog:
     """Keeps the signatures of functions, by framework and name.
 
     Attributes:
-        events: the last ones.
+        events: the last calls that were not cached; their phases may still grow.
         event_count: how many there were in all.
     """
 
     def __init__(self) -> None:
-        self.events: deque[TraceEvent] = deque(maxlen=_MAX_EVENTS)
+        self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)
         self.event_count = 0
         self._here = threading.local()  # a thread whose calls are recorded by another way
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
@@ -63,16 +46,16 @@ class TraceLog:
             was dropped; none where nothing that we look at differs.
         """
         known = self._known.get((framework, name), [])
-        alike = [each for each in known if each.code == new.code]
-        if not alike:
-            named = bool(known) and name != _NO_NAME  # many have none
+        same_code = [each for each in known if each.code == new.code]
+        if not same_code:
+            is_named = bool(known) and name != _NO_NAME  # many have none
             if placed:
-                return [_LOOKED_AT]
-            return [Change("first", new=_FIRST + named * " of a new definition")]
-        of_function = [each for each in alike if each.function == new.function]
-        if new in of_function and not placed:
+                return [_INSPECTED]
+            return [Change("first", new=_FIRST + is_named * " of a new definition")]
+        same_function = [each for each in same_code if each.function == new.function]
+        if new in same_function and not placed:
             return [DROPPED]
-        return closest(new, of_function or alike, placed=placed and bool(of_function))
+        return closest(new, same_function or same_code, placed=placed and bool(same_function))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -88,16 +71,22 @@ class TraceLog:
         """Keep the signature of a call that was not cached, and why."""
         if getattr(self._here, "paused", False):
             return
-        why = self.reasons(framework, miss.name, miss.signature, placed=miss.placed)
+        name, placed = miss.name, miss.placed
+        why = self.reasons(framework, name, miss.signature, placed=placed)
         if miss.fallback_reasons and why in ([], [DROPPED]):
             why = [*miss.fallback_reasons]
-        if miss.placed and not why:
-            return  # a part of what was told
-        self.add(framework, miss.name, miss.signature)
+        if placed and not why:
+            return  # a part of what was reported
+        self.add(framework, name, miss.signature)
         self.event_count += 1
-        self.events.append(TraceEvent(framework, miss.name, tuple(why), miss))
+        state = "RECOMPILED" if placed else "TRACED"
+        self.events.append(
+            TracedCall(
+                name, framework, miss.line, miss.text, 1, 1, state, 0.0, miss.phases, tuple(why)
+            )
+        )
 
-    def events_since(self, count: int) -> list[TraceEvent]:
+    def events_since(self, count: int) -> list[TracedCall]:
         """Return the events after the first ``count`` ones, as far as they are kept."""
         new = min(self.event_count - count, len(self.events))
         return [*self.events][len(self.events) - new :]

@@ -1,8 +1,9 @@
 """What became of each call of a compiled function: traced or cached, why, at what cost."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ipyjaxbench import units
@@ -11,7 +12,6 @@ from ipyjaxbench.frameworks import Program
 from ipyjaxbench.record_types import NonNegativeFloat, PositiveInt
 from ipyjaxbench.reports import Result
 from ipyjaxbench.retracing.cache_key import Change
-from ipyjaxbench.retracing.trace_log import TraceEvent
 
 #: State -> what it means.
 STATES = {
@@ -98,6 +98,9 @@ class Traces(Result):
     seen: int = 0
     error: str = ""
 
+    def _count(self, *states: str) -> int:
+        return sum(call.times for call in self.calls if call.state in states)
+
     @property
     def count(self) -> int:
         """How many calls of compiled functions there were."""
@@ -106,22 +109,22 @@ class Traces(Result):
     @property
     def traces(self) -> int:
         """In how many of them something was traced."""
-        return sum(call.times for call in self.calls if call.state in ("TRACED", "DISK", "BREAK"))
+        return self._count("TRACED", "DISK", "BREAK")
 
     @property
     def first_compilations(self) -> int:
         """In how many of them a trace that was there was compiled for the first time."""
-        return sum(call.times for call in self.calls if call.state == "COMPILED")
+        return self._count("COMPILED")
 
     @property
     def recompilations(self) -> int:
         """In how many of them a trace was compiled again."""
-        return sum(call.times for call in self.calls if call.state == "RECOMPILED")
+        return self._count("RECOMPILED")
 
     @property
     def compilations(self) -> int:
         """In how many of them something was traced or compiled."""
-        return sum(call.times for call in self.calls if call.state in COSTLY)
+        return self._count(*COSTLY)
 
     @property
     def seconds(self) -> float:
@@ -135,37 +138,25 @@ class Traces(Result):
 
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""
-        known = all(call.state in STATES for call in self.calls)
-        return None if known else "a state is not known"
+        is_known = all(call.state in STATES for call in self.calls)
+        return None if is_known else "a state is not known"
 
     def __repr__(self) -> str:
         """One line."""
         return f"<Traces {self.traces} traces in {self.count} calls>"
 
 
-def traced_calls(events: Sequence[TraceEvent]) -> tuple[TracedCall, ...]:
-    """Return a call for each event; what it took is what compiling took."""
-    numbers: dict[tuple[str, str], int] = {}
-    found = []
-    for each in events:
-        key = (each.framework, each.name)
-        numbers[key] = numbers.get(key, 0) + 1
-        phases = dict(each.miss.phases)
-        found.append(
-            TracedCall(
-                name=each.name,
-                framework=each.framework,
-                line=each.miss.line,
-                text=each.miss.text,
-                number=numbers[key],
-                times=1,
-                state="RECOMPILED" if each.miss.placed else "TRACED",
-                seconds=sum(phases.values()),
-                phases=phases,
-                why=each.why,
-            )
-        )
-    return tuple(found)
+def numbered(events: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
+    """Return events of a `TraceLog` with their numbers; what compiling took is what they took."""
+    numbers = Counter[tuple[str, str]]()
+    calls = []
+    for event in events:
+        key = event.framework, event.name
+        numbers[key] += 1
+        number, phases = numbers[key], dict(event.phases)
+        seconds = sum(phases.values())
+        calls.append(replace(event, number=number, seconds=seconds, phases=phases))
+    return tuple(calls)
 
 
 def too_many_traces(calls: Sequence[TracedCall], most: int) -> TooManyTracesError:

@@ -1,4 +1,4 @@
-"""How calls of compiled functions are told: a line for each, and what they come to."""
+"""How calls of compiled functions are shown: a line for each, and what they come to."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,11 @@ from ipyjaxbench import units
 from ipyjaxbench.reports import Block, Calls, Facts, Headline, Report, report
 from ipyjaxbench.retracing.traces import TracedCall, Traces
 
-_FIRST, _LAST = 28, 8  # lines of calls that are shown
-_NAMED = 5  # programs that are named
-_MOST_FIXES = 4
-_ORDER = ("trace", "lower", "compile", "cache load")  # a saved notebook has them by the alphabet
-_PRINTED = 4  # lines
+_MAX_FIRST_LINES, _MAX_LAST_LINES = 28, 8  # of calls
+_MAX_PROGRAM_NAMES = 5
+_MAX_FIXES = 4
+_MAX_PRINTED_LINES = 4
+_PHASES = ("trace", "lower", "compile", "cache load")  # a saved notebook has them by the alphabet
 _GRAVEST = ("RAISED", "EAGER-FALLBACK", "BYPASSED", "?")
 #: Of calls that were not made, the gravest first: the figure and the verdict.
 _PREDICTIONS = {
@@ -39,10 +39,12 @@ def _headline(t: Traces) -> Headline:
         return Headline(title, "no call of a compiled function", detail, "NOTHING", "")
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
-    parts = [units.count(t.traces, "trace")] if t.traces else []
-    if t.first_compilations:
-        parts += [units.count(t.first_compilations, "first compilation")]
-    parts += [units.count(t.recompilations, "recompilation")] if t.recompilations else []
+    counts = {
+        "trace": t.traces,
+        "first compilation": t.first_compilations,
+        "recompilation": t.recompilations,
+    }
+    parts = [units.count(count, name) for name, count in counts.items() if count]
     detail = f"in {units.count(t.count, 'call')}"
     if t.compiling:
         detail += f" · {units.duration(t.compiling)} of {units.duration(t.seconds)} is compilation"
@@ -56,7 +58,7 @@ def _is_prediction(t: Traces) -> bool:
 
 
 def _predicted(t: Traces) -> tuple[str, str, str, str]:
-    """Of calls that were not made: the figure, the detail and the verdict."""
+    """Return the figure, the detail and the verdict of calls that were not made."""
     states = [call.state for call in t.calls]
     state = next(each for each in _PREDICTIONS if each in states)
     figure, verdict = _PREDICTIONS[state]
@@ -66,7 +68,7 @@ def _predicted(t: Traces) -> tuple[str, str, str, str]:
 
 
 def _verdict(t: Traces) -> str:
-    """Of calls in which nothing was traced: the one that is not as it should be."""
+    """Return the gravest state of calls in which nothing was traced."""
     states = [call.state for call in t.calls]
     return next((each for each in _GRAVEST if each in states), "CACHED")
 
@@ -74,8 +76,9 @@ def _verdict(t: Traces) -> str:
 def _lines(t: Traces) -> Iterator[tuple[str, ...]]:
     """Yield all of them, or as many from both ends as fit on a screen."""
     blocks = [list(_call(call)) for call in t.calls]
-    first, last = _fitting(blocks, _FIRST), _fitting(blocks[::-1], _LAST)
-    if sum(map(len, blocks)) <= _FIRST + _LAST or first + last >= len(blocks):
+    first, last = _fitting(blocks, _MAX_FIRST_LINES), _fitting(blocks[::-1], _MAX_LAST_LINES)
+    lines = sum(map(len, blocks))
+    if lines <= _MAX_FIRST_LINES + _MAX_LAST_LINES or first + last >= len(blocks):
         first, last = len(blocks), 0
     for block in blocks[:first]:
         yield from block
@@ -107,7 +110,7 @@ def _call(call: TracedCall) -> Iterator[tuple[str, ...]]:
     if call.times > 1:
         each = units.duration(call.seconds / call.times, 2)
         words = f"{words}{' · ' if words else ''}{each} each"
-    phases = sorted(call.phases.items(), key=lambda each: _ORDER.index(each[0]))
+    phases = sorted(call.phases.items(), key=lambda phase: _PHASES.index(phase[0]))
     split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in phases)
     took = units.duration(call.seconds) if call.seconds else ""
     yield str(call.line or "?"), f"{call.name} {number}", state, took, words
@@ -116,10 +119,11 @@ def _call(call: TracedCall) -> Iterator[tuple[str, ...]]:
     for depth, name in call.nested:
         yield "", f"{'  ' * depth}└ {name}", "TRACED", "", ""
     printed = call.printed.rstrip().splitlines()
-    for line in printed[:_PRINTED]:
+    for line in printed[:_MAX_PRINTED_LINES]:
         yield "", "", "prints", "", line
-    if len(printed) > _PRINTED:
-        yield "", "", "prints", "", f"... {len(printed) - _PRINTED:,} more lines"
+    hidden = len(printed) - _MAX_PRINTED_LINES
+    if hidden > 0:
+        yield "", "", "prints", "", f"... {hidden:,} more lines"
 
 
 def _facts(t: Traces) -> Iterator[tuple[str, str]]:
@@ -128,18 +132,15 @@ def _facts(t: Traces) -> Iterator[tuple[str, str]]:
     if any(call.printed for call in t.calls):
         yield "prints", "what a function prints while it is traced: a call that is cached does not"
     fixes = dict.fromkeys(fix for call in t.calls for fix in call.fixes)
-    for fix in [*fixes][:_MOST_FIXES]:
+    for fix in [*fixes][:_MAX_FIXES]:
         yield "write", fix
     if t.internal:
         seconds = sum(program.seconds or 0.0 for program in t.internal)
         names = dict.fromkeys(program.name for program in t.internal)
-        shown = [*names] if t.show_internal else [*names][:_NAMED]
+        shown = [*names] if t.show_internal else [*names][:_MAX_PROGRAM_NAMES]
         more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
         count = units.count(len(t.internal), "program")
         spent = f", {units.duration(seconds, 2)}" if seconds else ""
-        yield (
-            "beside",
-            f"{count} outside of these calls{spent}: " + (", ".join(shown) + more),
-        )
+        yield "beside", f"{count} outside of these calls{spent}: {', '.join(shown)}{more}"
     if t.frameworks:
         yield "with", units.versions(t.frameworks)

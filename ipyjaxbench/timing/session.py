@@ -156,7 +156,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     phases = {name: s for watch in calls.watches for name, s in watch.phases().items()}
     programs = tuple(program for watch in calls.watches for program in watch.programs())
     compilations = calls.compilations()
-    warm = [name for watch in calls.watches for name in watch.looked_at()]
+    warm = [name for watch in calls.watches for name in watch.inspected()]
     shown = [notes.looked_at(warm)] if warm else []
     frameworks, _ = loaded()  # the first call may have imported or started one
     compiling = int(sum(s or 0.0 for s in phases.values()) * 1e9)

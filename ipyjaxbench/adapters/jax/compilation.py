@@ -1,69 +1,27 @@
-"""What JAX traced, lowered and compiled in some code."""
+"""What `jax.jit` and compiling ahead of time make, and one cold call of that."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import jax
 from jax._src import compilation_cache, config
 
-from ipyjaxbench.adapters.jax.compile_events import Events, phases_of, programs_of
+from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.placement import name_of
 from ipyjaxbench.device import DeviceInventory
-from ipyjaxbench.frameworks import ColdCall, Compilation, CompilationWatch, Framework, Program, Work
+from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Work
 from ipyjaxbench.usercode import is_of
 
 #: No user has these numbers, and each call gets one of its own.
 _keys = itertools.count(1_618_033)
 _AHEAD = "what was compiled ahead of time stayed as it was"
-
-
-class JaxWatch(CompilationWatch):
-    """Intervals of tracing, lowering and compiling, as `jax.monitoring` reports them.
-
-    Args:
-        inspected: functions whose traces JAX keeps since they were looked at; one that is compiled
-            is taken out.
-    """
-
-    def __init__(self, inspected: set[str] | None = None) -> None:
-        self._inspected = set() if inspected is None else inspected
-        self._events = Events()
-
-    def __enter__(self) -> "JaxWatch":
-        self._events.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._events.__exit__(*error)
-
-    def compilations(self) -> int:
-        """As many as there are programs."""
-        return sum(event.program for event in self._events.events)
-
-    def programs(self) -> tuple[Program, ...]:
-        """In the order in which they were made."""
-        return programs_of(self._events.events)
-
-    def looked_at(self) -> tuple[str, ...]:
-        """Those that were compiled without having been traced."""
-        names = {program.name for program in self.programs()}
-        traced = {event.name for event in self._events.events if event.phase == "trace"}
-        found = tuple(sorted((names & self._inspected) - traced))
-        self._inspected -= names
-        return found
-
-    def phases(self) -> dict[str, float | None]:
-        """Each moment counted once: summing the events would count nested ones twice."""
-        return {**phases_of(self._events.events)}
-
-
 #: Functions whose traces JAX keeps because `%jaxpr` showed their programs.
-SHOWN: set[str] = set()
+INSPECTED: set[str] = set()
 
 
 class JaxCompilation(Compilation):
@@ -82,15 +40,15 @@ class JaxCompilation(Compilation):
         self._works = Works(lambda device: devices().probe(name_of(device)))
 
     def compiles(self, value: object) -> bool:
-        """The results of `jax.jit` and programs compiled ahead of time."""
+        """Whether it is the result of `jax.jit`, or a program compiled ahead of time."""
         return is_jitted(value) or is_of(value, jax.stages.Compiled)
 
     def original(self, function: object) -> object | None:
-        """What `jax.jit` was given."""
+        """Return what `jax.jit` was given."""
         return getattr(function, "__wrapped__", None) if self.compiles(function) else None
 
     def donates(self, function: Any) -> bool:
-        """Whether the function was jitted with donated arguments, as far as JAX tells."""
+        """Whether the function was jitted with donated arguments, as far as is known."""
         if is_of(function, jax.stages.Compiled):
             return any(leaf.donated for leaf in jax.tree.leaves(function.args_info))
         if not self.compiles(function):
@@ -100,15 +58,31 @@ class JaxCompilation(Compilation):
             return True
         return bool(info.donate_argnums or info.donate_argnames)
 
-    def watch(self, functions: Sequence[object]) -> JaxWatch:  # noqa: ARG002
+    def watch(self, functions: Sequence[object]) -> Events:  # noqa: ARG002
         """Listen to `jax.monitoring`."""
-        return JaxWatch(SHOWN)
+        return Events(INSPECTED)
 
+    @contextmanager
     def cold_call(
         self, named: Mapping[str, object], unnamed: Sequence[object]
-    ) -> AbstractContextManager[ColdCall]:
-        """Every cache asked under another key; eager operations are compiled too."""
-        return _cold_call([*named.values(), *unnamed])
+    ) -> Iterator[ColdCall]:
+        """Let all that this thread calls be traced and compiled anew, eager operations too.
+
+        The number of profiling runs is part of every key under which JAX keeps a program, in
+        Python and in C++, and is read only where profile-guided compilation is on. With another
+        number nothing is found, and with the user's own all that was there before is found again.
+        `jax.clear_caches` would take the user's programs away.
+        """
+        functions = [*named.values(), *unnamed]
+        caveats = [_AHEAD] if any(isinstance(f, jax.stages.Compiled) for f in functions) else []
+        number: Any = getattr(config, "pgle_profiling_runs", None)
+        guided: Any = getattr(config, "enable_pgle", None)
+        if number is None or guided is None or guided.value:
+            yield ColdCall(caveats=[*caveats, "JAX's caches in memory stayed in use"])
+            return
+        with number(next(_keys)), no_disk_cache() as is_unused:
+            used = [] if is_unused else ["the disk cache stayed in use"]
+            yield ColdCall(caveats=[*caveats, *used])
 
     def work(
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
@@ -120,27 +94,8 @@ class JaxCompilation(Compilation):
 
 
 @contextmanager
-def _cold_call(functions: Sequence[object]) -> Iterator[ColdCall]:
-    """Let all that this thread calls be traced and compiled anew, eager operations too.
-
-    The number of profiling runs is part of every key under which JAX keeps a program, in Python
-    and in C++, and is read only where profile-guided compilation is on. With another number
-    nothing is found, and with the user's own all that was there before is found again.
-    `jax.clear_caches` would take the user's programs away.
-    """
-    told = [_AHEAD] if any(isinstance(f, jax.stages.Compiled) for f in functions) else []
-    number: Any = getattr(config, "pgle_profiling_runs", None)
-    guided: Any = getattr(config, "enable_pgle", None)
-    if number is None or guided is None or guided.value:
-        yield ColdCall(caveats=[*told, "JAX's caches in memory stayed in use"])
-        return
-    with number(next(_keys)), no_disk_cache() as left_out:
-        yield ColdCall(caveats=told if left_out else [*told, "the disk cache stayed in use"])
-
-
-@contextmanager
 def no_disk_cache() -> Iterator[bool]:
-    """Neither read nor write the disk cache, as far as it has one; yields whether that worked.
+    """Neither read nor write JAX's disk cache meanwhile; yields whether that worked.
 
     JAX decides once whether the cache is in use, and asks the option only then: that decision is
     private, so it is put back exactly as it was.

@@ -1,18 +1,16 @@
-"""What JAX tells of its tracing, lowering and compiling, as it happens."""
+"""What JAX reports of its tracing, lowering and compiling, as it happens."""
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax.monitoring
 from jax._src import monitoring
 
-from ipyjaxbench.frameworks import UNNAMED, Program
+from ipyjaxbench.frameworks import UNNAMED, CompilationWatch, Program
 from ipyjaxbench.host import Clock
 
 _CLOCK = Clock.elapsed()
-_TRACE = "/jax/core/compile/jaxpr_trace_duration"
 _COMPILE = "/jax/core/compile/backend_compile_duration"
 _LOAD = "/jax/compilation_cache/cache_retrieval_time_sec"  # fires for hits only
 #: Events of `jax.monitoring`, innermost first: where two overlap the moment belongs to the first.
@@ -20,43 +18,34 @@ PHASES = {
     _LOAD: "cache load",
     _COMPILE: "compile",
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
-    _TRACE: "trace",
+    "/jax/core/compile/jaxpr_trace_duration": "trace",
 }
 
 
 class Event(NamedTuple):
-    """One interval.
-
-    Attributes:
-        phase: "trace", "lower", "compile" or "cache load".
-        seconds: how long it was.
-        end: when it ended, in seconds.
-        name: of the function; "?" where it is not told.
-        thread: in which it happened.
-        program: whether a program was made, or loaded, in it.
-    """
+    """One interval, in seconds; `name` is "?" where JAX gives none."""
 
     phase: str
     seconds: float
     end: float
     name: str
     thread: int
-    program: bool
-
-    @property
-    def span(self) -> tuple[float, float, str]:
-        """Its start, its end and its phase."""
-        return self.end - self.seconds, self.end, self.phase
+    makes_program: bool  # compiled, or loaded from disk
 
 
-class Events(AbstractContextManager["Events"]):
-    """Listens while the context is open.
+class Events(CompilationWatch):
+    """Listens to `jax.monitoring` while the context is open.
+
+    Args:
+        inspected: functions whose traces JAX keeps since ``%jaxpr`` showed them; one that is
+            compiled is taken out.
 
     Attributes:
         events: those so far.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, inspected: set[str] | None = None) -> None:
+        self._inspected = set() if inspected is None else inspected
         self.events: list[Event] = []
         self._loading: set[int] = set()  # threads in which a program came from the disk cache
 
@@ -65,12 +54,15 @@ class Events(AbstractContextManager["Events"]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        _unregister(self._on_event)
+        unregister = getattr(jax.monitoring, "unregister_event_duration_listener", None)
+        if unregister is None:  # before 0.8.3
+            unregister = monitoring._unregister_event_duration_listener_by_callback
+        unregister(self._on_event)
 
     def _on_event(self, event: str, seconds: float, **details: Any) -> None:
         if event not in PHASES:
             return
-        # An event is told when it ends, in every version; spans came later (0.5.3).
+        # An event is reported when it ends, in every version; spans came later (0.5.3).
         end = _CLOCK.now() * 1e-9
         phase, thread = PHASES[event], threading.get_ident()
         if event == _LOAD:
@@ -79,42 +71,54 @@ class Events(AbstractContextManager["Events"]):
             # It ends after a load from the disk cache too: then nothing was compiled.
             self._loading.discard(thread)
             phase = "cache load"
-        name = str(details.get("fun_name") or UNNAMED)  # told from 0.6 on
+        name = str(details.get("fun_name") or UNNAMED)  # from 0.6 on
         name = name.removeprefix("jit(").removesuffix(")") if name.startswith("jit(") else name
         self.events.append(Event(phase, seconds, end, name, thread, event == _COMPILE))
 
+    def compilations(self) -> int:
+        """Count the programs that were compiled or loaded."""
+        return sum(event.makes_program for event in self.events)
 
-def _unregister(listener: Callable[..., None]) -> None:
-    public = getattr(jax.monitoring, "unregister_event_duration_listener", None)
-    if public is not None:
-        public(listener)
-    else:  # before 0.8.3
-        monitoring._unregister_event_duration_listener_by_callback(listener)
+    def programs(self) -> tuple[Program, ...]:
+        """Return them in the order in which they were made."""
+        return programs_of(self.events)
+
+    def inspected(self) -> tuple[str, ...]:
+        """Return those that were compiled without having been traced."""
+        names = {program.name for program in self.programs()}
+        traced = {event.name for event in self.events if event.phase == "trace"}
+        untraced = tuple(sorted((names & self._inspected) - traced))
+        self._inspected -= names
+        return untraced
+
+    def phases(self) -> dict[str, float | None]:
+        """Count each moment once: the sum of the events would count nested ones twice."""
+        return {**phases_of(self.events)}
 
 
 def programs_of(events: Sequence[Event]) -> tuple[Program, ...]:
-    """Programs that were made or loaded in some events."""
+    """Return the programs that were made or loaded in some events."""
     return tuple(
         Program(e.name, e.seconds, "disk cache" if e.phase == "cache load" else "compiled", "jax")
         for e in events
-        if e.program
+        if e.makes_program
     )
 
 
 def phases_of(events: Sequence[Event]) -> dict[str, float]:
-    """Seconds of each phase that happened, each moment counted once."""
-    spent = disjoint([event.span for event in events])
+    """Return the seconds of each phase that happened, each moment counted once."""
+    spent = disjoint([(event.end - event.seconds, event.end, event.phase) for event in events])
     return {phase: seconds for phase, seconds in spent.items() if seconds > 0}
 
 
 def disjoint(spans: Sequence[tuple[float, float, str]]) -> dict[str, float]:
-    """Seconds per phase; where intervals overlap the innermost phase has the moment.
+    """Return the seconds of each phase; where spans overlap, the innermost has the moment.
 
     Args:
         spans: start, end and phase of each interval, in seconds.
 
     Returns:
-        Seconds per phase in the order in which they happen; their sum is the union's length.
+        All phases in the order in which they happen; their sum is the length of the union.
 
     Example:
         >>> disjoint([(0.0, 3.0, "trace"), (1.0, 2.0, "compile")])

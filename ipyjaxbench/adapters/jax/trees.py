@@ -13,33 +13,33 @@ from ipyjaxbench.usercode import is_opaque
 def leaves(tree: Any) -> list[Any]:
     """The leaves; the tree itself where JAX cannot walk it."""
     try:
-        return list(_walk(jax.tree.leaves, tree))
+        return list(walk(jax.tree.leaves, tree))
     except Exception:  # noqa: BLE001  keys that cannot be sorted, and the user's own nodes
         return [tree]
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """The leaves, and what they are put together by."""
-    found, structure = _walk(jax.tree.flatten, tree)
+    found, structure = walk(jax.tree.flatten, tree)
     return list(found), structure
 
 
 def map_leaves(change: Callable[[Any], Any], tree: Any) -> Any:
     """The same tree with each leaf changed."""
-    return _walk(jax.tree.map, change, tree)
+    return walk(jax.tree.map, change, tree)
 
 
 def leaves_with_paths(tree: Any) -> list[tuple[Any, Any]]:
     """Each leaf, with the path to it before it."""
-    return list(_walk(jax.tree_util.tree_leaves_with_path, tree))
+    return list(walk(jax.tree_util.tree_leaves_with_path, tree))
 
 
-def _walk(walk: Callable[..., Any], *args: Any) -> Any:
-    """Walk a tree without using up the interpreter's recursion limit.
+def walk(walker: Callable[..., Any], *args: Any, is_leaf: Callable[[Any], bool] = is_opaque) -> Any:
+    """Walk a tree, with a function of `jax.tree`, without using up the recursion limit.
 
     Where JAX 0.10 raises, for a dictionary that holds itself or whose keys cannot be sorted, each
     level that it has entered counts for ever. A greenlet has a count of its own.
     """
-    walker = greenlet(partial(walk, is_leaf=is_opaque))
-    walker.gr_context = getcurrent().gr_context
-    return walker.switch(*args)
+    apart = greenlet(partial(walker, is_leaf=is_leaf))
+    apart.gr_context = getcurrent().gr_context
+    return apart.switch(*args)

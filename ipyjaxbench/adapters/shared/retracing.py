@@ -1,12 +1,19 @@
-"""What the call watches of all frameworks have in common."""
+"""What is the same in all frameworks when a traced call is told from a cached one."""
 
 import itertools
+import threading
 import weakref
-from collections.abc import Iterable
-from types import MethodType
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from traceback import walk_stack
+from types import FrameType, FunctionType, MethodType
+from typing import Any, Generic, Protocol, TypeVar
 
 from ipyjaxbench import units
+from ipyjaxbench.graphs import line_of
+from ipyjaxbench.retracing import CacheMiss, CallWatch
+from ipyjaxbench.usercode import is_users_file
 
 _VALUE_CHARACTERS = 40
 
@@ -14,9 +21,110 @@ _tokens: dict[int, tuple[Any, int]] = {}
 _numbers = itertools.count(1)
 
 
+class _Event(Protocol):
+    """Something that a framework reports; `thread` is None where it is not known."""
+
+    @property
+    def thread(self) -> int | None: ...
+
+
+_E = TypeVar("_E", bound=_Event)
+
+
+class EventWatch(CallWatch, Generic[_E]):
+    """A watch by what a framework reports; what a call's own thread reports meanwhile is its own.
+
+    Args:
+        wait_for: waits for a result.
+        events: those so far; the list grows.
+        sources: contexts in which it does.
+    """
+
+    def __init__(
+        self,
+        wait_for: Callable[[object], object],
+        events: Sequence[_E],
+        *sources: AbstractContextManager[object],
+    ) -> None:
+        self._wait_for, self._reported, self._sources = wait_for, events, sources
+        self._stack = ExitStack()
+        self._owned: set[int] = set()  # positions of what belongs to a call
+
+    def __enter__(self) -> "EventWatch[_E]":
+        for source in self._sources:
+            self._stack.enter_context(source)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def wait(self, value: object) -> None:
+        """Wait for the result of a call."""
+        self._wait_for(value)
+
+    def _since(self, start: int) -> dict[int, _E]:
+        """Return what this thread reported since a position, each with its own."""
+        thread = threading.get_ident()
+        new = enumerate(self._reported[start:], start)
+        return {position: each for position, each in new if each.thread in (None, thread)}
+
+    def _others(self) -> list[_E]:
+        """Return what no call owns."""
+        return [each for position, each in enumerate(self._reported) if position not in self._owned]
+
+
+def cache_miss(name: str, signature: Any, *frames: FrameType | None, **facts: Any) -> CacheMiss:
+    """Return a call that was not cached, with the line of the nearest user's code in some frames.
+
+    Args:
+        name: of the function.
+        signature: of the call.
+        frames: from which to look outward, one after the other.
+        facts: of `CacheMiss`.
+    """
+    lines = (
+        (frame.f_code.co_filename, line)
+        for top in frames
+        if top is not None
+        for frame, line in walk_stack(top)
+    )
+    file, line = next((place for place in lines if is_users_file(place[0])), ("", 0))
+    return CacheMiss(name, signature, line=line, text=line_of(file, line), **facts)
+
+
+def unbound(
+    function: Any,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    is_method: Callable[[type], bool] = lambda kind: kind is MethodType,
+    is_partial: Callable[[type], bool] = lambda kind: issubclass(kind, partial),
+) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
+    """Return the function in methods and partials, and all that it is called with."""
+    kwargs = kwargs or {}
+    while True:
+        kind = type(function)
+        if is_method(kind):
+            function, args = function.__func__, (function.__self__, *args)
+        elif is_partial(kind):
+            args, kwargs = (*function.args, *args), {**function.keywords, **kwargs}
+            function = function.func
+        else:
+            return function, args, kwargs
+
+
+def closed_over(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the closed-over values of a function, by name."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # the cell is empty
+            continue
+
+
 def token(value: Any) -> int:
     """Return a number that tells objects apart for good; an `id` is used again by others."""
-    if type(value) is MethodType:  # made anew each time that it is asked for
+    if type(value) is MethodType:  # made anew each time that it is ask for
         return hash((token(value.__self__), token(value.__func__)))
     known = _tokens.get(id(value))
     if known is None or known[0]() is not value:
@@ -32,16 +140,14 @@ def shorten(text: str) -> str:
     return units.cut(text, _VALUE_CHARACTERS)
 
 
-def advise(name: str, found: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def advise(name: str, advice: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return each advice once, with all paths that it is for.
 
     Args:
         name: of the function.
-        found: pairs of an advice, with ``{name}`` and ``{path}`` in it, and a path.
+        advice: texts with ``{name}`` and ``{path}`` in them, each with a path.
     """
-    paths: dict[str, list[str]] = {}
-    for text, path in found:
-        paths.setdefault(text, []).append(path)
-    return tuple(
-        text.format(name=name, path=", ".join(dict.fromkeys(each))) for text, each in paths.items()
-    )
+    paths: dict[str, dict[str, None]] = {}
+    for text, path in advice:
+        paths.setdefault(text, {})[path] = None
+    return tuple(text.format(name=name, path=", ".join(each)) for text, each in paths.items())

@@ -1,4 +1,4 @@
-"""What TensorFlow tells of its traces, and functions that have none yet."""
+"""What TensorFlow reports of its traces, and functions that have none yet."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +14,7 @@ from ipyjaxbench.usercode import is_of
 
 
 class TraceWatch(CompilationWatch):
-    """Counts traces, and TensorFlow's own clock over them; XLA's compilations are not told."""
+    """Counts traces, by TensorFlow's own clock; it does not report XLA's compilations."""
 
     def __init__(self, functions: Sequence[Any]) -> None:
         self._functions = functions
@@ -26,11 +26,8 @@ class TraceWatch(CompilationWatch):
     def _trace_counts(self) -> list[int]:
         return [function.experimental_get_tracing_count() for function in self._functions]
 
-    def __exit__(self, *_: object) -> None:
-        """Nothing was registered."""
-
     def compilations(self) -> int:
-        """As many as there were traces."""
+        """Count the traces."""
         traces, seconds = sum(self._trace_counts()), tracing_seconds()
         # A function made inside of the code is not among those that can be asked.
         unasked = seconds is not None and self._seconds is not None and seconds > self._seconds
@@ -43,26 +40,27 @@ class TraceWatch(CompilationWatch):
         return [function for function, after, before in now for _ in range(after - before)]
 
     def programs(self) -> list[Program]:
-        """Each trace by its function; the time of one is told where it is the only one."""
+        """Return each trace by its function; with its time where it is the only one."""
         traced, count = self._traced(), self.compilations()
         names = [_name(function) for function in traced] + [UNNAMED] * (count - len(traced))
         spent = self.phases().get("trace") if count == 1 else None
         return [Program(name, spent, "traced", "tensorflow") for name in names]
 
     def phases(self) -> dict[str, float | None]:
-        """What TensorFlow's clock shows of tracing."""
+        """Return what TensorFlow's clock shows of tracing."""
         if not self.compilations():
             return {}
-        told = self._begun is not None and self._seconds is not None
-        phases = {"trace": self._seconds - self._begun if told else None}  # type: ignore[operator]
-        # XLA compiles when a traced function is first run; Python is not told how long it takes.
+        begun, now = self._begun, self._seconds
+        is_known = begun is not None and now is not None
+        phases = {"trace": now - begun if is_known else None}  # type: ignore[operator]
+        # XLA compiles when a traced function is first run; Python does not know for how long.
         if any(vars(function).get("_jit_compile") for function in self._traced()):
             phases["compile"] = None
         return phases
 
 
 def tracing_seconds() -> float | None:
-    """What TensorFlow has spent on building graphs in this process; None where it hides it."""
+    """Return what TensorFlow has spent on building graphs; None where it hides that."""
     clock = _tracing_clock()
     return None if clock is None else clock.value() * 1e-6
 
@@ -75,7 +73,7 @@ def _tracing_clock() -> Any:
 
 @contextmanager
 def clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[ColdCall]:
-    """Functions with the same options and no traces yet; nothing public makes one."""
+    """Give functions with the same options and no traces yet; nothing public makes one."""
     stand_ins: dict[str, object] = {}
     unchanged = [_name(function) for function in unnamed]
     for name, function in named.items():
@@ -84,8 +82,8 @@ def clones(named: Mapping[str, Any], unnamed: Sequence[object]) -> Iterator[Cold
             stand_ins[name] = clone(None)  # type: ignore[misc]
         except Exception:  # noqa: BLE001  another version takes other arguments
             unchanged.append(name)
-    told = [f"{name} kept its traces" for name in dict.fromkeys(unchanged)]
-    yield ColdCall(stand_ins, told)
+    caveats = [f"{name} kept its traces" for name in dict.fromkeys(unchanged)]
+    yield ColdCall(stand_ins, caveats)
 
 
 def _name(function: object) -> str:
@@ -134,11 +132,11 @@ class TensorFlowCompilation(Compilation):
     reads_code = True
 
     def compiles(self, value: object) -> bool:
-        """The results of `tf.function`."""
+        """Whether it is the result of `tf.function`."""
         return is_of(value, tf.types.experimental.PolymorphicFunction)
 
     def original(self, function: object) -> object | None:
-        """What `tf.function` was given."""
+        """Return what `tf.function` was given."""
         return getattr(function, "python_function", None) if self.compiles(function) else None
 
     def watch(self, functions: Sequence[object]) -> TraceWatch:
@@ -148,5 +146,5 @@ class TensorFlowCompilation(Compilation):
     def cold_call(
         self, named: Mapping[str, object], unnamed: Sequence[object]
     ) -> AbstractContextManager[ColdCall] | None:
-        """The same functions made anew: each has traces of its own."""
+        """Make the same functions anew: each has traces of its own."""
         return clones(named, unnamed) if named or unnamed else None

@@ -14,19 +14,12 @@ from tensorflow.python.eager.polymorphic_function import tracing_compilation
 from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.usercode import is_users_file
 
-#: Gets each new concrete function.
-Listener = Callable[[Any], None]
+_Listener = Callable[[Any], None]  # gets each new concrete function
 _INITIALIZERS = "_initialize_uninitialized_variables"
 
 
 class Tracing(NamedTuple):
-    """A `tf.function` that is being traced, with what.
-
-    Attributes:
-        function: the object that `tf.function` gave.
-        args: its positional arguments.
-        kwargs: its named ones.
-    """
+    """A `tf.function` that is being traced, and its arguments."""
 
     function: Any
     args: Sequence[Any]
@@ -34,18 +27,11 @@ class Tracing(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One trace, reported when it ends.
-
-    Attributes:
-        name: of the function.
-        origin: who wrote it: "user", "library", or "tensorflow" itself.
-        depth: how many traces were going on around it.
-        thread: in which it happened.
-    """
+    """One trace, reported when it ends."""
 
     name: str
-    origin: str
-    depth: int
+    origin: str  # who wrote the function: "user", "library", or "tensorflow" itself
+    depth: int  # traces that were going on around it
     thread: int
 
 
@@ -76,19 +62,15 @@ class Events(AbstractContextManager["Events"]):
             if going_on:
                 function = going_on[0].function
                 origin = _origin(functions.file_of(function))
-                is_theirs = origin == "tensorflow"
-                name = concrete.graph.name if is_theirs else functions.display_name(function)
+                is_own = origin == "tensorflow"
+                name = concrete.graph.name if is_own else functions.display_name(function)
                 self.events.append(Event(name, origin, len(going_on) - 1, threading.get_ident()))
         except Exception:  # noqa: BLE001  the user's call goes on whatever becomes of ours
             self.is_reliable = False
 
 
-def listen(listener: Listener) -> bool:
-    """Call a listener for each trace from now on; a call that finds its trace pays nothing for it.
-
-    Returns:
-        Whether this version can.
-    """
+def listen(listener: _Listener) -> bool:
+    """Call a listener for each trace from now on, if this version can; return whether it can."""
     listeners = _listeners()
     if listeners is not None:
         listeners.append(listener)
@@ -96,21 +78,19 @@ def listen(listener: Listener) -> bool:
 
 
 def tracings(frame: FrameType | None) -> Iterator[Tracing]:
-    """The traces that are going on, the innermost first.
+    """Yield the traces that are going on, the innermost first.
 
-    Args:
-        frame: of what is called when a concrete function is made. TensorFlow hands on that alone;
-            the arguments stand in the frames of those that called it.
+    TensorFlow hands the concrete function on alone; its arguments stand in the frames around.
 
     Raises:
         LookupError: none of these frames is one that traces.
     """
-    known = False
+    is_known = False
     trace = tracing_compilation.trace_function.__code__
     call = tracing_compilation.call_function.__code__
     while frame is not None:
         if frame.f_code is trace:
-            known = True
+            is_known = True
             caller = frame.f_back
             while caller is not None and caller.f_code is call:
                 caller = caller.f_back
@@ -120,7 +100,7 @@ def tracings(frame: FrameType | None) -> Iterator[Tracing]:
                     args, kwargs = frame.f_locals["args"], frame.f_locals["kwargs"]
                     yield Tracing(function, args, kwargs)
         frame = frame.f_back
-    if not known:
+    if not is_known:
         raise LookupError("this version traces elsewhere")
 
 
@@ -130,8 +110,8 @@ def _origin(file: str) -> str:
     return "tensorflow" if file.startswith(os.path.dirname(tf.__file__) + os.sep) else "library"
 
 
-def _listeners() -> list[Listener] | None:
-    """TensorFlow's own list of those that want to know (private); None where there is none."""
+def _listeners() -> list[_Listener] | None:
+    """Return TensorFlow's own list of listeners (private); None where there is none."""
     name = "tensorflow.python.eager.polymorphic_function.transform"
-    found = getattr(sys.modules.get(name), "CONCRETE_FUNCTION_CALLBACKS", None)
-    return found if isinstance(found, list) else None
+    listeners = getattr(sys.modules.get(name), "CONCRETE_FUNCTION_CALLBACKS", None)
+    return listeners if isinstance(listeners, list) else None

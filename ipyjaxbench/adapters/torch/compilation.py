@@ -1,47 +1,47 @@
-"""What `torch.compile` tells of its compilations, and one cold call of what it compiled."""
+"""What `torch.compile` compiles, and one cold call of that."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 
-from ipyjaxbench.adapters.torch.compile_events import Record, is_loaded, spell
+from ipyjaxbench.adapters.torch.compile_events import Record, Times, is_loaded, spell, times_of
 from ipyjaxbench.frameworks import UNNAMED, ColdCall, Compilation, CompilationWatch, Program
 from ipyjaxbench.usercode import attributes
 
 _EMPTIED = "inductor's caches in memory were emptied, those on disk kept"
 _FRAME = "_compile.compile_inner"
+_Origin = Literal["compiled", "disk cache"]
 
 
 def is_compiled(value: object) -> bool:
     """Whether `torch.compile` made it, or `Module.compile` changed it in place."""
-    held = attributes(value)
-    return "_torchdynamo_orig_callable" in held or held.get("_compiled_call_impl") is not None
+    own = attributes(value)
+    return "_torchdynamo_orig_callable" in own or own.get("_compiled_call_impl") is not None
 
 
 def original(function: object) -> object | None:
-    """What `torch.compile` was given: a function, or a module."""
-    held = attributes(function)
-    modules = held.get("_modules")
+    """Return what `torch.compile` was given: a function, or a module."""
+    own = attributes(function)
+    modules = own.get("_modules")
     module: object | None = modules.get("_orig_mod") if type(modules) is dict else None
-    return module if module is not None else held.get("_torchdynamo_orig_callable")
+    return module if module is not None else own.get("_torchdynamo_orig_callable")
 
 
 class _Compilation(NamedTuple):
-    """One entry of dynamo's record, in seconds."""
+    """One entry of dynamo's record: seconds of dynamo's own part and of the backend's."""
 
     name: str
     trace: float
     inner: float
-    loaded: bool = False
-    frame: bool = True
+    origin: _Origin = "compiled"
+    is_frame: bool = True
 
 
 class DynamoWatch(CompilationWatch):
-    """Compilations by dynamo's record; of those it has lost, the times of all frames are left.
+    """Counts compilations by dynamo's record; of those it has lost, only times are left.
 
     Args:
         functions: those in play that are compiled, for the names of modules.
@@ -52,86 +52,64 @@ class DynamoWatch(CompilationWatch):
         names = {type(module).__name__ for module in modules}
         self._module = names.pop() if len(names) == 1 else "module"
         self._record = Record()
-        self._timed = len(_frame_times())
-        self._found: list[_Compilation] = []
-        self._frames: dict[object, str] = {}
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing was registered."""
+        self._frame_count = len(times_of(_FRAME))
+        self._compilations: list[_Compilation] = []
+        self._names: dict[object, str] = {}
 
     def _read(self) -> list[_Compilation]:
-        if new := self._record.read():
-            found = [self._understood(entry) for entry in new]
-            self._found += [*(self._pushed_out(found) if self._record.lost else ()), *found]
-            self._timed = len(_frame_times())
-        return self._found
+        if entries := self._record.read():
+            new = [self._compilation(entry) for entry in entries]
+            self._compilations += [*(self._lost(new) if self._record.lost else ()), *new]
+            self._frame_count = len(times_of(_FRAME))
+        return self._compilations
 
-    def _pushed_out(self, found: Sequence[_Compilation]) -> list[_Compilation]:
-        """Frames that the record has lost already, as their times tell."""
-        times = _frame_times()
-        times = times[self._timed if self._timed <= len(times) else 0 :]  # emptied by a reset
-        frames = [c for c in found if c.frame]
+    def _lost(self, new: Sequence[_Compilation]) -> list[_Compilation]:
+        """Return the frames that are in the record no more, by their times."""
+        times, start = times_of(_FRAME), self._frame_count
+        times = times[start if start <= len(times) else 0 :]  # emptied by a reset
+        frames = [c for c in new if c.is_frame]
         missing = len(times) - len(frames)
         seconds = max(sum(times) - sum(c.trace + c.inner for c in frames), 0.0)
         return [_Compilation(UNNAMED, 0.0, seconds / missing) for _ in range(missing)]
 
-    def _understood(self, entry: Any) -> _Compilation:
-        """An entry's times lie inside of each other: frame, backend, inductor."""
-        frame, backend, inductor, backward = (
-            getattr(entry, name, None)
-            for name in (
-                "entire_frame_compile_time_s",
-                "backend_compile_time_s",
-                "inductor_compile_time_s",
-                "backward_cumulative_compile_time_us",
-            )
-        )
-        total = frame or (backward or 0) * 1e-6
-        inner = min(inductor or backend or 0.0, total)  # other backends are told as a whole
-        return _Compilation(
-            self._name_of(entry), total - inner, inner, is_loaded(entry), backward is None
-        )
+    def _compilation(self, entry: Any) -> _Compilation:
+        times = Times.of(entry)
+        total = times.frame or times.backward
+        inner = min(times.inductor or times.backend, total)  # other backends have one time in all
+        is_frame = getattr(entry, "backward_cumulative_compile_time_us", None) is None
+        origin: _Origin = "disk cache" if is_loaded(entry) else "compiled"
+        return _Compilation(self._name_of(entry), total - inner, inner, origin, is_frame)
 
     def _name_of(self, entry: Any) -> str:
         name, where = getattr(entry, "co_name", None), getattr(entry, "compile_id", None)
         if name is None:  # the backward pass of a frame, compiled when it is first run
-            return f"{self._frames.get(where, UNNAMED)} backward".removeprefix(f"{UNNAMED} ")
+            return f"{self._names.get(where, UNNAMED)} backward".removeprefix(f"{UNNAMED} ")
         file = str(getattr(entry, "co_filename", ""))
         if file.startswith(str(torch.__path__[0])):  # a module is called through PyTorch's own code
             name = self._module
-        self._frames[where] = spelled = spell(str(name))
+        self._names[where] = spelled = spell(str(name))
         return spelled
 
     def compilations(self) -> int:
-        """As many as there are programs."""
+        """Count the programs."""
         return len(self._read())
 
     def programs(self) -> list[Program]:
-        """In the order in which they were made."""
-        return [
-            Program(c.name, c.inner or c.trace, "disk cache" if c.loaded else "compiled", "torch")
-            for c in self._read()
-        ]
+        """Return them in the order in which they were made."""
+        return [Program(c.name, c.inner or c.trace, c.origin, "torch") for c in self._read()]
 
     def phases(self) -> dict[str, float | None]:
-        """Dynamo's part and the backend's."""
-        found = self._read()
-        spent = {
-            "trace": sum(c.trace for c in found),
-            "compile": sum(c.inner for c in found if not c.loaded),
-            "cache load": sum(c.inner for c in found if c.loaded),
-        }
+        """Return the seconds of dynamo's part and of the backend's."""
+        spent = dict.fromkeys(("trace", "compile", "cache load"), 0.0)
+        for c in self._read():
+            spent["trace"] += c.trace
+            spent["compile" if c.origin == "compiled" else "cache load"] += c.inner
         return {phase: seconds for phase, seconds in spent.items() if seconds > 0}
-
-
-def _frame_times() -> list[float]:
-    utils: Any = sys.modules.get("torch._dynamo.utils")
-    return [] if utils is None else list(utils.compilation_time_metrics.get(_FRAME, ()))
 
 
 @contextmanager
 def cold_call(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterator[ColdCall]:
-    """The same functions under code objects of their own, for which nothing is compiled yet.
+    """Give the same functions code objects of their own, for which nothing is compiled yet.
 
     Dynamo keeps what it compiled, and counts recompilations, with the code object, so those of the
     user's are not touched. `torch._dynamo.reset` would take all of them away.
@@ -147,14 +125,14 @@ def cold_call(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterato
             continue
         stand_ins[name] = context(_same_with_new_code(original(function)))
         inductor |= getattr(context, "compiler_config", None) is not None
-    told = [f"{name} stayed compiled" for name in dict.fromkeys(unchanged)]
+    caveats = [f"{name} stayed compiled" for name in dict.fromkeys(unchanged)]
     error: BaseException | None = None
     with ExitStack() as stack:
         if inductor:
             stack.enter_context(_empty_cache())
-            told.append(_EMPTIED)
+            caveats.append(_EMPTIED)
         try:
-            yield ColdCall(stand_ins, told)
+            yield ColdCall(stand_ins, caveats)
         # Left by an error, inductor's own context would leave its folder behind and log it.
         except BaseException as raised:  # noqa: BLE001
             error = raised
@@ -163,16 +141,12 @@ def cold_call(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterato
 
 
 def _context(function: object) -> Callable[[object], object] | None:
-    """What wrapped the function, which holds its backend and all options; None where unknown."""
-    held = attributes(function)
-    if "dynamo_ctx" in held:
-        found = held["dynamo_ctx"]
-    elif isinstance(function, FunctionType):
+    """Return what wrapped the function, with its backend and all options; None if unknown."""
+    context = attributes(function).get("dynamo_ctx")
+    if context is None and isinstance(function, FunctionType):
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        found = next((cell.cell_contents for name, cell in cells if name == "self"), None)
-    else:
-        return None
-    return found if callable(found) and "callback" in attributes(found) else None
+        context = next((cell.cell_contents for name, cell in cells if name == "self"), None)
+    return context if callable(context) and "callback" in attributes(context) else None
 
 
 def _same_with_new_code(function: Any) -> FunctionType:
@@ -199,7 +173,7 @@ def _name(function: object) -> str:
 
 
 def _empty_cache() -> Any:
-    """Inductor's disk cache in an empty folder for a while, by its own context."""
+    """Return inductor's own context that has its disk cache in an empty folder."""
     from torch._inductor import utils
 
     return (getattr(utils, "fresh_cache", None) or utils.fresh_inductor_cache)()
@@ -212,11 +186,11 @@ class TorchCompilation(Compilation):
     reads_code = True
 
     def compiles(self, value: object) -> bool:
-        """The results of `torch.compile`, and modules compiled in place."""
+        """Whether it is the result of `torch.compile`, or a module compiled in place."""
         return is_compiled(value)
 
     def original(self, function: object) -> object | None:
-        """What `torch.compile` was given."""
+        """Return what `torch.compile` was given."""
         return original(function) if is_compiled(function) else None
 
     def watch(self, functions: Sequence[object]) -> DynamoWatch:
@@ -226,5 +200,5 @@ class TorchCompilation(Compilation):
     def cold_call(
         self, named: Mapping[str, object], unnamed: Sequence[object]
     ) -> AbstractContextManager[ColdCall] | None:
-        """The same functions compiled anew, with an empty disk cache."""
+        """Compile the same functions anew, with an empty disk cache."""
         return cold_call(named, unnamed) if named or unnamed else None

@@ -1,13 +1,13 @@
-"""What dynamo tells while calls are made: programs that it finds, and those that it compiles."""
+"""What dynamo reports while calls are made: programs that it finds, and those it compiles."""
 
 import re
 import sys
 import threading
-from collections import defaultdict
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 _MOST_ENTRIES = 64
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)")
@@ -17,6 +17,7 @@ _HITS = (
     "aotautograd_local_cache_hit_count",
     "aotautograd_remote_cache_hit_count",
 )
+_PARTS = ("dynamo", "aot_autograd", "inductor", "backward")
 _MISSES = ("inductor_fx_local_cache_miss_count", "inductor_fx_remote_cache_miss_count")
 
 
@@ -58,8 +59,52 @@ def is_loaded(entry: Any) -> bool:
     return not is_missed and any(getattr(entry, name, None) for name in _HITS)
 
 
+class Times(NamedTuple):
+    """Seconds of a compilation: of a frame, in that its backend, in that inductor.
+
+    A backward pass is compiled when it is first run, and has no frame.
+    """
+
+    frame: float
+    backend: float
+    inductor: float
+    backward: float = 0.0
+
+    @classmethod
+    def of(cls, entry: Any) -> "Times":
+        """Read those of an entry of dynamo's record."""
+        columns = (f"{part}_cumulative_compile_time_us" for part in _PARTS)
+        return cls(*((getattr(entry, name, None) or 0) * 1e-6 for name in columns))
+
+    def phases(self, *, loaded: bool = False) -> dict[str, float]:
+        """Return the seconds of each phase; `loaded` says that the disk cache had the program."""
+        backend = min(max(self.backend, 0.0), self.frame)
+        inductor = min(max(self.inductor, 0.0), backend)
+        compiling = inductor + (0.0 if self.frame else self.backward)
+        return {
+            "trace": self.frame - backend,
+            "lower": 0.0 if loaded else backend - inductor,
+            "compile": 0.0 if loaded else compiling,
+            "cache load": backend if loaded else 0.0,
+        }
+
+
+def phases_of(entries: Iterable[Any]) -> dict[str, float]:
+    """Return the seconds of each phase that happened in entries of dynamo's record."""
+    spent = Counter[str]()
+    for entry in entries:
+        spent.update(Times.of(entry).phases(loaded=is_loaded(entry)))
+    return {phase: seconds for phase, seconds in spent.items() if seconds > 0}
+
+
+def times_of(part: str) -> list[float]:
+    """Return dynamo's own list of seconds that a part of it took, such as each frame."""
+    utils: Any = sys.modules.get("torch._dynamo.utils")
+    return list(getattr(utils, "compilation_time_metrics", {}).get(part, ()))
+
+
 def resumed(name: str) -> tuple[str, str] | None:
-    """The function and the line whose rest, behind a graph break, goes by a name; None if none."""
+    """Return the function and the line whose rest, after a graph break, has this name, if any."""
     found = _RESUMED.fullmatch(name)
     return (found[1], found[2]) if found else None
 
@@ -70,69 +115,72 @@ def spell(name: str) -> str:
     return "{} from line {}".format(*rest) if rest else name
 
 
+class Entry(NamedTuple):
+    """An entry of dynamo's record, and the thread that compiled; None where it is not known."""
+
+    thread: int | None
+    metrics: Any
+
+
 class DynamoEvents(AbstractContextManager["DynamoEvents"]):
-    """Listens while the context is open; all of it is private, and found missing where it is.
+    """Listens while the context is open; all of it is private, and may be missing.
 
     Args:
-        missed: is told the frame that calls, when no program is there and before one is made.
+        on_miss: gets the frame that calls, where no program is there and before one is made.
 
     Attributes:
-        looks: for programs of frames that have some, by thread, and whether each found one; None
-            where PyTorch does not tell of them (before 2.8).
-        entries: of dynamo's record, with the thread of each; None where that is not known.
+        hits: of each thread, for each frame that has programs, whether one was found; None where
+            PyTorch does not report that (before 2.8).
+        entries: of dynamo's record so far.
     """
 
-    def __init__(self, missed: Callable[[FrameType], None]) -> None:
-        self.looks: defaultdict[int, list[bool]] | None = None
-        self.entries: list[tuple[int | None, Any]] = []
-        self._missed = missed
-        self._hook: Any = None
+    def __init__(self, on_miss: Callable[[FrameType], None]) -> None:
+        self.hits: defaultdict[int, list[bool]] | None = None
+        self.entries: list[Entry] = []
+        self._on_miss = on_miss
         self._threads: dict[str, int] = {}
         self._record: Record | None = None
-        self._is_open = False
-        self._stop: list[Callable[[], object]] = []
+        self._stack = ExitStack()
 
     def __enter__(self) -> "DynamoEvents":
         self.open()
         return self
 
     def open(self) -> None:
-        """Listen from now on, where dynamo is there: it comes with the first torch.compile."""
-        if not self._is_open and "torch._dynamo.eval_frame" in sys.modules:
-            self._is_open = True
+        """Listen from now on, where dynamo is loaded: the first torch.compile does that."""
+        if self._record is None and "torch._dynamo.eval_frame" in sys.modules:
             self._record = Record()
-            self._listen_to_looks()
+            self._listen_to_searches()
             self._listen_to_compilations()
 
     def __exit__(self, *_: object) -> None:
-        while self._stop:
-            self._stop.pop()()
+        self._stack.close()
 
-    def read(self) -> list[tuple[int | None, Any]]:
-        """The entries so far; the record itself holds few, so this is called after each call."""
+    def read(self) -> list[Entry]:
+        """Return the entries so far; the record holds few, so this is called after each call."""
         new = self._record.read() if self._record is not None else []
-        self.entries += [(self._threads.get(str(e.compile_id)), e) for e in new]
+        self.entries += [Entry(self._threads.get(str(e.compile_id)), e) for e in new]
         return self.entries
 
-    def _listen_to_looks(self) -> None:
+    def _listen_to_searches(self) -> None:
         from torch._C._dynamo import eval_frame
 
         install = getattr(eval_frame, "set_guard_complete_hook", None)
         if install is None:
             return
-        looks = self.looks = defaultdict[int, list[bool]](list)
-        thread, missed, earlier = threading.get_ident, self._missed, None
+        hits = self.hits = defaultdict[int, list[bool]](list)
+        thread, on_miss, earlier = threading.get_ident, self._on_miss, None
 
         def hook(hit: bool) -> bool:  # noqa: FBT001
-            looks[thread()].append(hit)
+            hits[thread()].append(hit)
             if not hit:
                 with suppress(Exception):  # what is raised here would stop the user's call
-                    missed(sys._getframe(1))
+                    on_miss(sys._getframe(1))
             # Dynamo goes by what this returns.
             return hit if earlier is None else bool(earlier(hit))
 
         earlier = install(hook)
-        self._stop.append(lambda: install(earlier))
+        self._stack.callback(install, earlier)
 
     def _listen_to_compilations(self) -> None:
         from torch._dynamo import callback
@@ -142,10 +190,9 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
         if not isinstance(starts, list):
             return
 
-        def on_start(*told: Any) -> None:  # nothing is told before 2.7
-            for each in told:
-                where = str(getattr(each, "compile_id", ""))
-                self._threads[where] = threading.get_ident()
+        def on_start(*events: Any) -> None:  # none is given before 2.7
+            for event in events:
+                self._threads[str(getattr(event, "compile_id", ""))] = threading.get_ident()
 
         starts.append(on_start)
-        self._stop.append(lambda: starts.remove(on_start) if on_start in starts else None)
+        self._stack.callback(lambda: starts.remove(on_start) if on_start in starts else None)

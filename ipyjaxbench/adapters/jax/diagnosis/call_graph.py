@@ -96,10 +96,7 @@ def plain(function: Any) -> FunctionType | None:
 def is_filtered(call: Call) -> bool:
     """Whether another library jitted what is called: its results may hold what is no data."""
     thing: Any = call.args[0] if call.labels[:1] == ("self",) else call.function
-    if callee.is_method(type(thing)):
-        thing = thing.__func__
-    while callee.is_partial(type(thing)):
-        thing = thing.func
+    thing, _, _ = callee.unbound(thing)
     return module_of(type(thing)) in callee.WRAPPERS
 
 

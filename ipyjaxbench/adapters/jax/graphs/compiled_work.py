@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from ipyjaxbench.adapters.jax.compile_events import Events, phases_of
+from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.adapters.jax.graphs.program import constants_of
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
@@ -88,6 +88,6 @@ def _known_program(
         traced = function.trace(*args, **kwargs)
         lowered = traced.lower()
         # A trace may be told where only its look-up was timed; what is lowered anew is new.
-        if "lower" in phases_of(events.events):
+        if "lower" in events.phases():
             return None
         return traced.jaxpr, lowered.compile()

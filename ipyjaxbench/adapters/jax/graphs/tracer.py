@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.compilation import SHOWN
+from ipyjaxbench.adapters.jax.compilation import INSPECTED
 from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.jax.graphs import listing, program, tracing
@@ -219,16 +219,16 @@ class JaxTracer(GraphTracer):
         """Return its jaxpr, or what is lowered and compiled of it."""
         __tracebackhide__ = True
         found = graph(call, options)
-        SHOWN.update(found.warm if found else ())
+        INSPECTED.update(found.warm if found else ())
         return found
 
     def workload(self, call: Call) -> Load | None:
         """Count a call that was made before; no trace is left that it did not leave itself."""
-        before = set(SHOWN)
+        before = set(INSPECTED)
         try:
             return super().workload(call)
         finally:
-            SHOWN.intersection_update(before)
+            INSPECTED.intersection_update(before)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Explain an error from its traceback, and by tracing again what was traced."""

@@ -1,11 +1,7 @@
 """What to write so that a function is not traced again."""
 
-from collections.abc import Sequence
-
-from ipyjaxbench.adapters.shared.retracing import advise
-from ipyjaxbench.retracing import Change
-
-_ADVICE = {
+#: By kind of change.
+ADVICE = {
     "function": "{name} = jax.jit(...) once, above: each new function object is traced anew",
     "captured": "give {path} to {name} as an argument: what it captures is part of its trace",
     "form": "give {path} always by position, or always by name",
@@ -22,8 +18,3 @@ _ADVICE = {
     "setting": "set {path} once, before the first call",
     "structure": "keep the same keys and lengths in each call",
 }
-
-
-def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
-    """Return what to write, by what changed in calls of the function of this name."""
-    return advise(name, ((_ADVICE[c.kind], c.path) for c in why if c.kind in _ADVICE))

@@ -3,7 +3,7 @@
 import inspect
 import itertools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.retracing.callee import (
     Called,
     plain_of,
@@ -27,9 +28,9 @@ from ipyjaxbench.usercode import (
     label_arguments,
 )
 
-_MOST_VALUES = 20_000  # of one call
+_MAX_LEAVES = 20_000  # of one argument
 _NUMBERS = (bool, int, float, complex)
-_DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
+_DATA = (*_NUMBERS, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
 #: Settings that are part of the key, as far as people change them.
 _SETTINGS = (
     "jax_enable_x64", "jax_default_matmul_precision", "jax_default_device", "jax_debug_nans",
@@ -39,13 +40,8 @@ _SETTINGS = (
 )  # fmt: skip
 
 
-def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
-    """The signature of a call of a jitted function."""
-    return of_call(Called.of(function, args, kwargs))
-
-
-def of_call(called: Called) -> Signature:
-    """The signature of a call; it holds no array."""
+def signature(called: Called) -> Signature:
+    """Return the signature of a call; it holds no array."""
     function, args, kwargs, transformation = called
     names = label_arguments(inspect.unwrap(function), args, kwargs)
     arguments = [*zip(names, args, strict=True), *kwargs.items()]
@@ -63,7 +59,7 @@ def of_call(called: Called) -> Signature:
 
 
 def _captured(function: Any) -> Iterator[tuple[str, Leaf]]:
-    """Values that are baked into a trace: closed-over ones, a partial's, plain globals, a self."""
+    """Yield values baked into a trace: a self, a partial's, closed-over ones, plain globals."""
     kind = type(function)
     if kind is MethodType:
         yield "self", _captured_leaf(function.__self__)
@@ -80,7 +76,7 @@ def _captured(function: Any) -> Iterator[tuple[str, Leaf]]:
 
 
 def _names(function: Any) -> list[str]:
-    """Of its parameters, as far as they are known."""
+    """Return the names of its parameters, as far as they are known."""
     try:
         return [*inspect.signature(function).parameters]
     except (TypeError, ValueError):
@@ -88,37 +84,36 @@ def _names(function: Any) -> list[str]:
 
 
 def leaves(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
-    """What an argument holds, each with its path; what is no data of it among that."""
-    yield from itertools.islice(_leaves(path, value, frozenset()), _MOST_VALUES)
+    """Yield what an argument holds, each with its path; what is no data of it among that."""
+    yield from itertools.islice(_leaves(path, value, frozenset()), _MAX_LEAVES)
 
 
 def _leaves(path: str, value: Any, around: frozenset[int]) -> Iterator[tuple[str, Leaf]]:
     parts = None if id(value) in around else _parts(value)
     if parts is None:
-        yield path, leaf(_data(value))
+        yield path, _safely(_argument_leaf, _data(value))
         return
     yield path, Leaf(type(value).__name__)
     names = {key.lstrip(".") for key, _ in parts}
     for key, part in parts:
         yield from _leaves(path + key, part, around | {id(value)})
-    for name, held in attributes(value).items():
+    for name, attribute in attributes(value).items():
         if name not in names and not name.startswith("_"):
-            yield f"{path}.{name}", _captured_leaf(held)
+            yield f"{path}.{name}", _captured_leaf(attribute)
 
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
-    """What stands right within a tree, each with the end of its path; None of what is no tree."""
+    """Return what is right within a tree, with the ends of paths; None for what is no tree."""
     if value is None or _is_variable(value):
         return None
     try:
-        found = jax.tree_util.tree_flatten_with_path(
-            value, is_leaf=lambda x: x is not value or is_opaque(x)
-        )[0]
+        parts = trees.walk(jax.tree_util.tree_leaves_with_path, value,
+                           is_leaf=lambda x: x is not value or is_opaque(x))  # fmt: skip
     except Exception:  # noqa: BLE001  what cannot be flattened cannot be given to JAX either
         return None
-    if len(found) == 1 and not found[0][0]:
+    if len(parts) == 1 and not parts[0][0]:
         return None
-    return [(jax.tree_util.keystr(key), part) for key, part in found]
+    return [(jax.tree_util.keystr(key), part) for key, part in parts]
 
 
 def _is_variable(value: Any) -> bool:
@@ -127,30 +122,26 @@ def _is_variable(value: Any) -> bool:
 
 
 def _data(value: Any) -> Any:
-    """The array in a variable of Flax."""
+    """Return the array in a variable of Flax; any other value as it is."""
     if not _is_variable(value):
         return value
     read = getattr(value, "get_value", None)
     return value.value if read is None else read()
 
 
-def leaf(value: Any) -> Leaf:
-    """One value among the arguments; an object that fails when it is asked, by its type."""
+def _safely(leaf_of: Callable[[Any], Leaf], value: Any) -> Leaf:
+    """Return the leaf of a value; one of its type where the value's own code raises."""
     try:
-        return _leaf_of(value)
+        return leaf_of(value)
     except Exception:  # noqa: BLE001  a user's object must not stop the user's call
         return Leaf("static", value=type(value).__name__, identity=id(value))
 
 
 def _captured_leaf(value: Any) -> Leaf:
-    """One value that is part of a trace, and no argument of it."""
-    try:
-        return _captured_value(value)
-    except Exception:  # noqa: BLE001  a user's object must not stop the user's call
-        return Leaf("static", value=type(value).__name__, identity=id(value))
+    return _safely(_captured_value, value)
 
 
-def _leaf_of(value: Any) -> Leaf:
+def _argument_leaf(value: Any) -> Leaf:
     if isinstance(value, jax.core.Tracer):
         return Leaf("array", str(value.dtype), tuple(value.shape), bool(value.aval.weak_type))
     if isinstance(value, jax.Array):
@@ -172,7 +163,8 @@ def _captured_value(value: Any) -> Leaf:
     if isinstance(value, FunctionType):
         return _static(value, fingerprint(value.__code__))
     if isinstance(value, jax.Array | np.ndarray):
-        return Leaf("static", value=leaf(value).words(), identity=token(value))
+        words = _safely(_argument_leaf, value).words()
+        return Leaf("static", value=words, identity=token(value))
     if isinstance(value, str | bytes | type | ModuleType) or hasattr(type(value), "__array__"):
         return _static(value, 0)
     return _static(value, token(value))
@@ -185,7 +177,7 @@ def _static(value: Any, identity: int) -> Leaf:
 
 
 def _words(value: Any) -> str:
-    """Functions by their names, and objects that do not say what they are by their class."""
+    """Return a function's name; the class of an object that does not say what it is."""
     if isinstance(value, FunctionType) or callable(value):
         return getattr(value, "__qualname__", None) or type(value).__name__
     text = repr(value)
@@ -193,7 +185,7 @@ def _words(value: Any) -> str:
 
 
 def _identity(value: Any) -> int:
-    """Equal static values share a trace."""
+    """Return what equal static values have in common: they share a trace."""
     try:
         return hash(value)
     except TypeError:

@@ -2,9 +2,7 @@
 
 import logging
 import re
-import threading
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import jax
@@ -12,9 +10,11 @@ from jax._src import core
 
 from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
-from ipyjaxbench.adapters.jax.retracing.advice import fixes
+from ipyjaxbench.adapters.jax.retracing.advice import ADVICE
+from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.shared.retracing import EventWatch, advise
 from ipyjaxbench.frameworks import Program
-from ipyjaxbench.retracing import CallWatch, Change, Outcome, Signature
+from ipyjaxbench.retracing import Change, Outcome, Signature
 from ipyjaxbench.usercode import is_users_file
 
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
@@ -33,78 +33,59 @@ class Mark(NamedTuple):
     entries: int
 
 
-class JaxCallWatch(CallWatch):
+class JaxCallWatch(EventWatch[Event]):
     """Events of `jax.monitoring`, sizes of caches, and JAX's own words where it has some."""
 
     def __init__(self) -> None:
-        self._events = Events()
-        self._miss_log = _CacheMissLog()
-        self._stack = ExitStack()
-        self._owned: set[int] = set()  # positions of events that belong to a call
-
-    def __enter__(self) -> "JaxCallWatch":
-        self._stack.enter_context(self._events)
-        self._stack.enter_context(self._miss_log)
-        explain = getattr(jax, "explain_cache_misses", None)  # from 0.4.31 on
-        if explain is not None:
-            self._stack.enter_context(explain(True))  # noqa: FBT003
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
+        events, log = Events(), _CacheMissLog()
+        self._events, self._messages = events.events, log.messages
+        explain = jax.explain_cache_misses(True)  # noqa: FBT003
+        super().__init__(jax.block_until_ready, events.events, events, log, explain)
 
     def takes(self, function: Any) -> bool:
-        """Jitted functions, also behind a method, a partial, or a wrapper of a library.
-
-        While another one is traced they are parts of that.
-        """
+        """Whether it is jitted, and not called while another one is traced: then it is part."""
         return not _is_tracing() and callee.is_watched(function)
 
     def name(self, function: Any) -> str:
-        """The name of what was jitted."""
-        return callee.name_of(callee.plain_of(function))
+        """Return the name of what was jitted."""
+        return callee.display_name(callee.plain_of(function))
 
     def before(self, function: Any) -> Mark:
         """Return positions among events and messages, and the size of the cache."""
-        return Mark(len(self._events.events), len(self._miss_log.messages), _entries(function))
+        return Mark(len(self._events), len(self._messages), _entries(function))
 
     def after(self, function: Any, mark: Mark) -> Outcome | None:
-        """The call's own events; where there are none, whether the cache grew."""
+        """Return what the call's own events say; where there are none, whether the cache grew."""
         if jax.config.jax_disable_jit:
             return Outcome("BYPASSED")
-        if len(self._events.events) == mark.events:
+        if len(self._events) == mark.events:
             grown = 0 <= mark.entries < _entries(function)
             return Outcome("SLOW-PATH") if grown else None
-        thread = threading.get_ident()
-        mine = [
-            (position, event)
-            for position, event in enumerate(self._events.events[mark.events :], mark.events)
-            if event.thread == thread
-        ]
+        new = self._since(mark.events)
         name = self.name(function)
         is_around = callee.transformation_of(function) and not hasattr(function, "lower")
-        own = [event for _, event in mine if not is_around or event.name == name]
+        own = [event for event in new.values() if not is_around or event.name == name]
         if not own:
             return None  # what was compiled is what `jax.grad` and the like do around it
-        self._owned.update(position for position, _ in mine)
-        logged = self._miss_log.messages[mark.logged :]
+        self._owned.update(new)
+        logged = self._messages[mark.logged :]
         return Outcome(
             state=_state(own, is_traced=_is_traced(function, logged)),
-            phases=phases_of([event for _, event in mine]),
+            phases=phases_of([*new.values()]),
             nested=_nested(name, logged),
             fallback_reasons=_reasons_logged(name, logged),
             known=mark.entries > 0 if mark.entries >= 0 else None,
-            traced_until=max((e.end for _, e in mine if e.phase == "trace"), default=0.0),
+            traced_until=max((e.end for e in new.values() if e.phase == "trace"), default=0.0),
         )
 
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
-        """Of the arguments, those of a method or a partial among them."""
-        return cache_key.signature(function, args, kwargs)
+        """Return that of the arguments, those of a method or a partial among them."""
+        return cache_key.signature(Called.of(function, args, kwargs))
 
     def predicts(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> bool | None:
-        """Asked of JAX, which raises where it would trace."""
+        """Whether JAX, which is asked to trace nothing, raises."""
         trace = getattr(function, "trace", None)
         if trace is None or not hasattr(jax, "no_tracing"):
             return None
@@ -117,28 +98,23 @@ class JaxCallWatch(CallWatch):
             raise
         return False
 
-    def wait(self, value: object) -> None:
-        """Wait for every array in it."""
-        jax.block_until_ready(value)
-
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
-        """What to write, by what changed."""
-        return fixes(name, why)
+        """Return what to write, by what changed."""
+        return advise(name, ((ADVICE[c.kind], c.path) for c in why if c.kind in ADVICE))
 
     def outside(self) -> tuple[Program, ...]:
-        """Those of single operations, mostly."""
-        events = self._events.events
-        return programs_of([e for i, e in enumerate(events) if i not in self._owned])
+        """Return those of single operations, mostly."""
+        return programs_of(self._others())
 
 
 def _is_tracing() -> bool:
-    """Whether this thread builds a jaxpr (private; before 0.4.36 it is not told)."""
+    """Whether this thread builds a jaxpr (private; not known before 0.4.36)."""
     context = getattr(core, "trace_ctx", None)
     return type(getattr(context, "trace", None)).__name__ == "DynamicJaxprTrace"
 
 
 def _entries(function: Any) -> int:
-    """Programs that a jitted function finds without Python's help; -1 where it does not tell."""
+    """Count the programs that a jitted function finds without Python; -1 where not known."""
     for name in ("_cached", "jitted_fn"):  # of Equinox, of Flax
         function = getattr(function, name, function)
     size = getattr(function, "_cache_size", None)
@@ -158,10 +134,9 @@ def _is_traced(function: Any, logged: Sequence[str]) -> bool:
     What `jax.jacfwd` and the like trace around it has its name too, and another identity.
     """
     plain = callee.plain_of(function)
-    found = (of for text in logged for of in [_OF.search(text)] if of)
-    return any(
-        of["name"] == callee.name_of(plain) and of["id"] in (None, str(id(plain))) for of in found
-    )
+    name, ids = callee.display_name(plain), (None, str(id(plain)))
+    traced = (of for text in logged for of in [_OF.search(text)] if of)
+    return any(of["name"] == name and of["id"] in ids for of in traced)
 
 
 class _CacheMissLog(logging.Handler):
@@ -193,30 +168,30 @@ class _CacheMissLog(logging.Handler):
 
 
 def _nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    """Functions that were traced inside of another one; the user's alone."""
+    """Return the user's functions that were traced inside of another one, with their depth."""
     callers: dict[str, str] = {}
     for text in logged:
         miss, of = _MISS.search(text), _OF.search(text)
         if miss and of and of["name"] != root and is_users_file(of["place"]):
             callers.setdefault(of["name"], miss["caller"].rpartition(".")[2])
-    found: list[tuple[int, str]] = []
+    depths: dict[str, int] = {}
 
-    def under(caller: str, depth: int) -> None:
-        for name, mine in list(callers.items()):
-            if mine == caller and (name not in {known for _, known in found}):
-                found.append((depth, name))
-                under(name, depth + 1)
+    def add_callees(caller: str, depth: int) -> None:
+        for name in callers:
+            if callers[name] == caller and name not in depths:
+                depths[name] = depth
+                add_callees(name, depth + 1)
 
-    under(root, 1)
-    known = {name for _, name in found}
-    return (*found, *((1, name) for name in callers if name not in known))
+    add_callees(root, 1)
+    depths = {**depths, **{name: 1 for name in callers if name not in depths}}
+    return tuple((depth, name) for name, depth in depths.items())
 
 
 def _reasons_logged(root: str, logged: Sequence[str]) -> tuple[Change, ...]:
-    """JAX's reason for tracing a function, in one line."""
+    """Return JAX's reason for tracing a function, in one line."""
     for text in logged:
         of = _OF.search(text)
         if of and of["name"] == root:
-            found = "; ".join("".join(each) for each in _SAYS.findall(text))
-            return (Change("guard", new=f"jax says: {found}"),) if found else ()
+            reasons = "; ".join("".join(each) for each in _SAYS.findall(text))
+            return (Change("guard", new=f"jax says: {reasons}"),) if reasons else ()
     return ()

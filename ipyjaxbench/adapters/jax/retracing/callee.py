@@ -1,15 +1,18 @@
 """What a call is of: the function that `jax.jit` was given, and its arguments."""
 
+import functools
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import jax
 
-from ipyjaxbench import usercode
+from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.shared import retracing
+from ipyjaxbench.adapters.shared.retracing import closed_over
+from ipyjaxbench.usercode import is_exactly, is_users_file, module_of, name_of
 
 #: A module with partials and methods of its own.
 _EQUINOX = "equinox._module._prebuilt"
@@ -36,14 +39,9 @@ class Called(NamedTuple):
 
     @classmethod
     def of(cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Called":
-        """That of a call of a jitted function, also behind a method, a partial or `jax.grad`."""
-        kind = type(function)
-        if is_method(kind):
-            return cls.of(function.__func__, (function.__self__, *args), kwargs)
-        if is_partial(kind):
-            arguments = {**function.keywords, **kwargs}
-            return cls.of(function.func, (*function.args, *args), arguments)
-        if usercode.is_exactly(function, *JITTED):
+        """Return that of a call of a jitted function, also in a method, a partial or `jax.grad`."""
+        function, args, kwargs = unbound(function, args, kwargs)
+        if is_exactly(function, *JITTED):
             return cls(getattr(function, "__wrapped__", function), args, kwargs)
         name = transformation_of(function)
         if not name:
@@ -55,53 +53,48 @@ class Called(NamedTuple):
         return inner._replace(transformation=" of ".join(filter(None, (name, inner[-1]))))
 
 
-def is_watched(function: Any) -> bool:
-    """Whether it is jitted, also behind a method, a partial, or a wrapper of a library."""
-    kind = type(function)
-    if is_method(kind):
-        return is_watched(function.__func__)
-    if is_partial(kind):
-        return is_watched(function.func)
-    if kind is FunctionType:
-        if "lower" in vars(function):  # what `jax.pmap` gives
-            return not usercode.is_users_file(function.__code__.co_filename)
-        return bool(transformation_of(function)) and is_watched(function.__wrapped__)
-    # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
-    return usercode.is_exactly(function, *JITTED) or usercode.module_of(kind) in WRAPPERS
-
-
-def is_method(kind: type) -> bool:
-    """Whether its objects are methods with the object that they belong to."""
+def _is_method(kind: type) -> bool:
     return kind is MethodType or _is_of_equinox(kind, "BoundMethod")
 
 
-def is_partial(kind: type) -> bool:
-    """Whether its objects are functions with some arguments given."""
-    return issubclass(kind, partial) or _is_of_equinox(kind, "Partial")
+def _is_partial(kind: type) -> bool:
+    return issubclass(kind, functools.partial) or _is_of_equinox(kind, "Partial")
 
 
 def _is_of_equinox(kind: type, name: str) -> bool:
-    return usercode.module_of(kind) == _EQUINOX and usercode.name_of(kind) == name
+    return module_of(kind) == _EQUINOX and name_of(kind) == name
+
+
+#: Return the function in methods and partials, Equinox's too, and all that it is called with.
+unbound = functools.partial(retracing.unbound, is_method=_is_method, is_partial=_is_partial)
+
+
+def is_watched(function: Any) -> bool:
+    """Whether it is jitted, also behind a method, a partial, or a wrapper of a library."""
+    function, _, _ = unbound(function)
+    kind = type(function)
+    if kind is FunctionType:
+        if "lower" in vars(function):  # what `jax.pmap` gives
+            return not is_users_file(function.__code__.co_filename)
+        return bool(transformation_of(function)) and is_watched(function.__wrapped__)
+    # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
+    return is_exactly(function, *JITTED) or module_of(kind) in WRAPPERS
 
 
 def plain_of(function: Any) -> Any:
-    """What was jitted, by the user's own name."""
-    kind = type(function)
-    if is_method(kind):
-        return plain_of(function.__func__)
-    if is_partial(kind):
-        return plain_of(function.func)
+    """Return the user's own function in what was jitted."""
+    function, _, _ = unbound(function)
     inner = inspect.unwrap(function)
     return inner if inner is function else plain_of(inner)
 
 
-def name_of(plain: Any) -> str:
-    """The name of what was jitted; of an object that is called, its type's."""
+def display_name(plain: Any) -> str:
+    """Return the name of what was jitted; of an object that is called, its type's."""
     return getattr(plain, "__name__", None) or type(plain).__name__
 
 
 def transformation_of(function: Any) -> str:
-    """The name of the function of JAX that made another one, as in "grad"; empty of any other."""
+    """Return the name of JAX's function that made another one, as in "grad"; else ""."""
     if type(function) is not FunctionType or not hasattr(function, "__wrapped__"):
         return ""
     if not _OF_JAX.search(function.__code__.co_filename):
@@ -110,7 +103,7 @@ def transformation_of(function: Any) -> str:
 
 
 def _made(function: FunctionType) -> FunctionType:
-    """What a transformation made, within what shortens tracebacks."""
+    """Return what a transformation made, within what shortens tracebacks."""
     made = dict(closed_over(function)).get("fun")
     is_made = made is not inspect.unwrap(function, stop=lambda each: each is not function)
     return made if type(made) is FunctionType and is_made else function
@@ -119,7 +112,7 @@ def _made(function: FunctionType) -> FunctionType:
 def per_example(
     axes: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
-    """What `jax.vmap` hands on: arrays of one example, and how it maps, with the number of these.
+    """Return how `jax.vmap` maps, and what it hands on: arrays of one example.
 
     Args:
         axes: that it maps over, as it was given them.
@@ -133,33 +126,25 @@ def per_example(
         if axis is None or not shape:
             return value
         sizes.append(shape[axis])
-        whole = range(len(shape))
-        rest = tuple(shape[each] for each in whole if each != axis % len(shape))
+        rest = tuple(size for at, size in enumerate(shape) if at != axis % len(shape))
         return jax.ShapeDtypeStruct(rest, value.dtype, weak_type=bool(jax.typeof(value).weak_type))
 
     try:
-        spread = jax.tree.broadcast(tuple(axes) if isinstance(axes, list) else axes, tuple(args),
-                                    is_leaf=lambda x: x is None)  # fmt: skip
-        mapped = jax.tree.map(lambda axis, value: one(value, axis), spread, tuple(args),
-                              is_leaf=lambda x: x is None)  # fmt: skip
-        named = jax.tree.map(lambda value: one(value, 0), dict(kwargs))
+        args, axes = tuple(args), tuple(axes) if isinstance(axes, list) else axes
+        axes = trees.walk(jax.tree.broadcast, axes, args, is_leaf=_is_none)
+        mapped = trees.walk(jax.tree.map, one, args, axes, is_leaf=_is_none)
+        named = trees.map_leaves(lambda value: one(value, 0), dict(kwargs))
     except Exception:  # noqa: BLE001  arguments that do not fit, or another version
         return "vmap", args, kwargs
     return f"vmap over {sizes[0]}" if sizes else "vmap", mapped, named
 
 
+def _is_none(value: Any) -> bool:
+    return value is None
+
+
 def transformations(function: Any) -> Iterator[str]:
-    """Names of all that JAX put around a function, the outermost first."""
+    """Yield the names of all that JAX put around a function, the outermost first."""
     while name := transformation_of(function):
         yield name
         function = function.__wrapped__
-
-
-def closed_over(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Closed-over values of a function that have one, by name."""
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    for name, cell in cells:
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # nothing stands there yet
-            continue

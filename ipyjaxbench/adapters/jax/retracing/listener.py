@@ -16,25 +16,22 @@ from ipyjaxbench.adapters.jax.compile_events import PHASES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.graphs import line_of
+from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
 from ipyjaxbench.usercode import is_exactly, is_users_file, unwrap
 
 
-class Learner:
-    """Listens to traces and compilations for as long as the process lives; cached calls are free.
+class _Listener:
+    """Reports traces and compilations for as long as the process lives; cached calls are free.
 
-    JAX does not tell with which arguments it traces. They stand in the frame of the function that
+    JAX does not say with which arguments it traces. They stand in the frame of the function that
     takes calls which the fast path has no program for (private: ``cache_miss`` in ``pjit.py``);
-    where no such frame is found nothing is learned.
-
-    Args:
-        learn: gets what was found.
+    where no such frame is found nothing is reported.
     """
 
-    def __init__(self, learn: Callable[[CacheMiss], None]) -> None:
-        self._learn = learn
-        self._calls = threading.local()  # the call that goes on: its frame, and what was missed
+    def __init__(self, on_miss: Callable[[CacheMiss], None]) -> None:
+        self._on_miss = on_miss
+        self._calls = threading.local()  # the call that is made: its frame, and what was missed
         jax.monitoring.register_event_duration_secs_listener(self._on_event)
 
     def _on_event(self, event: str, seconds: float, **details: Any) -> None:
@@ -53,10 +50,10 @@ class Learner:
         begins = is_own and phase == "trace"
         if begins or getattr(calls, "frame", 0) != id(frame):
             if not is_own or phase not in ("trace", "compile"):
-                return  # a part of it, told before the whole
+                return  # a part of it, reported before the whole
             calls.frame, calls.miss = id(frame), _miss(frame, placed=phase == "compile")
             if calls.miss is not None:
-                self._learn(calls.miss)
+                self._on_miss(calls.miss)
         if calls.miss is not None:
             calls.miss.phases[phase] = calls.miss.phases.get(phase, 0.0) + seconds
         if is_own and phase == "compile":
@@ -64,11 +61,9 @@ class Learner:
 
 
 def _is_of(frame: FrameType, name: str | None) -> bool:
-    """Whether an event is of the call itself; before JAX 0.6 no name is told."""
-    if name is None:
-        return True
-    mine = callee.name_of(callee.plain_of(frame.f_locals.get("fun")))
-    return name in (mine, f"jit({mine})")
+    """Whether an event is of the call itself; before JAX 0.6 it has no name."""
+    own = callee.display_name(callee.plain_of(frame.f_locals.get("fun")))
+    return name in (None, own, f"jit({own})")
 
 
 def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
@@ -76,32 +71,28 @@ def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     plain = callee.plain_of(called.function)
     if not _is_the_users(frame, called, plain):
         return None
-    file, line = _users(frame)
-    return CacheMiss(
-        name=callee.name_of(plain),
-        signature=cache_key.of_call(called),
-        placed=placed,
-        line=line,
-        text=line_of(file, line),
-    )
+    # A thread without the user's code runs what the main thread, or its starter, waits for.
+    main = sys._current_frames().get(threading.main_thread().ident or 0)
+    signature = cache_key.signature(called)
+    return cache_miss(callee.display_name(plain), signature, frame, main, placed=placed)
 
 
 def _called(frame: FrameType) -> Called:
-    """The call as the user made it: that of a library's wrapper, or of what `jax.grad` made."""
+    """Return the call that the user made: of a library's wrapper, or of what `jax.grad` made."""
     names = {**frame.f_locals}
-    found = Called(names["fun"], names["args"], names["kwargs"])
+    called = Called(names["fun"], names["args"], names["kwargs"])
     for each in _until_users(frame):
         names = {**each.f_locals}  # from Python 3.13 on it is no dict
         wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
         if type(wrapper).__module__ in callee.WRAPPERS and {"args", "kwargs"} <= set(names):
-            found = Called(wrapper, names["args"], names["kwargs"])
+            called = Called(wrapper, names["args"], names["kwargs"])
         else:
-            found = _transformed(each, found)
-    return found
+            called = _transformed(each, called)
+    return called
 
 
 def _transformed(frame: FrameType, inner: Called) -> Called:
-    """The call around another one, where what a transformation has made runs in a frame."""
+    """Return the call around another one, where a frame runs what a transformation made."""
     name, within, _ = frame.f_code.co_qualname.partition(".<locals>.")
     names = {**frame.f_locals}
     is_made = within and frame.f_code.co_filename.endswith("api.py")
@@ -129,12 +120,12 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
     module = sys.modules.get(getattr(plain, "__module__", ""))
-    own = unwrap(getattr(module, callee.name_of(plain), None) or len)
-    return by_user and (own is not plain or getattr(module, callee.name_of(plain)) is plain)
+    own = unwrap(getattr(module, callee.display_name(plain), None) or len)
+    return by_user and (own is not plain or getattr(module, callee.display_name(plain)) is plain)
 
 
 def _missed(frame: FrameType) -> Iterator[FrameType]:
-    """Frames of calls that the fast path had no program for, the innermost first."""
+    """Yield frames of calls that the fast path had no program for, the innermost first."""
     for each, _ in walk_stack(frame):
         code = each.f_code
         if code.co_name == "cache_miss" and code.co_filename.endswith("pjit.py"):
@@ -142,7 +133,7 @@ def _missed(frame: FrameType) -> Iterator[FrameType]:
 
 
 def _until_users(frame: FrameType) -> Iterator[FrameType]:
-    """Frames of libraries around one of JAX's own, the nearest first, up to the user's code."""
+    """Yield frames of libraries around one of JAX's own, outward, up to the user's code."""
     for around, _ in walk_stack(frame.f_back):
         if is_users_file(around.f_code.co_filename):
             return
@@ -150,22 +141,11 @@ def _until_users(frame: FrameType) -> Iterator[FrameType]:
             yield around
 
 
-def _users(frame: FrameType | None) -> tuple[str, int]:
-    """File and line of the user's code that made a call.
-
-    A thread that has none runs what the main thread, or the one that started it, waits for.
-    """
-    main = sys._current_frames().get(threading.main_thread().ident or 0)
-    every = ((each.f_code.co_filename, line) for top in (frame, main)
-             if top is not None for each, line in walk_stack(top))  # fmt: skip
-    return next((place for place in every if is_users_file(place[0])), ("", 0))
-
-
 class JaxRetracing(Retracing):
     """Events of `jax.monitoring`, and the frames of JAX that take calls."""
 
     def call_watch(self) -> CallWatch:
-        """Events of `jax.monitoring`, one call at a time."""
+        """Return a watch by events of `jax.monitoring`."""
         return JaxCallWatch()
 
     def is_tracing(self, args: object) -> bool:
@@ -173,6 +153,6 @@ class JaxRetracing(Retracing):
         return any(isinstance(leaf, jax.core.Tracer) for leaf in trees.leaves(args))
 
     def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
-        """From the frames of JAX that take calls which were not traced before."""
-        self._learner = Learner(on_miss)
+        """Report by events of `jax.monitoring`, and the frames of JAX that take calls."""
+        _Listener(on_miss)
         return True

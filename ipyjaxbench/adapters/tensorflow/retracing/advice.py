@@ -33,7 +33,7 @@ _OF_MODELS = {
 
 
 def fixes(name: str, why: Sequence[Change], *, relaxed: bool, xla: bool) -> tuple[str, ...]:
-    """What to write, by what changed; only what applies.
+    """Return what to write, by what changed in calls of this function.
 
     Args:
         name: of the function; with a dot where it is a method of a Keras model.

@@ -18,8 +18,6 @@ from ipyjaxbench.usercode import captured_values, fingerprint, label_arguments
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _DATA = ("x", "y", "sample_weight", "validation_data")  # arguments of a Keras model's methods
-
-
 _COMPOSITES = (*references.COMPOSITES, tf.experimental.ExtensionType, tf.TensorArray)
 
 _tokens: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
@@ -28,28 +26,17 @@ _spelled: dict[tuple[int, str, complex], str] = {}
 
 
 def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
-    """The signature of a call.
+    """Return the signature of a call of what `tf.function` gave; it holds no tensor.
 
-    Args:
-        function: what `tf.function` gave.
-        args: its positional arguments.
-        kwargs: its named ones.
-
-    Returns:
-        The signature; it holds no tensor. Arguments that were left out stand in it with their
-        defaults, and by name or by position makes no difference: so it is for TensorFlow.
+    Arguments that were left out are in it with their defaults, and by name or by position makes
+    no difference: so it is for TensorFlow.
     """
     plain, owner = plain_function(function), owner_of(function)
-    given = _given(getattr(function, "python_function", function), args, kwargs)
+    arguments = _arguments(getattr(function, "python_function", function), args, kwargs)
     code = getattr(plain, "__code__", None)
-    found = Leaves(token(function))
-    if owner is not None:
-        found.add_object("self", owner)
-    for each in given:
-        found.add(each.path, each.value)
     return Signature(
-        leaves=found.leaves,
-        form=tuple(dict.fromkeys(each.form for each in given)),
+        leaves=_leaves(token(function), owner, arguments),
+        form=tuple(dict.fromkeys(argument.form for argument in arguments)),
         settings=_settings(),
         function=token(plain if owner is not None else function),
         code=fingerprint(code) if code is not None else id(type(plain)),
@@ -58,10 +45,10 @@ def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def _captured(plain: Any) -> dict[str, Leaf]:
-    """What is built into a trace as it is: closed-over values and plain globals."""
+    """Return what is built into a trace as it is: closed-over values and plain globals."""
     if type(plain) is not FunctionType:
         return {}
-    found = Leaves(fingerprint(plain.__code__))
+    found = _Leaves(fingerprint(plain.__code__))
     for name, value in captured_values(plain, _PLAIN):
         if type(value) is FunctionType:
             code = fingerprint(value.__code__)
@@ -76,7 +63,7 @@ def _captured(plain: Any) -> dict[str, Leaf]:
 def of_model(
     method: Any, compiled: object, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Signature:
-    """The signature of a call such as ``model.fit(x, y)``: its data alone.
+    """Return the signature of a call such as ``model.fit(x, y)``, of its data alone.
 
     Args:
         method: of a Keras model.
@@ -84,55 +71,56 @@ def of_model(
         args: its positional arguments.
         kwargs: its named ones.
     """
-    given = [each for each in _given(method, args, kwargs) if each.path in _DATA]
-    found = Leaves(token(compiled))
-    found.add_object("self", method.__self__)
-    for each in given:
-        found.add(each.path, each.value)
-    code = getattr(compiled, "__code__", None)
-    form = tuple(each.form for each in given)
-    return Signature(found.leaves, form, _settings(), token(compiled), id(code))
+    data = [each for each in _arguments(method, args, kwargs) if each.path in _DATA]
+    function = token(compiled)
+    leaves = _leaves(function, method.__self__, data)
+    code = id(getattr(compiled, "__code__", None))
+    return Signature(leaves, tuple(each.form for each in data), _settings(), function, code)
 
 
-class _Given(NamedTuple):
-    """An argument.
-
-    Attributes:
-        path: its name; with its place among those that have no name of their own.
-        value: what was given, or the default.
-        form: as `Signature.form` has it.
-    """
+class _Argument(NamedTuple):
+    """An argument; `form` is as `Signature.form` has it."""
 
     path: str
     value: Any
     form: str
 
 
-def _given(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[_Given]:
-    """All arguments, those that were left out among them."""
+def _arguments(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[_Argument]:
+    """Return all arguments, those that were left out among them."""
     keras = references.keras()
-    layer = keras is not None and isinstance(function, keras.layers.Layer)
-    called = function.call if layer else function
+    is_layer = keras is not None and isinstance(function, keras.layers.Layer)
+    called = function.call if is_layer else function
     try:
         bound = inspect.signature(called).bind(*args, **kwargs)
     except (TypeError, ValueError):
         named = [*zip(label_arguments(called, args, kwargs), args, strict=True), *kwargs.items()]
-        return [_Given(name, value, name) for name, value in named]
+        return [_Argument(name, value, name) for name, value in named]
     bound.apply_defaults()
-    found: list[_Given] = []
+    arguments: list[_Argument] = []
     for parameter in bound.signature.parameters.values():
         name, value = parameter.name, bound.arguments[parameter.name]
         if parameter.kind is parameter.VAR_POSITIONAL:
-            found += [_Given(f"{name}[{i}]", each, name) for i, each in enumerate(value)]
+            arguments += [_Argument(f"{name}[{i}]", each, name) for i, each in enumerate(value)]
         elif parameter.kind is parameter.VAR_KEYWORD:
-            found += [_Given(key, each, f"{key}=") for key, each in sorted(value.items())]
+            arguments += [_Argument(key, each, f"{key}=") for key, each in sorted(value.items())]
         else:
-            found.append(_Given(name, value, name))
-    return found
+            arguments.append(_Argument(name, value, name))
+    return arguments
+
+
+def _leaves(function: int, owner: object, arguments: Sequence[_Argument]) -> dict[str, Leaf]:
+    """Return what arguments hold, and the object whose method is called, if any."""
+    found = _Leaves(function)
+    if owner is not None:
+        found.add_object("self", owner)
+    for argument in arguments:
+        found.add(argument.path, argument.value)
+    return found.leaves
 
 
 def _settings() -> dict[str, str]:
-    """What surrounds a call, as far as it is part of the key."""
+    """Return what surrounds a call, as far as it is part of the key."""
     strategy = tf.distribute.has_strategy()
     context = "cross-replica" if tf.distribute.in_cross_replica_context() else "replica"
     return {
@@ -142,19 +130,18 @@ def _settings() -> dict[str, str]:
 
 
 def token(value: Any) -> int:
-    """Tells objects apart for good: `id` is that of another one when they are gone."""
+    """Return a number that tells objects apart for good, but for equal ones, as TensorFlow does.
+
+    An `id` is used again by others.
+    """
     try:
         return _tokens.setdefault(value, next(_numbers))
     except Exception:  # noqa: BLE001  it cannot be hashed, compared, or referred to weakly
         return id(value)
 
 
-class Leaves:
-    """Gathers the values among arguments, as TensorFlow tells them apart.
-
-    Args:
-        function: whose arguments they are.
-    """
+class _Leaves:
+    """Gathers the values among the arguments of a function, as TensorFlow tells them apart."""
 
     def __init__(self, function: int) -> None:
         self.leaves: dict[str, Leaf] = {}
@@ -182,7 +169,7 @@ class Leaves:
                 self.add(path + end, each)
 
     def _of_value(self, path: str, value: Any) -> Leaf | None:
-        """Of data, and of what is compared by its value; None for all else."""
+        """Return that of data, and of what is compared by its value; None for all else."""
         if isinstance(value, tf.TypeSpec | tf.Tensor):
             return _of_data(value)
         if references.is_variable(value):
@@ -211,7 +198,7 @@ class Leaves:
 
 
 def _parts(value: Any) -> Mapping[str, Any] | None:
-    """What a container holds, by the end of its path; None for what is none."""
+    """Return what a container holds, by the ends of paths; None for what is none."""
     if isinstance(value, Mapping):
         return {f"[{key!r}]": each for key, each in value.items()}
     fields = getattr(value, "_fields", None) if isinstance(value, tuple) else None
@@ -240,6 +227,6 @@ def _dtype(value: Any) -> str:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """Its axes; -1 for one that is not known."""
+    """Return its axes; -1 for one that is not known."""
     shape = tf.TensorShape(value.shape)
     return () if shape.rank is None else tuple(-1 if n is None else n for n in shape)

@@ -1,6 +1,6 @@
 """The traces that a `tf.function` has: which one a call finds, and how the last one differs.
 
-All of it is private to TensorFlow; where a version has it elsewhere, nothing is told.
+All of it is private to TensorFlow; where a version has it elsewhere, nothing is known.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,11 +9,7 @@ from weakref import WeakKeyDictionary
 
 
 def finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | None:
-    """Whether a call would find its trace; nothing is run or traced.
-
-    Returns:
-        None where that is not known, or where the arguments do not fit.
-    """
+    """Whether a call would find its trace, if that is known; nothing is run or traced."""
     try:
         return _finds(function, args, kwargs)
     except Exception:  # noqa: BLE001  another version, or arguments that do not fit
@@ -21,7 +17,7 @@ def finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool
 
 
 def last_difference(function: Any) -> str:
-    """In what the types of the last trace differ from those of the nearest one before it."""
+    """Return in what the types of the last trace differ from the nearest ones before it."""
     try:
         *before, last = map(_types, function._function_cache.values())
     except Exception:  # noqa: BLE001  another version has them elsewhere
@@ -36,21 +32,16 @@ _known: "WeakKeyDictionary[Any, tuple[int, bool]]" = WeakKeyDictionary()
 
 
 def has_unknown_shapes(function: Any, count: int) -> bool:
-    """Whether a trace of a function takes several shapes.
-
-    Args:
-        function: what `tf.function` gave.
-        count: how often it was traced.
-    """
+    """Whether a trace of a function, which was traced `count` times, takes several shapes."""
     known = _known.get(function)
     if known is None or known[0] != count:
         try:
-            concretes = function._function_cache.values()
-            shapes = [tensor.shape for concrete in concretes for tensor in concrete.inputs]
-            unknown = not all(shape.is_fully_defined() for shape in shapes)
+            traces = function._function_cache.values()
+            shapes = (tensor.shape for trace in traces for tensor in trace.inputs)
+            is_unknown = not all(shape.is_fully_defined() for shape in shapes)
         except Exception:  # noqa: BLE001  another version has them elsewhere
-            unknown = True
-        _known[function] = known = count, unknown
+            is_unknown = True
+        _known[function] = known = count, is_unknown
     return known[1]
 
 
@@ -67,7 +58,7 @@ def _types(concrete: Any) -> dict[str, str]:
 
 
 def _finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """The steps that TensorFlow takes before it traces."""
+    """Take the steps that TensorFlow takes before it traces."""
     from tensorflow.python.eager.polymorphic_function import function_context, function_type_utils
 
     options = function._variable_creation_config
@@ -76,11 +67,11 @@ def _finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> boo
     bound = function_type_utils.canonicalize_function_inputs(
         args, kwargs, options.polymorphic_type, options.default_values, options.is_pure
     )
-    given, declared = bound.args, options.input_signature
+    values, declared = bound.args, options.input_signature
     if declared is not None:
-        given = (*declared, *given[len(declared) :])
+        values = (*declared, *values[len(declared) :])
     wanted, _ = function_type_utils.make_canonicalized_monomorphic_type(
-        given, bound.kwargs, options.function_captures.capture_types, options.polymorphic_type
+        values, bound.kwargs, options.function_captures.capture_types, options.polymorphic_type
     )
     context = function_context.make_function_context(options.scope_type)
     return options.function_cache.lookup(wanted, context) is not None

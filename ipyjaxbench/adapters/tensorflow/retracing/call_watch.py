@@ -1,11 +1,11 @@
 """What TensorFlow does in each call of a `tf.function`, or of a Keras model's methods."""
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.adapters.tensorflow.compilation import tracing_seconds
 from ipyjaxbench.adapters.tensorflow.compile_events import Event, Events
@@ -16,84 +16,63 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     has_unknown_shapes,
     last_difference,
 )
-from ipyjaxbench.frameworks import Program
-from ipyjaxbench.retracing import CallWatch, Change, Outcome, Signature
+from ipyjaxbench.frameworks import Framework, Program
+from ipyjaxbench.retracing import Change, Outcome, Signature
 
-#: Told of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
+#: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles for each new shape, and does not tell when"
 
 
 class Mark(NamedTuple):
-    """What stood before a call.
-
-    Attributes:
-        events: how many traces were reported.
-        traces: how often the function had been traced.
-        seconds: that TensorFlow had spent on tracing; None where it does not tell.
-    """
+    """The traces before a call: reported, of the function, and TensorFlow's seconds for all."""
 
     events: int
     traces: int
     seconds: float | None
 
 
-class TensorFlowCallWatch(CallWatch):
-    """Counts of traces, which are public; TensorFlow's callbacks and clock for all else.
+class TensorFlowCallWatch(EventWatch[Event]):
+    """Counts of traces, which are public; TensorFlow's callbacks and clock for all else."""
 
-    Args:
-        runs_ahead: tells whether operations may still run when Python goes on.
-    """
-
-    def __init__(self, runs_ahead: Callable[[], bool]) -> None:
-        self._runs_ahead = runs_ahead
+    def __init__(self, framework: Framework) -> None:
         self._events = Events()
-        self._owned: set[int] = set()  # positions of events that belong to a call
+        super().__init__(lambda _: framework.drain(), self._events.events, self._events)
         self._relaxed: set[str] = set()  # functions that need no new trace for a new shape
         self._of_xla: set[str] = set()
 
-    def __enter__(self) -> "TensorFlowCallWatch":
-        self._events.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._events.__exit__(*error)
-
     def takes(self, function: Any) -> bool:
-        """What `tf.function` gave, also behind a method, a partial or a ``__call__``; Keras."""
+        """Whether `tf.function` or Keras made what it calls."""
         of_model = self._events.is_reliable and callee.is_of_model(function)
         return of_model or callee.is_compiled(function)
 
     def name(self, function: Any) -> str:
-        """The name of what was decorated; ``Sequential.fit`` of a model's method."""
+        """Return the name of what was decorated; ``Sequential.fit`` of a model's method."""
         if callee.is_of_model(function):
             return f"{type(function.__self__).__name__}.{function.__name__}"
         function, _, _ = callee.resolved(function, (), {})
-        return (
-            function.graph.name
-            if isinstance(function, callee.CONCRETE)
-            else functions.display_name(function)
-        )
+        if isinstance(function, callee.CONCRETE):
+            return str(function.graph.name)
+        return functions.display_name(function)
 
     def before(self, function: Any) -> Mark:
         """Return the numbers of events and of traces, and what TensorFlow's clock shows."""
         return Mark(len(self._events.events), self._traces(function), tracing_seconds())
 
     def after(self, function: Any, mark: Mark) -> Outcome | None:
-        """Traced where the count grew; of a model, where anything of Keras or the user's was."""
+        """Return what was traced; of a model, by Keras or the user."""
         if tf.config.functions_run_eagerly():
             return Outcome("BYPASSED")
-        events = self._own(mark)
+        new = self._since(mark.events)
+        self._owned.update(new)
+        events = [*new.values()]
         if callee.is_of_model(function):
             return self._after_model(function.__self__, events, mark)
         function, _, _ = callee.resolved(function, (), {})
         count = self._traces(function)
         xla = bool(getattr(function, "_jit_compile", None))
         if count == mark.traces:
-            return (
-                Outcome("?", framework_reason=_XLA)
-                if xla and has_unknown_shapes(function, count)
-                else None
-            )
+            is_known = not (xla and has_unknown_shapes(function, count))
+            return None if is_known else Outcome("?", framework_reason=_XLA)
         name = functions.display_name(function)
         if xla:
             self._of_xla.add(name)
@@ -105,7 +84,7 @@ class TensorFlowCallWatch(CallWatch):
         return Outcome("TRACED", self._phases(events, mark), nested, last_difference(function))
 
     def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
-        """Of the arguments, those of a method or a partial among them."""
+        """Return that of the arguments, those of a method or a partial among them."""
         if callee.is_of_model(function):
             made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
             return cache_key.of_model(function, made, args, kwargs)
@@ -114,7 +93,7 @@ class TensorFlowCallWatch(CallWatch):
     def predicts(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> bool | None:
-        """Looked up as TensorFlow does; a function that has no trace will make one."""
+        """Whether TensorFlow's look-up finds no trace; a function without one will make one."""
         if callee.is_of_model(function) or tf.config.functions_run_eagerly():
             return None
         function, args, kwargs = callee.resolved(function, args, kwargs)
@@ -122,28 +101,20 @@ class TensorFlowCallWatch(CallWatch):
             return False
         if not self._traces(function):
             return True
-        found = finds(function, args, kwargs)
-        return None if found is None else not found
-
-    def wait(self, value: object) -> None:  # noqa: ARG002
-        """Wait for all devices where any of them runs ahead of Python."""
-        if self._runs_ahead():
-            tf.test.experimental.sync_devices()
+        is_found = finds(function, args, kwargs)
+        return None if is_found is None else not is_found
 
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
-        """What to write, by what changed."""
+        """Return what to write, by what changed."""
         return fixes(name, why, relaxed=name in self._relaxed, xla=name in self._of_xla)
 
     def outside(self) -> tuple[Program, ...]:
-        """Traces by libraries, or for a `tf.data` pipeline."""
-        return tuple(
-            Program(event.name, None, "traced", "tensorflow")
-            for position, event in enumerate(self._events.events)
-            if position not in self._owned and not event.depth
-        )
+        """Return traces by libraries, or for a `tf.data` pipeline."""
+        outermost = (event for event in self._others() if not event.depth)
+        return tuple(Program(event.name, None, "traced", "tensorflow") for event in outermost)
 
     def _after_model(self, model: Any, events: Sequence[Event], mark: Mark) -> Outcome | None:
-        """TensorFlow's own traces are those of the pipeline that feeds it, made for each call."""
+        """Return what was traced, but for the pipeline that feeds it, which is for each call."""
         if model.run_eagerly:
             return Outcome("BYPASSED")
         if not self._events.is_reliable:
@@ -155,29 +126,19 @@ class TensorFlowCallWatch(CallWatch):
 
     def _traces(self, function: Any) -> int:
         function, _, _ = callee.resolved(function, (), {})
-        told = getattr(function, "experimental_get_tracing_count", None)
-        return told() if told is not None else 0
+        count = getattr(function, "experimental_get_tracing_count", None)
+        return count() if count is not None else 0
 
-    def _own(self, mark: Mark) -> list[Event]:
-        """Return events since then, of this thread; they belong to the call."""
-        events = self._events.events
-        if len(events) == mark.events:
-            return []
-        thread = threading.get_ident()
-        mine = [at for at in range(mark.events, len(events)) if events[at].thread == thread]
-        self._owned.update(mine)
-        return [events[at] for at in mine]
-
-    def _phases(self, mine: Sequence[Event], mark: Mark) -> dict[str, float]:
-        """TensorFlow's clock is one for all threads: nothing is told where others traced too."""
-        seconds, alone = tracing_seconds(), len(self._events.events) == mark.events + len(mine)
+    def _phases(self, own: Sequence[Event], mark: Mark) -> dict[str, float]:
+        """Return the seconds of tracing by the clock of all threads; none where others traced."""
+        seconds, alone = tracing_seconds(), len(self._events.events) == mark.events + len(own)
         if seconds is None or mark.seconds is None or not alone:
             return {}
         return {"trace": seconds - mark.seconds}
 
 
 def _outermost_first(events: Sequence[Event], *, least: int) -> tuple[tuple[int, str], ...]:
-    """Names with their depth; events come in the order in which they ended."""
+    """Return names with their depth; events come in the order in which they ended."""
     trees: list[list[Event]] = []
     for event in events:
         tree = [event]

@@ -1,12 +1,12 @@
 """What a call is of: the function that TensorFlow made, or a Keras model."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from types import MethodType
 from typing import Any
 
 import tensorflow as tf
 
+from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.tensorflow.graphs import references
 
 FUNCTION = tf.types.experimental.PolymorphicFunction
@@ -21,16 +21,15 @@ OF_MODELS = {
 
 def is_compiled(function: Any) -> bool:
     """Whether it is what `tf.function` gave, also behind a method, a partial or a ``__call__``."""
-    kind = type(function)
-    if kind is partial:
-        return is_compiled(function.func)
-    if isinstance(function, FUNCTION | CONCRETE):
-        return True
-    if kind is MethodType:
-        made = isinstance(function.__self__, FUNCTION)
-        asks = made and function.__name__ == "get_concrete_function"
-        return asks or is_compiled(function.__func__)
-    return _decorated(function) is not None
+    function, args, _ = unbound(function)
+    is_made = isinstance(function, FUNCTION | CONCRETE) or _decorated(function) is not None
+    return is_made or _is_of_function(function, args)
+
+
+def _is_of_function(function: Any, args: Sequence[Any]) -> bool:
+    """Whether it is ``get_concrete_function`` of what `tf.function` gave."""
+    is_method = bool(args) and isinstance(args[0], FUNCTION)
+    return is_method and getattr(function, "__name__", "") == "get_concrete_function"
 
 
 def is_of_model(function: Any) -> bool:
@@ -44,24 +43,18 @@ def is_of_model(function: Any) -> bool:
 def resolved(
     function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
-    """The function that TensorFlow made, and what it is given with that."""
-    kind = type(function)
-    if kind is partial:
-        given = {**function.keywords, **kwargs}
-        return resolved(function.func, (*function.args, *args), given)
-    if kind is MethodType:
-        if isinstance(function.__self__, FUNCTION):  # get_concrete_function
-            return function.__self__, args, kwargs
-        return resolved(function.__func__, (function.__self__, *args), kwargs)
-    if not isinstance(function, FUNCTION | CONCRETE):
-        decorated = _decorated(function)
-        if decorated is not None:
-            return decorated, args, kwargs
-    return function, args, kwargs
+    """Return the function that TensorFlow made, and all that it is called with."""
+    function, args, kwargs = unbound(function, args, kwargs)
+    if isinstance(function, FUNCTION | CONCRETE):
+        return function, args, kwargs
+    if _is_of_function(function, args):
+        return args[0], args[1:], kwargs
+    decorated = _decorated(function)
+    return (function if decorated is None else decorated), args, kwargs
 
 
 def _decorated(value: Any) -> Any | None:
-    """The class's ``__call__`` where it was decorated; of a Keras layer, its ``call``."""
+    """Return the class's ``__call__`` where it was decorated; of a Keras layer, its ``call``."""
     kind = type(value)
     if isinstance(getattr(kind, "__call__", None), FUNCTION):  # noqa: B004
         return value.__call__

@@ -8,23 +8,26 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ipyjaxbench.adapters.shared.retracing import shorten, token
+from ipyjaxbench.adapters.shared.retracing import closed_over, shorten, token
 from ipyjaxbench.adapters.torch import trees
-from ipyjaxbench.adapters.torch.retracing.callee import Entered, closed_over, is_around
+from ipyjaxbench.adapters.torch.retracing.callee import Entered, is_wrapper
 from ipyjaxbench.retracing import Leaf, Signature
 from ipyjaxbench.usercode import attributes, fingerprint
 
-_MOST_VALUES = 1000  # of one argument
+_MAX_LEAVES = 1000  # of one argument
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_DATA = (*_PLAIN, torch.Tensor)
 
 
 def signature(entered: Entered) -> Signature:
-    """The signature of a call; it holds no tensor.
+    """Return the signature of a call; it holds no tensor.
 
     How an argument is given, by position or by name, is all the same to PyTorch.
     """
+    values = [*entered.arguments.items(), *surroundings(entered.function)]
+    leaves = (itertools.islice(_leaves(name, value), _MAX_LEAVES) for name, value in values)
     return Signature(
-        leaves=dict(_all_leaves(entered)),
+        leaves=dict(itertools.chain.from_iterable(leaves)),
         form=tuple(entered.arguments),
         settings=_settings(),
         function=token(entered.code),
@@ -32,20 +35,15 @@ def signature(entered: Entered) -> Signature:
     )
 
 
-def around(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Plain globals that the user's function names, and values that it closes over."""
-    if is_around(function):
+def surroundings(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield plain globals that the user's function names, and values that it closes over."""
+    if is_wrapper(function):
         return
     yield from closed_over(function)
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
-        if name in function.__globals__ and isinstance(value, (*_PLAIN, torch.Tensor)):
+        if name in function.__globals__ and isinstance(value, _DATA):
             yield f"global {name}", value
-
-
-def _all_leaves(entered: Entered) -> Iterator[tuple[str, Leaf]]:
-    for name, value in itertools.chain(entered.arguments.items(), around(entered.function)):
-        yield from itertools.islice(_leaves(name, value), _MOST_VALUES)
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
@@ -54,26 +52,24 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
         if isinstance(leaf, torch.nn.Module):
             yield where, Leaf("static", value=type(leaf).__name__)
             yield f"{where}.training", Leaf("static", value=_mode(leaf))
-            held = itertools.chain(leaf.named_parameters(), leaf.named_buffers())
-            yield from ((f"{where}.{name}", _leaf(tensor)) for name, tensor in held)
+            tensors = itertools.chain(leaf.named_parameters(), leaf.named_buffers())
+            yield from ((f"{where}.{name}", _leaf(tensor)) for name, tensor in tensors)
         elif _has_attributes(leaf):
             yield where, Leaf("static", value=type(leaf).__name__)
-            own = attributes(leaf).items()
-            plain = (
-                (name, each) for name, each in own if isinstance(each, (*_PLAIN, torch.Tensor))
-            )
-            yield from ((f"{where}.{name}", _leaf(each)) for name, each in plain)
+            for name, part in attributes(leaf).items():
+                if isinstance(part, _DATA):
+                    yield f"{where}.{name}", _leaf(part)
         else:
             yield where, _leaf(leaf)
 
 
 def _has_attributes(value: Any) -> bool:
-    plain = isinstance(value, (*_PLAIN, torch.Tensor, type, FunctionType))
+    plain = isinstance(value, (*_DATA, type, FunctionType))
     return not plain and bool(attributes(value)) and not callable(value)
 
 
 def _leaf(value: Any) -> Leaf:
-    """One value; an object whose own code fails when asked is told by its type."""
+    """Return what tells a value apart; its type where the value's own code raises."""
     try:
         return _leaf_of(value)
     except Exception:  # noqa: BLE001  a user's object must not stop the user's call
@@ -82,13 +78,8 @@ def _leaf(value: Any) -> Leaf:
 
 def _leaf_of(value: Any) -> Leaf:
     if isinstance(value, torch.Tensor):
-        return Leaf(
-            "array",
-            str(value.dtype).removeprefix("torch."),
-            tuple(value.shape),
-            device=str(value.device),
-            layout=_layout(value),
-        )
+        dtype, device = str(value.dtype).removeprefix("torch."), str(value.device)
+        return Leaf("array", dtype, tuple(value.shape), device=device, layout=_layout(value))
     if isinstance(value, bool | int | float | complex):
         return Leaf(type(value).__name__, value=repr(value))
     if isinstance(value, _PLAIN):
@@ -101,16 +92,16 @@ def _leaf_of(value: Any) -> Leaf:
 
 
 def _layout(tensor: torch.Tensor) -> str:
-    """How it lies in memory, and whether autograd records it."""
+    """Return how it lies in memory, and whether autograd records it."""
     if tensor.layout is not torch.strided:
-        lies = str(tensor.layout).removeprefix("torch.")
+        layout = str(tensor.layout).removeprefix("torch.")
     else:
-        lies = "contiguous" if tensor.is_contiguous() else f"strides {tuple(tensor.stride())}"
-    return f"{lies}, requires_grad" if tensor.requires_grad else lies
+        layout = "contiguous" if tensor.is_contiguous() else f"strides {tuple(tensor.stride())}"
+    return f"{layout}, requires_grad" if tensor.requires_grad else layout
 
 
 def _mode(module: torch.nn.Module) -> str:
-    """Whether a module trains, and which of its parts do otherwise."""
+    """Return whether a module trains, and which of its parts do otherwise."""
     trains = module.training
     others = [name for name, part in module.named_modules() if part.training != trains]
     shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
@@ -118,7 +109,7 @@ def _mode(module: torch.nn.Module) -> str:
 
 
 def _settings() -> Mapping[str, str]:
-    """What PyTorch guards of its own state, as far as people change it."""
+    """Return what PyTorch guards of its own state, as far as people change it."""
     autocast = [kind for kind in ("cpu", "cuda") if torch.is_autocast_enabled(kind)]
     return {
         "grad mode": "on" if torch.is_grad_enabled() else "off",

@@ -3,17 +3,17 @@
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from types import CodeType, FrameType, FunctionType, MethodType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import torch
 
+from ipyjaxbench.adapters.shared.retracing import closed_over, unbound
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
 from ipyjaxbench.usercode import attributes, label_arguments
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
-_AROUND = "external_utils.py"
+_WRAPPER_FILE = "external_utils.py"
 
 
 @dataclass(frozen=True)
@@ -37,33 +37,29 @@ class Entered:
 
     @classmethod
     def of(cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Entered | None":
-        """That of a call; None where no function of Python is called, or not with these."""
-        plain, args, kwargs = unbound(function, args, kwargs)
-        around = inner_of(function)
+        """Return that of a call; None where no function of Python is called with these."""
+        plain, args, kwargs = plain_call(function, args, kwargs)
+        wrapper = _wrapper_of(function)
         try:
             if isinstance(plain, FunctionType):
                 arguments = _bound(plain, args, kwargs)
             else:  # no Python: nothing is known of arguments that are left out
                 labels = label_arguments(plain, args, kwargs)
                 arguments = {**dict(zip(labels, args, strict=True)), **kwargs}
-            if around is None:
-                code = plain.__code__
-                return cls(code, {**arguments, **_closed(plain)}, arguments, plain)
-            own = len(unbound(_closed(around).get("fn"), (), {})[1])  # such as self
-            names = {**_bound(around, args[own:], kwargs), **_closed(around)}
+            if wrapper is None:
+                names = {**arguments, **dict(closed_over(plain))}
+                return cls(plain.__code__, names, arguments, plain)
+            own = len(plain_call(_wrapped(wrapper), (), {})[1])  # such as self
+            names = {**_bound(wrapper, args[own:], kwargs), **dict(closed_over(wrapper))}
         except (AttributeError, TypeError, ValueError):
             return None
-        function = plain if isinstance(plain, FunctionType) else around
-        return cls(around.__code__, names, arguments, function, tuple(arguments)[own:])
+        function = plain if isinstance(plain, FunctionType) else wrapper
+        return cls(wrapper.__code__, names, arguments, function, tuple(arguments)[own:])
 
 
 def takes(value: Any) -> bool:
     """Whether a value is a function that torch.compile made, or was told to leave alone."""
-    kind = type(value)
-    if kind is MethodType:
-        return takes(value.__func__)
-    if kind is partial:
-        return takes(value.func)
+    value, _, _ = unbound(value)
     if isinstance(value, torch.nn.Module) and takes(inspect.getattr_static(value, "forward", None)):
         return True
     return is_compiled(value)
@@ -71,35 +67,26 @@ def takes(value: Any) -> bool:
 
 def is_disabled(function: Any) -> bool:
     """Whether it is one of `torch.compiler.disable`."""
-    kind = type(function)
-    if kind is MethodType:
-        return is_disabled(function.__func__)
-    if kind is partial:
-        return is_disabled(function.func)
-    return "_torchdynamo_disable" in attributes(function)
+    return "_torchdynamo_disable" in attributes(unbound(function)[0])
 
 
-def plain_of(function: Any) -> Any:
-    """What was compiled: a function, or a module."""
-    kind = type(function)
-    if kind is MethodType:
-        return plain_of(function.__func__)
-    if kind is partial:
-        return plain_of(function.func)
-    inner = _closed(function).get("fn") if is_around(function) else original(function)
-    return function if inner is None else plain_of(inner)
-
-
-def name_of(function: Any) -> str:
-    """What the user calls it."""
-    plain = plain_of(function)
+def display_name(function: Any) -> str:
+    """Return what the user calls a function or module that was compiled."""
+    plain, _, _ = unbound(function)
+    while (inner := _inner(plain)) is not None:
+        plain, _, _ = unbound(inner)
     return getattr(plain, "__name__", None) or type(plain).__name__
 
 
-def called_from(frame: FrameType) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
-    """What a frame of PyTorch's calls that just looked for a program; None of any other frame.
+def _inner(function: Any) -> Any:
+    """Return what torch.compile was given; None for what it did not make."""
+    return _wrapped(function) if is_wrapper(function) else original(function)
 
-    Such as the rest of a function behind a break, which is called by that function.
+
+def called_from(frame: FrameType) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
+    """Return the call in a frame of PyTorch's that just looked for a program.
+
+    None for any other frame, such as the rest of a function after a break.
     """
     names, code = frame.f_locals, frame.f_code
     if code.co_name == "compile_wrapper":
@@ -115,80 +102,62 @@ def called_from(frame: FrameType) -> tuple[Any, Sequence[Any], Mapping[str, Any]
 
 
 def _names_above(frame: FrameType) -> Iterator[str]:
-    """Those of the two frames above."""
+    """Yield those of the two frames above."""
     for above in (frame.f_back, frame.f_back and frame.f_back.f_back):
         if above is not None:
             yield above.f_code.co_name
 
 
-def unbound(
+def plain_call(
     function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
-    """A plain function, and all that it is called with: ``self`` and a partial's too."""
-    kind = type(function)
-    if kind is MethodType:
-        return unbound(function.__func__, (function.__self__, *args), kwargs)
-    if kind is partial:
-        arguments = {**function.keywords, **kwargs}
-        return unbound(function.func, (*function.args, *args), arguments)
-    inner = _closed(function).get("fn") if is_around(function) else original(function)
+    """Return the plain function that a call runs, and all that it is called with."""
+    function, args, kwargs = unbound(function, args, kwargs)
+    inner = _inner(function)
     if inner is not None:
-        return unbound(inner, args, kwargs)
+        return plain_call(inner, args, kwargs)
     if isinstance(function, torch.nn.Module):
-        return unbound(function.forward, args, kwargs)
-    method = inspect.getattr_static(kind, "__call__", None)  # of an object
-    if kind is not FunctionType and type(method) is FunctionType:
+        return plain_call(function.forward, args, kwargs)
+    method = inspect.getattr_static(type(function), "__call__", None)  # of an object
+    if type(function) is not FunctionType and type(method) is FunctionType:
         return method, (function, *args), kwargs
     return function, args, kwargs
 
 
-def inner_of(function: Any) -> FunctionType | None:
-    """PyTorch's own function around the user's, where dynamo is given that one."""
-    kind = type(function)
-    if kind is MethodType:
-        return inner_of(function.__func__)
-    if kind is partial:
-        return inner_of(function.func)
-    if is_around(function):
+def _wrapper_of(function: Any) -> FunctionType | None:
+    """Return PyTorch's own function around the user's, where dynamo is given that one."""
+    function, _, _ = unbound(function)
+    if is_wrapper(function):
         return function  # type: ignore[no-any-return]
-    held = attributes(function)
-    if "_orig_mod" in held.get("_modules", {}):
-        return inner_of(held.get("forward"))
-    found = held.get("_torchdynamo_orig_callable")
-    return found if is_around(found) else None
+    own = attributes(function)
+    if "_orig_mod" in own.get("_modules", {}):
+        return _wrapper_of(own.get("forward"))
+    inner = own.get("_torchdynamo_orig_callable")
+    return inner if is_wrapper(inner) else None
 
 
-def is_around(function: Any) -> bool:
+def is_wrapper(function: Any) -> bool:
     """Whether a function is PyTorch's own around another one."""
     code = getattr(function, "__code__", None)
-    return isinstance(code, CodeType) and code.co_filename.endswith(_AROUND)
+    return isinstance(code, CodeType) and code.co_filename.endswith(_WRAPPER_FILE)
+
+
+def _wrapped(wrapper: FunctionType) -> Any:
+    return dict(closed_over(wrapper)).get("fn")
 
 
 def entries(code: CodeType) -> list[Any]:
-    """What dynamo keeps with some code, the newest first (private)."""
+    """Return what dynamo keeps with some code, the newest first (private)."""
     from torch._C._dynamo import eval_frame
 
-    listed = getattr(eval_frame, "_debug_get_cache_entry_list", None)
-    return [] if listed is None else list(listed(code))
-
-
-def closed_over(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Closed-over values of a function that have one."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
-            continue
-
-
-def _closed(function: FunctionType) -> dict[str, Any]:
-    return dict(closed_over(function))
+    read = getattr(eval_frame, "_debug_get_cache_entry_list", None)
+    return [] if read is None else list(read(code))
 
 
 def _bound(
     function: FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Local variables of a function as it is entered."""
+    """Return the local variables of a function as it is entered."""
     bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
     bound.apply_defaults()
     return dict(bound.arguments)

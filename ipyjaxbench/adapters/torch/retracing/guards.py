@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ipyjaxbench.adapters.torch.retracing import cache_key
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
@@ -25,45 +25,37 @@ _OBJECT = re.compile(r"^___check_(?P<what>obj|type)_id\((?P<path>[^,]+), .*$")
 _ROOT = re.compile(r"[A-Za-z_]\w*")
 #: The module that PyTorch's own function is around, as guards name it.
 _MODULE = re.compile(r"^fn(?=\.)")
-
-
 _NEGATED = {"True": "False", "False": "True"}
+_LITERALS = (bool, int, float, complex, str)
 
 
-@dataclass(frozen=True)
-class Guard:
-    """A condition that did not hold.
-
-    Attributes:
-        change: what it comes to.
-        is_in_signature: whether it is about something that signatures hold too.
-    """
+class Guard(NamedTuple):
+    """A condition that did not hold, and whether it is about something that signatures hold too."""
 
     change: Change
     is_in_signature: bool
 
 
 def failing(entered: Entered) -> list[Guard]:
-    """For each program that was there the first condition that fails, the newest program first.
+    """Return the first condition that fails for each program, the newest program first.
 
-    Nothing is run. Empty where PyTorch does not tell.
+    Nothing is run. Empty where PyTorch does not say.
     """
-    found = []
+    guards = []
     for entry in entries(entered.code):
         check = getattr(entry.guard_manager, "check_verbose", None)
-        told = check(dict(entered.names)) if check is not None else None
-        parts: Sequence[str] = () if told is None or told.result else told.verbose_code_parts
-        found += [read(part, entered) for part in parts[:1]]
-    return found
+        answer = check(dict(entered.names)) if check is not None else None
+        if answer is not None and not answer.result:
+            guards += [read(part, entered) for part in answer.verbose_code_parts[:1]]
+    return guards
 
 
 def would_miss(entered: Entered) -> bool | None:
     """Whether a call would find none of the programs that are there; None where that is unknown.
 
-    Of the rest of a function behind a break nothing is known.
+    Of the rest of a function after a break nothing is known.
     """
-    found = entries(entered.code)
-    for entry in found:
+    for entry in entries(entered.code):
         check = getattr(entry.guard_manager, "check_verbose", None)
         if check is None:
             return None
@@ -74,7 +66,7 @@ def would_miss(entered: Entered) -> bool | None:
 
 
 def read(reason: str, entered: Entered | None = None) -> Guard:
-    """PyTorch's reason, which has the condition in its first line.
+    """Return what PyTorch's reason says, which has the condition in its first line.
 
     Example:
         >>> read("0/0: tensor 'x' size mismatch at index 0. expected 4, actual 8").change.words()
@@ -85,64 +77,63 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
         what = state["what"].replace("_", " ")
         return Guard(Change("guard", new=f"{what} changed"), is_in_signature=True)
     if text.startswith("BACKEND_MATCH"):
-        return Guard(
-            Change("guard", new="another backend for the same code"), is_in_signature=False
-        )
+        change = Change("guard", new="another backend for the same code")
+        return Guard(change, is_in_signature=False)
     names = _GLOBAL.findall(text)
-    plain = _spelled(text, entered)
-    root = _ROOT.search(_path(plain))
-    change = _change(plain, entered, names)
-    is_in_signature = entered is not None and (
-        root is not None and root[0] in entered.arguments
-        if not names
-        else all(f"global {name}" in dict(cache_key.around(entered.function)) for name in names)
-    )
-    return Guard(change, is_in_signature)
+    text = _spelled(text, entered)
+    change = _change(text, entered, names)
+    if entered is None:
+        return Guard(change, is_in_signature=False)
+    if names:
+        known = dict(cache_key.surroundings(entered.function))
+        return Guard(change, all(f"global {name}" in known for name in names))
+    root = _ROOT.search(_path(text))
+    return Guard(change, root is not None and root[0] in entered.arguments)
 
 
 def _path(text: str) -> str:
-    found = _TENSOR.match(text) or _OBJECT.match(text) or _TYPE.match(text)
-    return found["path"] if found else text.removeprefix("not ").removeprefix("len(")
+    match = _TENSOR.match(text) or _OBJECT.match(text) or _TYPE.match(text)
+    return match["path"] if match else text.removeprefix("not ").removeprefix("len(")
 
 
 def _spelled(text: str, entered: Entered | None) -> str:
-    """With the user's own names."""
+    """Return a condition with the user's own names."""
     plain = _PART.sub(r".\1", _LOCAL.sub(r"\1", _GLOBAL.sub(r"\1", text)))
     labels = () if entered is None else entered.labels
     plain = _MODULE.sub("self", plain) if labels else plain
     return _AROUND.sub(
-        lambda found: labels[int(found[1])] if int(found[1]) < len(labels) else found[0], plain
+        lambda match: labels[int(match[1])] if int(match[1]) < len(labels) else match[0], plain
     )
 
 
 def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
     if tensor := _TENSOR.match(text):
         return _of_tensor(tensor)
-    kind = "global " if names else ""
+    scope = "global " if names else ""
     if other := _OBJECT.match(text):
-        what = "another object" if other["what"] == "obj" else "of another type"
-        return Change("guard", f"{kind}{other['path']}", new=f"{kind}{other['path']} is {what}")
+        what, path = "another object" if other[1] == "obj" else "of another type", scope + other[2]
+        return Change("guard", path, new=f"{path} is {what}")
     if other := _TYPE.match(text):
         return Change("type", other["path"], "a tensor", other[2])
-    equal = _EQUAL.match(text)
-    if equal and equal["old"] in _NEGATED:
-        return Change(
-            "static value", f"{kind}{equal['path']}", equal["old"], _NEGATED[equal["old"]]
-        )
-    if equal and equal["path"].isidentifier() and entered is not None:
-        name = equal["path"]
-        where = entered.function.__globals__ if names else entered.names
-        if name in where and isinstance(where[name], bool | int | float | complex | str):
-            now = where[name]
-            sort = "static value" if isinstance(now, str) else "number"
-            return Change(sort, f"{kind}{name}", equal["old"], repr(now))
-    return Change("guard", f"{kind}{_path(text)}", new=f"{kind}{text} no longer holds")
+    if equal := _EQUAL.match(text):
+        name, old = equal.groups()
+        if old in _NEGATED:
+            return Change("static value", scope + name, old, _NEGATED[old])
+        values = {} if entered is None else entered.names
+        if entered is not None and names:
+            values = entered.function.__globals__
+        if name.isidentifier() and isinstance(values.get(name), _LITERALS):
+            kind = "static value" if isinstance(values[name], str) else "number"
+            return Change(kind, scope + name, old, repr(values[name]))
+    return Change("guard", scope + _path(text), new=f"{scope}{text} no longer holds")
 
 
-def _of_tensor(found: re.Match[str]) -> Change:
-    path, what, axis, old, new = found.groups()
+def _of_tensor(match: re.Match[str]) -> Change:
+    path, what, axis, old, new = match.groups()
     if what == "requires_grad":
-        return Change("layout", path, *_requires("requires_grad=1" in old))
+        states = "no requires_grad", "requires_grad"
+        required = "requires_grad=1" in old
+        return Change("layout", path, states[required], states[not required])
     if what in ("size", "stride"):
         kind = "shape" if what == "size" else "layout"
         return Change(kind, f"{what} {axis} of {path}", old, new or "?")
@@ -150,8 +141,3 @@ def _of_tensor(found: re.Match[str]) -> Change:
     if kind == "guard":
         return Change("guard", path, new=f"{what} of {path} changed")
     return Change(kind, path, old.lower(), (new or "?").lower())
-
-
-def _requires(before: bool) -> tuple[str, str]:  # noqa: FBT001
-    words = ("no requires_grad", "requires_grad")
-    return words[before], words[not before]

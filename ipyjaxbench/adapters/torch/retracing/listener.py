@@ -1,7 +1,7 @@
 """Keeps the signatures with which functions are compiled when nobody looks at the calls."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from traceback import walk_stack
 from types import FrameType
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ipyjaxbench.adapters.torch.graphs.program import is_outside_torch
+from ipyjaxbench.adapters.shared.retracing import cache_miss
+from ipyjaxbench.adapters.torch.compile_events import Times, times_of
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
-from ipyjaxbench.graphs import line_of
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
 
@@ -24,79 +24,55 @@ _DYNAMO = ("/_dynamo/convert_frame.py", "/torch/_utils_internal.py", "/contextli
            "/_dynamo/bytecode_transformation.py")  # fmt: skip
 
 
-def _listen(learn: Callable[[CacheMiss], None]) -> bool:
-    """Tell of each compilation from now on; cached calls are free.
-
-    Args:
-        learn: gets each call that was compiled.
-
-    Returns:
-        Whether dynamo is there and has a hook for it (private); it is not loaded for this.
-    """
-    # Unlike dynamo's callbacks this hook outlives `torch._dynamo.reset`.
-    convert: Any = sys.modules.get("torch._dynamo.convert_frame")
-    register = getattr(convert, "register_bytecode_hook", None)
-    if register is None:
-        return False
-    register(_Learner(learn).compiled)
-    return True
-
-
 class _Root(NamedTuple):
-    """A call that was compiled last: the frame that makes it, and what was told of it."""
+    """The call that was compiled last: the identity of the frame that makes it, and its miss."""
 
     frame: int
     miss: CacheMiss
 
 
-class _Learner:
-    def __init__(self, learn: Callable[[CacheMiss], None]) -> None:
-        self._learn = learn
-        self._root: _Root | None = None
-        self._told = (0.0, 0.0)  # seconds of backends and of inductor that are accounted for
+class _Listener:
+    """Reports compilations for as long as the process lives; cached calls are free."""
 
-    def compiled(self, *_: object) -> None:
-        """Dynamo has made the code of a frame: its backend is through, the rest is near its end."""
+    def __init__(self, on_miss: Callable[[CacheMiss], None]) -> None:
+        self._on_miss = on_miss
+        self._root: _Root | None = None
+        self._spent = (0.0, 0.0)  # seconds of backends and of inductor that are accounted for
+
+    def on_code(self, *_: object) -> None:
+        """Report a frame whose code dynamo has made: its backend is through, the rest nearly."""
         with suppress(Exception):  # what is raised here would stop the user's call
             frame = sys._getframe(1)
-            spent = _spent(_BACKEND), _spent(_INDUCTOR)
-            miss = self._of(frame)
-            backend, inductor = (
-                max(new - old, 0.0) for new, old in zip(spent, self._told, strict=True)
-            )
-            self._told = spent
+            before = self._spent
+            self._spent = sum(times_of(_BACKEND)), sum(times_of(_INDUCTOR))
+            miss = self._miss(frame)
             if miss is not None:
-                _add(miss.phases, _whole(frame), backend, inductor)
+                # `torch._dynamo.reset` empties the record: then these are negative.
+                inner = (new - old for new, old in zip(self._spent, before, strict=True))
+                for phase, seconds in Times(_seconds_since_begin(frame), *inner).phases().items():
+                    if seconds > 0:
+                        miss.phases[phase] = miss.phases.get(phase, 0.0) + seconds
 
-    def _of(self, frame: FrameType) -> CacheMiss | None:
-        """The call that is compiled; that of the whole function for what is behind a break."""
+    def _miss(self, frame: FrameType) -> CacheMiss | None:
+        """Return the call that is compiled; for what is after a break that of the function."""
         caller = _caller(frame)
         call = callee.called_from(caller) if caller is not None else None
-        called = Entered.of(*call) if call is not None else None
-        if caller is None or call is None or called is None:
+        entered = Entered.of(*call) if call is not None else None
+        if caller is None or call is None or entered is None:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._root.miss if self._root and self._root.frame in above else None
-        file, line = next(_users(caller), ("", 0))
-        name, signature = callee.name_of(call[0]), cache_key.signature(called)
-        reasons = tuple(guard.change for guard in guards.failing(called)[:1])
-        miss = CacheMiss(name, signature, placed=False, line=line, text=line_of(file, line),
-                    fallback_reasons=reasons)  # fmt: skip
+        reasons = tuple(guard.change for guard in guards.failing(entered)[:1])
+        miss = cache_miss(
+            callee.display_name(call[0]), cache_key.signature(entered), caller,
+            placed=False, fallback_reasons=reasons,
+        )  # fmt: skip
         self._root = _Root(id(caller), miss)
-        self._learn(miss)
+        self._on_miss(miss)
         return miss
 
 
-def _add(phases: dict[str, float], whole: float, backend: float, inductor: float) -> None:
-    backend = min(max(backend, 0.0), whole)  # `torch._dynamo.reset` empties the record
-    inductor = min(max(inductor, 0.0), backend)
-    found = {"trace": whole - backend, "lower": backend - inductor, "compile": inductor}
-    for phase, seconds in found.items():
-        if seconds > 0:
-            phases[phase] = phases.get(phase, 0.0) + seconds
-
-
-def _whole(frame: FrameType) -> float:
-    """Seconds since dynamo began with a frame, as its own variable tells; 0 if there is none."""
+def _seconds_since_begin(frame: FrameType) -> float:
+    """Return how long dynamo is at a frame, by its own variable; 0 if there is none."""
     for each, _ in walk_stack(frame):
         start = each.f_locals.get("start_time_ns") if each.f_code.co_name == "_compile" else None
         if isinstance(start, int):
@@ -104,36 +80,28 @@ def _whole(frame: FrameType) -> float:
     return 0.0
 
 
-def _spent(name: str) -> float:
-    utils: Any = sys.modules.get("torch._dynamo.utils")
-    return float(sum(getattr(utils, "compilation_time_metrics", {}).get(name, ())))
-
-
 def _caller(frame: FrameType) -> FrameType | None:
-    """The frame that called what dynamo compiles."""
+    """Return the frame that called what dynamo compiles."""
     return next(
         (f for f, _ in walk_stack(frame) if not f.f_code.co_filename.endswith(_DYNAMO)), None
     )
-
-
-def _users(frame: FrameType) -> Iterator[tuple[str, int]]:
-    """Files and lines of the user's code above a frame, the nearest first."""
-    for each, line in walk_stack(frame):
-        if is_outside_torch(each.f_code.co_filename):
-            yield each.f_code.co_filename, line
 
 
 class TorchRetracing(Retracing):
     """Dynamo's hooks."""
 
     def call_watch(self) -> CallWatch:
-        """Dynamo's hooks, one call at a time."""
-        return TorchCallWatch(self.framework.drain)
+        """Return a watch by dynamo's hooks."""
+        return TorchCallWatch(self.framework)
 
     def is_tracing(self, args: object) -> bool:  # noqa: ARG002
         """Whether dynamo, `torch.export` or `torch.jit.trace` is at work."""
         return bool(torch.compiler.is_compiling() or torch.jit.is_tracing())
 
     def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
-        """From a hook of dynamo, which is there with the first `torch.compile`, not before."""
-        return _listen(on_miss)
+        """Report by a hook of dynamo (private), which the first `torch.compile` loads."""
+        convert: Any = sys.modules.get("torch._dynamo.convert_frame")
+        register = getattr(convert, "register_bytecode_hook", None)
+        if register is not None:  # unlike dynamo's callbacks it outlives `torch._dynamo.reset`
+            register(_Listener(on_miss).on_code)
+        return register is not None
