@@ -3,9 +3,11 @@
 import contextvars
 from typing import Any
 
+import jax.numpy as jnp
 import pytest
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 
 NAME = contextvars.ContextVar("name", default="none")
 
@@ -30,6 +32,16 @@ def test_the_recursion_limit_is_as_far_away_as_before(tree: object) -> None:
     for walk in (trees.flatten, trees.leaves_with_paths, lambda each: trees.map_leaves(id, each)):
         with pytest.raises((ValueError, RecursionError, SystemError)):
             walk(tree)
+    assert levels_left() == before
+
+
+def test_so_it_is_after_a_call_with_such_arguments_was_looked_at() -> None:
+    tree = {"x": jnp.ones(3), 1: 2}
+    before = levels_left()
+    assert [path for path, _ in cache_key.leaves("tree", tree)] == ["tree"]
+    assert callee.per_example(0, (tree,), {})[1] == (tree,)
+    assert callee.per_example(0, (jnp.ones((2, 3)),), {"tree": tree})[0] == "vmap"
+    assert callee.per_example([0, [1]], (jnp.ones(3), 2), {})[0] == "vmap"  # axes that do not fit
     assert levels_left() == before
 
 
