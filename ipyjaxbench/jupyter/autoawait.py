@@ -17,8 +17,9 @@ from ipyjaxbench.errors import IpyJaxBenchError
 if TYPE_CHECKING:
     from ipyjaxbench.command import Command
 
+# Compiled when first used, not at loading.
 #: No whole words: a line of a cell magic's code begins behind the letter of an escaped line end.
-_KEYWORD = re.compile(r"await|async")
+_KEYWORD = r"await|async"
 #: What IPython calls for a magic.
 ENTRY = ("run_line_magic", "run_cell_magic")
 _FUNCTIONS = (
@@ -35,9 +36,9 @@ class Awaiter:
 
     def __call__(self, lines: list[str]) -> list[str]:
         """Return the lines of a cell, with our magics awaited where that is needed."""
-        if not self._shell.autoawait or not any(map(_KEYWORD.search, lines)) or not _may_await():
-            return lines
         text = "".join(lines)
+        if not self._shell.autoawait or not re.search(_KEYWORD, text) or not _may_await():
+            return lines
         try:
             tree = ast.parse(text)
         except SyntaxError:
@@ -94,7 +95,7 @@ def code_awaits(
     from ipyjaxbench.usercode import awaits
 
     has_code = command.takes_code or cell is not None
-    if not has_code or not _KEYWORD.search(f"{code}\n{cell}"):
+    if not has_code or not re.search(_KEYWORD, f"{code}\n{cell}"):
         return False
     try:
         return any(awaits(body) for body in _bodies(shell, command, code, cell))

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from ipyjaxbench.command import Command
     from ipyjaxbench.option import Option
 
+# Patterns are compiled when they are first used: here that would take a tenth of all loading.
 #: A magic, maybe with what its result is bound to, and all that follows.
-_MAGIC = re.compile(r"(?:[^%]*=)?\s*(%%?)(\w+)([ \t].*)", re.DOTALL)
+_MAGIC = r"(?s)(?:[^%]*=)?\s*(%%?)(\w+)([ \t].*)"
 #: Names with dots between them, and nothing that would run code.
-_DOTTED = re.compile(r"(?<![\w.)\]])[^\W\d]\w*(?:\.[^\W\d]\w*)*\.\w*$")
+_DOTTED = r"(?<![\w.)\]])[^\W\d]\w*(?:\.[^\W\d]\w*)*\.\w*$"
 _HAS_CONTEXTS = IPython.version_info >= (8, 6)
 
 #: "kept", "labels" or "bound" (what code can read) -> the names of that sort.
@@ -54,14 +55,14 @@ class Completer:
 
     def complete(self, before: str, below: str) -> Completion | None:
         """Return what may stand at the cursor, by its line before it and the lines below."""
-        magic = _MAGIC.fullmatch(before)
+        magic = re.fullmatch(_MAGIC, before)
         if magic is None or magic[2] not in PURPOSES:
             return None
         return self._complete_options(magic, below) or self._complete_attributes(magic[3])
 
     def _complete_attributes(self, code: str) -> Completion | None:
         """Return attributes of a dotted name, which IPython looks up in its own magics alone."""
-        dotted = _DOTTED.search(code)
+        dotted = re.search(_DOTTED, code)
         if dotted is None or self.shells.use_jedi:
             return None
         attributes = tuple(self.shells.attr_matches(dotted[0]))
