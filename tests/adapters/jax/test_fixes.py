@@ -13,7 +13,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import Diagnosis, UntraceableError
-from ipyjaxbench.adapters.jax.diagnosis.eager_check import Eager
+from ipyjaxbench.adapters.jax.diagnosis.eager_check import EagerCall
 
 X = J.arange(6.0) - 2
 POSITIVE = J.array(2.0)
@@ -333,7 +333,7 @@ def test_a_fix_of_another_shape_dtype_or_value_is_withheld(
 
 def test_a_fix_that_gives_something_else_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
     assert why(turned, X).fixes
-    monkeypatch.setattr(Eager, "agrees", lambda *_: False)
+    monkeypatch.setattr(EagerCall, "agrees", lambda *_: False)
     assert why(turned, X).fixes == ()
 
 

@@ -9,7 +9,7 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Diagnosis, UntraceableError
-from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
+from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
 from ipyjaxbench.graphs.inspect_code import explain, inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.call import Call
@@ -149,20 +149,20 @@ def call(function: Any, x: Any) -> Call:
 def test_what_is_compared_is_known() -> None:
     module = Normed()
     batch = torch.rand(5, 3)
-    (found,) = Eager(call(module, batch), has_values=True).result or ()
+    (found,) = EagerCall(call(module, batch), has_values=True).result or ()
     assert torch.equal(found, torch.nn.functional.batch_norm(batch, None, None, training=True))
     module.limit = None
-    assert not Eager(call(module, batch), has_values=True).differs()
+    assert not EagerCall(call(module, batch), has_values=True).differs()
     module.norm.register_forward_hook(lambda _, __, h: h * len(str(h)))
-    assert Eager(call(module, batch), has_values=True).differs()
-    assert Eager(call(lambda x: len(str(x)), X), has_values=True).differs()
+    assert EagerCall(call(module, batch), has_values=True).differs()
+    assert EagerCall(call(lambda x: len(str(x)), X), has_values=True).differs()
 
 
 def test_what_draws_acts_or_is_large_is_traced_alone() -> None:
-    assert Eager(call(dropped, X), has_values=True).result is None
-    assert Eager(call(writing, X), has_values=True).result is None
-    assert Eager(call(text_elsewhere, torch.ones(2**20 + 1)), has_values=True).result is None
-    assert Eager(call(text_elsewhere, X), has_values=False).result is None
+    assert EagerCall(call(dropped, X), has_values=True).result is None
+    assert EagerCall(call(writing, X), has_values=True).result is None
+    assert EagerCall(call(text_elsewhere, torch.ones(2**20 + 1)), has_values=True).result is None
+    assert EagerCall(call(text_elsewhere, X), has_values=False).result is None
     assert diagnosis("dropped(x)", {**globals(), "x": X}).fixes
 
 

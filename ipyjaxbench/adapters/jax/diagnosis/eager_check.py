@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import jax
@@ -16,22 +17,22 @@ from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
+from ipyjaxbench.adapters.shared.diagnosis.eager import MAX_NUMBERS, MAX_SECONDS, are_same
 from ipyjaxbench.usercode import (
     ARRAY_FUNCTION_NAMES,
     SIDE_EFFECT_NAMES,
     Call,
     OutOfTimeError,
     ask,
+    has_side_effects,
     is_a,
     is_of,
 )
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
-_MOST_NUMBERS = 2**20  # numbers among the arguments
-_MOST_SECONDS = 2.0
 
 
-class Eager:
+class EagerCall:
     """A call that is made without jit when its result is first asked for.
 
     It is made with copies of its data, within two seconds, and what it changes is put back.
@@ -50,20 +51,17 @@ class Eager:
     @cached_property
     def failure(self) -> Exception | None:
         """What the call raises without jit too; None where it does not, or was not made."""
-        found = self._outcome
-        return found if isinstance(found, Exception) else None
+        return self._outcome if isinstance(self._outcome, Exception) else None
 
     def agrees(self, other: Call, static: Collection[str] = ()) -> bool | None:
         """Whether another call gives the same, without jit and under it: values, shapes and dtypes.
 
         Code that traces may give something else under jit: the text of a tracer is no number's.
+        None where that cannot be computed.
 
         Args:
             other: the call; it is known to trace.
             static: its arguments that are fixed values under jit.
-
-        Returns:
-            None where that cannot be computed.
         """
         expected = self._outcome
         if expected is None or isinstance(expected, Exception):
@@ -72,9 +70,9 @@ class Eager:
         for jitted in (False, True):
             actual = _made(other, _copied, static if jitted else None)
             if actual is None or isinstance(actual, Exception):
-                return actual is None and None
+                return None if actual is None else False
             try:
-                if not _are_same(expected[0], actual[0]):
+                if not _are_same_trees(expected[0], actual[0]):
                     return False
             except Exception:  # noqa: BLE001  objects of the user's may not be comparable
                 return None
@@ -84,35 +82,31 @@ class Eager:
     def _outcome(self) -> tuple[Any] | Exception | None:
         if not _may_be_made(self._call):
             return None
-        found = _made(self._call, _copied)
-        if isinstance(found, TypeError) and "immutable" in str(found):
+        outcome = _made(self._call, _copied)
+        if isinstance(outcome, TypeError) and "immutable" in str(outcome):
             # What assigns to a part of an array is code for NumPy.
             of_numpy = _made(self._call, _of_numpy)
             self.how = "with arrays of NumPy"
-            return of_numpy if isinstance(of_numpy, tuple) else found
-        return found
+            return of_numpy if isinstance(of_numpy, tuple) else outcome
+        return outcome
 
 
 def _may_be_made(call: Call) -> bool:
     leaves = trees.leaves((call.args, dict(call.kwargs)))
     if any(is_a(leaf, jax.ShapeDtypeStruct, jax.core.Tracer) for leaf in leaves):
         return False
-    if sum(np.size(leaf) for leaf in leaves if is_a(leaf, *_ARRAYS)) > _MOST_NUMBERS:
+    if sum(np.size(leaf) for leaf in leaves if is_a(leaf, *_ARRAYS)) > MAX_NUMBERS:
         return False
-    return not any(
-        name in SIDE_EFFECT_NAMES and not _is_of_arrays(function, name)
-        for function in call_graph.functions(call)
-        if (function.__module__ or "").partition(".")[0] not in ("jax", "numpy")
-        for code in call_graph.codes(function.__code__)
-        for name in code.co_names
-    )
+    return not any(map(_acts, call_graph.functions(call)))
 
 
-def _is_of_arrays(function: Any, name: str) -> bool:
-    """`jnp.log` is no record of anything; `wandb.log` is."""
-    libraries = {id(jnp), id(np)}
-    known = (id(v) for v in function.__globals__.values())
-    return name in ARRAY_FUNCTION_NAMES and any(each in libraries for each in known)
+def _acts(function: FunctionType) -> bool:
+    """Whether the user's code acts: `jnp.log` is no record of anything, `wandb.log` is."""
+    if (function.__module__ or "").partition(".")[0] in ("jax", "numpy"):
+        return False
+    has_arrays = any(value is jnp or value is np for value in function.__globals__.values())
+    names = SIDE_EFFECT_NAMES - ARRAY_FUNCTION_NAMES if has_arrays else SIDE_EFFECT_NAMES
+    return has_side_effects([function.__code__], names)
 
 
 def _made(
@@ -128,11 +122,10 @@ def _made(
     args, kwargs = trees.map_leaves(change, (call.args, dict(call.kwargs)))
     copied = replace(call, args=args, kwargs=kwargs)
     try:
-        with JaxUndoLog(copied), _alone(jit=static is not None), tracing.limit_time(_MOST_SECONDS):
-            found = (
-                call.function(*args, **kwargs) if static is None else tracing.run(copied, static)
-            )
-            return (jax.block_until_ready(found),)
+        with JaxUndoLog(copied), _alone(jit=static is not None), tracing.limit_time(MAX_SECONDS):
+            if static is None:
+                return (jax.block_until_ready(call.function(*args, **kwargs)),)
+            return (jax.block_until_ready(tracing.run(copied, static)),)
     except OutOfTimeError:
         return None
     except Exception as error:  # noqa: BLE001  the user's code may raise anything
@@ -163,15 +156,15 @@ def _of_numpy(leaf: Any) -> Any:
     return np.array(leaf) if is_a(leaf, jax.Array, np.ndarray) else leaf
 
 
-def _are_same(expected: Any, actual: Any) -> bool:
-    one, two = trees.flatten(expected), trees.flatten(actual)
-    return one[1] == two[1] and all(map(_is_same, one[0], two[0]))
+def _are_same_trees(expected: Any, actual: Any) -> bool:
+    (one, structure), (two, other) = trees.flatten(expected), trees.flatten(actual)
+    return structure == other and are_same(one, two, _is_same)
 
 
 def _is_same(expected: Any, actual: Any) -> bool:
     numbers = bool | int | float | complex | np.ndarray | np.generic | jax.Array
     if not (isinstance(expected, numbers) and isinstance(actual, numbers)):
-        return ask(lambda each: each == actual, expected)
+        return ask(lambda value: value == actual, expected)
     a, b = jnp.asarray(expected), jnp.asarray(actual)
     if a.shape != b.shape or a.dtype != b.dtype:
         return False

@@ -1,44 +1,43 @@
 """What to write instead: each fix is traced, and computed under jit, before it is shown."""
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from types import FunctionType
 
 from ipyjaxbench.adapters.jax import origin
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
-from ipyjaxbench.adapters.jax.diagnosis.eager_check import Eager
+from ipyjaxbench.adapters.jax.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, masks
 from ipyjaxbench.adapters.jax.diagnosis.swap_function import with_function
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
-from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site, Sources, sites, statements
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
+    Edit,
+    Rule,
+    Site,
+    Sources,
+    sites,
+    statements,
+)
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import Call
 
-_MOST_EDITS = 3  # in one fix
-_MOST_TRIES = 60
-_MOST_SECONDS = 8.0
+_MAX_EDITS = 3  # in one fix
+_MAX_TRIES = 60
+_MAX_SECONDS = 8.0
 _CLOCK = Clock.elapsed()
-#: Rules for one kind of code: the first that helps is told.
+#: Rules for one kind of code: the first that helps is shown.
 _RULES = (
     (masks.where_in_reduction,),
     (masks.zeros_for_mask, masks.zeros_for_slice),
     (masks.slice_of_fixed_size,),
-    (
-        masks.where_for_masked_assignment,
-        masks.where_for_masked_at,
-        masks.at_for_item,
-        masks.at_for_numpy_item,
-    ),
+    masks.FOR_ASSIGNED_ITEMS,
     (branches.WHERE_IN_EXPRESSIONS,),
     (branches.logical,),
-    (
-        *branches.WHERE_FOR_IF,
-        branches.cond_for_returns,
-        branches.cond_for_assigned,
-    ),
+    (*branches.WHERE_FOR_IF, branches.cond_for_returns, branches.cond_for_assigned),
     (loops.fori_loop, loops.while_loop),
     (branches.jax_for_builtins,),
     (calls.debug_print,),
@@ -51,20 +50,14 @@ _RULES = (
 
 
 @dataclass(frozen=True)
-class _Done:
-    """A change that was made.
-
-    Attributes:
-        edit: what was changed.
-        site: where.
-        function: the function that came of it.
-    """
+class _Change:
+    """A change that was made: what, where, and the function that came of it."""
 
     edit: Edit
     site: Site
     function: FunctionType
 
-    def holds(self, other: "_Done") -> bool:
+    def holds(self, other: "_Change") -> bool:
         """Whether a later change is one of what this one wrote."""
         *outer, (name, first) = self.site.trail
         depth = len(outer)
@@ -77,18 +70,12 @@ class _Done:
 
 
 @dataclass(frozen=True)
-class _State:
-    """A call, as far as it is mended.
-
-    Attributes:
-        call: with changed functions.
-        error: what tracing it raises.
-        done: the changes, in their order.
-    """
+class _Attempt:
+    """A call with changed functions, and what tracing it raises; None where it traces."""
 
     call: Call
-    error: Exception
-    done: tuple[_Done, ...] = field(default=())
+    error: Exception | None
+    changes: tuple[_Change, ...] = ()
 
 
 class Fixes:
@@ -101,125 +88,117 @@ class Fixes:
     """
 
     def __init__(self, call: Call, failed: tracing.NoChoiceError, error: Exception) -> None:
-        self._call, self._failed, self._error = call, failed, error
-        self.eager = Eager(call)
+        self._call, self._static, self._error = call, failed.static, error
+        self.eager = EagerCall(call)
         self._sources = Sources()
         self._tries = 0
-        self._end = _CLOCK.now() + _MOST_SECONDS * 1e9
+        self._end = _CLOCK.now() + _MAX_SECONDS * 1e9
 
     def find(self) -> Iterator[Fix]:
-        """Fixes with which the call traces, and gives what it gives without jit."""
-        yield from self._of_state(_State(self._call, self._error))
+        """Yield fixes with which the call traces, and gives what it gives without jit."""
+        yield from self._mend(_Attempt(self._call, self._error))
 
-    def _of_state(self, state: _State) -> Iterator[Fix]:
+    def _mend(self, attempt: _Attempt) -> Iterator[Fix]:
         """What mends the innermost of the user's lines, or else one that led there."""
-        for place in origin.places(state.error)[:_MOST_EDITS]:
-            fixes = [*self._at(state, place)]
+        assert attempt.error is not None
+        for place in origin.places(attempt.error)[:_MAX_EDITS]:
+            fixes = [*self._at(attempt, place)]
             yield from fixes
             if fixes:
                 return
 
-    def _at(self, state: _State, place: origin.Place) -> Iterator[Fix]:
-        function = call_graph.find(state.call, place.code)
+    def _at(self, attempt: _Attempt, place: origin.Place) -> Iterator[Fix]:
+        function = call_graph.find(attempt.call, place.code)
         definition = self._sources.definition(function) if function else None
         if function is None or definition is None:
             return
         for site in sites(definition, place.line, function):
             for group in _RULES:
-                for rule in group:
-                    fixes = [*self._by(state, site, [*rule(site)], place)]
-                    yield from fixes
-                    if fixes:
-                        break
+                fixes = (self._by_rule(attempt, place, site, rule) for rule in group)
+                yield from islice((fix for fix in fixes if fix is not None), 1)
 
-    def _by(
-        self, state: _State, site: Site, edits: list[Edit], place: origin.Place
-    ) -> Iterator[Fix]:
+    def _by_rule(
+        self, attempt: _Attempt, place: origin.Place, site: Site, rule: Rule
+    ) -> Fix | None:
         """The first of a rule's edits that helps, alone or with others elsewhere."""
-        for edit in edits:
-            now = self._tried(state, site, edit)
-            if now is None:
-                continue
+        for edit in rule(site):
+            after = self._after(attempt, site, edit)
             fix = None
-            if now.error is state.error:
-                fix = self._checked(now)
-            elif len(now.done) < _MOST_EDITS and _is_elsewhere(now, place):
-                fix = next(self._of_state(now), None)
+            if after is not None and after.error is None:
+                fix = self._checked(after)
+            elif after is not None and len(after.changes) < _MAX_EDITS:
+                fix = next(self._mend(after), None) if _is_elsewhere(after, place) else None
             if fix is not None:
-                yield fix
-                return
+                return fix
+        return None
 
-    def _tried(self, state: _State, site: Site, edit: Edit) -> _State | None:
-        """The call with a change; its error is the same object where there is none any more."""
-        if self._tries >= _MOST_TRIES or _CLOCK.now() > self._end:
+    def _after(self, attempt: _Attempt, site: Site, edit: Edit) -> _Attempt | None:
+        """The call with one more change; None where that cannot be tried."""
+        if self._tries >= _MAX_TRIES or _CLOCK.now() > self._end:
             return None
         function = self._sources.build(site.edited(edit), site.function)
         if function is None:
             return None
         self._tries += 1
         try:
-            changed = with_function(state.call, site.function, function)
+            call = with_function(attempt.call, site.function, function)
         except Exception:  # noqa: BLE001  an object of the user's may refuse to be copied
             return None
-        error = tracing.error_of(changed, self._failed.static)
-        done = (*state.done, _Done(edit, site, function))
-        return replace(state, call=changed, error=error or state.error, done=done)
+        changes = (*attempt.changes, _Change(edit, site, function))
+        return _Attempt(call, tracing.error_of(call, self._static), changes)
 
-    def _checked(self, state: _State) -> Fix | None:
+    def _checked(self, attempt: _Attempt) -> Fix | None:
         """The fix, where under jit it gives what the code gives without, or says what it changes.
 
         What it says that it changes, it changes without jit and under jit alike.
         """
-        may_differ = any(not each.edit.same for each in state.done)
-        eager = Eager(state.call) if may_differ else self.eager
-        agrees = eager.agrees(state.call, self._failed.static)
+        edits = [change.edit for change in attempt.changes]
+        may_differ = not all(edit.same for edit in edits)
+        eager = EagerCall(attempt.call) if may_differ else self.eager
+        agrees = eager.agrees(attempt.call, self._static)
         if agrees is False:
             return None
-        same = agrees and not may_differ
         missing: dict[str, None] = {}
-        code = "\n".join(self._code_lines(state, missing))
-        costs = [each.edit.changes for each in state.done if each.edit.changes]
+        code = "\n".join(self._code_lines(attempt.changes, missing))
+        costs = [edit.changes for edit in edits if edit.changes]
         if missing:
             costs.append(f"import {', '.join(missing)}")
-        if self._failed.static:
-            static = self._failed.static
-            costs.append(f"with static_argnames={static[0] if len(static) == 1 else static!r}")
-        return Fix(code, "; ".join(dict.fromkeys(costs)), same=self.eager.how if same else "")
+        if self._static:
+            static = self._static[0] if len(self._static) == 1 else self._static
+            costs.append(f"with static_argnames={static!r}")
+        same = self.eager.how if agrees and not may_differ else ""
+        return Fix(code, "; ".join(dict.fromkeys(costs)), same=same)
 
-    def _code_lines(self, state: _State, missing: dict[str, None]) -> Iterator[str]:
+    def _code_lines(self, changes: Sequence[_Change], missing: dict[str, None]) -> Iterator[str]:
         """What to write; a change of what another one wrote is shown in that."""
-        shown = [
-            each
-            for index, each in enumerate(state.done)
-            if not any(before.holds(each) for before in state.done[:index])
-        ]
-        for each in shown:
-            inner = [later for later in state.done if each.holds(later)]
-            definition = self._sources.definition((inner[-1] if inner else each).function)
-            new = statements(definition, each.site.trail) if definition else []
-            new = new[: len(each.edit.new)]
-            spelling = Spelling(each.site.function)
-            text = _head(each, ast.unparse(spelling.tree(new)))
-            if each.site.function.__name__ == "<lambda>" and len(new) == 1:
+        outer = [change for index, change in enumerate(changes)
+                 if not any(before.holds(change) for before in changes[:index])]  # fmt: skip
+        for change in outer:
+            last = [change, *(later for later in changes if change.holds(later))][-1]
+            definition = self._sources.definition(last.function)
+            new = statements(definition, change.site.trail) if definition else []
+            spelling = Spelling(change.site.function)
+            text = _head(change, ast.unparse(spelling.tree(new[: len(change.edit.new)])))
+            if change.site.function.__name__ == "<lambda>" and len(change.edit.new) == 1:
                 text = text.removeprefix("return ")  # an expression has none
             missing.update(spelling.missing)
             first, *more = text.splitlines()
-            line = f"  # line {each.site.stmt.lineno}" if len(shown) > 1 else ""
+            line = f"  # line {change.site.stmt.lineno}" if len(outer) > 1 else ""
             yield "\n".join([f"{first}{line}", *more])
 
 
-def _head(done: _Done, text: str) -> str:
+def _head(change: _Change, text: str) -> str:
     """Of a statement whose body stays, what stands before it."""
-    has_body = getattr(done.site.stmt, "body", None)
-    same = len(done.edit.new) == 1 and type(done.edit.new[0]) is type(done.site.stmt)
-    return text.splitlines()[0] if has_body and same else text
+    old, new = change.site.stmt, change.edit.new
+    same = len(new) == 1 and type(new[0]) is type(old)
+    return text.splitlines()[0] if getattr(old, "body", None) and same else text
 
 
-def _is_elsewhere(now: _State, place: origin.Place) -> bool:
+def _is_elsewhere(attempt: _Attempt, place: origin.Place) -> bool:
     """Whether what is left is another fault than that which was to be mended."""
-    places = origin.places(now.error)
+    places = origin.places(attempt.error) if attempt.error else []
     if not places:
         return False
-    function = now.done[-1].function
+    function = attempt.changes[-1].function
     is_here = places[0].code in call_graph.codes(function.__code__)
     return not (is_here and places[0].line == place.line)

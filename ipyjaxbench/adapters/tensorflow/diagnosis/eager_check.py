@@ -1,29 +1,23 @@
 """What a call gives without a graph: what is to be written instead has to give it in one."""
 
-import contextlib
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from ipyjaxbench.adapters.shared.diagnosis.eager import MAX_NUMBERS, TOLERANCE, are_same, attempt
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import isolation, references, tracing
 from ipyjaxbench.usercode import (
     ARRAY_FUNCTION_NAMES,
     SIDE_EFFECT_NAMES,
     Call,
-    OutOfTimeError,
     has_side_effects,
     is_users_file,
-    time_limit,
 )
 
-_MOST_NUMBERS = 2**20  # numbers among the inputs
-_MOST_SECONDS = 2.0
-_TOLERANCE = 3e-4
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, tf.Tensor)
 #: Code that changes variables is not run.
 _CHANGES = {"assign", "assign_add", "assign_sub", "apply_gradients", "apply", "fit", "minimize"}
@@ -38,44 +32,43 @@ _PURE = {
 }
 
 
-class Eager:
+class EagerCall:
     """A call that is made without a graph when its result is first asked for.
 
     What it changes of Python's is put back; what may change or draw anything else is not made.
-
-    Args:
-        call: as it was tried.
     """
 
     def __init__(self, call: Call) -> None:
         self._call = call
 
     def agrees(self, traced: tracing.Traced) -> bool:
-        """Whether a graph gives the same numbers; yes where that cannot be told."""
+        """Whether a graph gives the same numbers; yes where that cannot be known."""
         if not (_may_be_made(self._call, traced) and _is_pure(traced.concrete.graph)):
             return True
         expected = self._result
         actual = _run(traced) if expected is not None else None
-        return expected is None or actual is None or _are_same(expected, actual)
+        return expected is None or actual is None or are_same(expected, actual, _is_same)
 
     @cached_property
     def _result(self) -> list[Any] | None:
-        call, before = self._call, tf.config.functions_run_eagerly()
-        try:
-            tf.config.run_functions_eagerly(True)  # noqa: FBT003
-            with _alone(call):
-                return _numbers(call.function(*call.args, **call.kwargs))
-        except (Exception, OutOfTimeError):  # noqa: BLE001  the user's code may raise anything
-            return None
-        finally:
-            tf.config.run_functions_eagerly(before)
+        call = self._call
+
+        def eager() -> Any:
+            before = tf.config.functions_run_eagerly()
+            try:
+                tf.config.run_functions_eagerly(True)  # noqa: FBT003
+                return call.function(*call.args, **call.kwargs)
+            finally:
+                tf.config.run_functions_eagerly(before)
+
+        return _numbers_of(eager, call)
 
 
 def _may_be_made(call: Call, traced: tracing.Traced) -> bool:
-    values = [each.value for each in traced.inputs]
-    if not all(isinstance(each, _NUMBERS) or references.is_variable(each) for each in values):
+    values = [tensor.value for tensor in traced.inputs]
+    if not all(isinstance(value, _NUMBERS) or references.is_variable(value) for value in values):
         return False
-    if sum(int(np.prod(each.shape)) for each in values) > _MOST_NUMBERS:
+    if sum(int(np.prod(value.shape)) for value in values) > MAX_NUMBERS:
         return False
     codes = (function.__code__ for function in references.functions_of(call.function))
     return not has_side_effects(codes, (SIDE_EFFECT_NAMES - ARRAY_FUNCTION_NAMES) | _CHANGES)
@@ -90,41 +83,26 @@ def _is_pure(graph: Any) -> bool:
     whole = graph.as_graph_def()
     names = {node.op for node in whole.node}
     names |= {node.op for function in whole.library.function for node in function.node_def}
-    known = {name: get(name) for name in names - _PURE}
-    return not any(each is not None and each.is_stateful for each in known.values())
+    definitions = map(get, names - _PURE)
+    return not any(known is not None and known.is_stateful for known in definitions)
 
 
 def _run(traced: tracing.Traced) -> list[Any] | None:
-    given = [each.value for each in traced.inputs if each.spec is not None]
-    try:
-        with _alone(traced.call):
-            return _numbers(traced.concrete(*map(tf.convert_to_tensor, given)))
-    except (Exception, OutOfTimeError):  # noqa: BLE001  what fails when it runs says nothing here
-        return None
+    tensors = [tensor.value for tensor in traced.inputs if tensor.spec is not None]
+    return _numbers_of(lambda: traced.concrete(*map(tf.convert_to_tensor, tensors)), traced.call)
 
 
-@contextlib.contextmanager
-def _alone(call: Call) -> Iterator[None]:
-    with (
-        isolation.TensorFlowUndoLog(call, is_copy=False),
-        tracing.quiet(),
-        contextlib.redirect_stdout(io.StringIO()),
-        time_limit(_MOST_SECONDS, is_users_file),
-    ):
-        yield
+def _numbers_of(compute: Callable[[], Any], call: Call) -> list[Any] | None:
+    """The tensors and numbers that a call gives, in their order; None where it fails."""
 
+    def isolated() -> list[Any]:
+        with isolation.TensorFlowUndoLog(call, is_copy=False), tracing.quiet():
+            leaves = trees.leaves(compute())
+            values = (tf.convert_to_tensor(leaf) if references.is_variable(leaf) else leaf
+                      for leaf in leaves)  # fmt: skip
+            return [np.asarray(value) for value in values if isinstance(value, _NUMBERS)]
 
-def _numbers(result: Any) -> list[Any]:
-    """The tensors and numbers in a result, in their order."""
-    leaves = trees.leaves(result)
-    variables = (
-        tf.convert_to_tensor(leaf) if references.is_variable(leaf) else leaf for leaf in leaves
-    )
-    return [np.asarray(leaf) for leaf in variables if isinstance(leaf, _NUMBERS)]
-
-
-def _are_same(expected: Sequence[Any], actual: Sequence[Any]) -> bool:
-    return len(expected) == len(actual) and all(map(_is_same, expected, actual))
+    return attempt(isolated, is_users_file)
 
 
 def _is_same(expected: Any, actual: Any) -> bool:
@@ -133,4 +111,4 @@ def _is_same(expected: Any, actual: Any) -> bool:
         return False
     if expected.dtype.kind not in "biufc" or actual.dtype.kind not in "biufc":
         return bool((expected == actual).all())
-    return bool(np.allclose(expected, actual, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))
+    return bool(np.allclose(expected, actual, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True))

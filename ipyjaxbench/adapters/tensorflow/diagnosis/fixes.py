@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
     function_with_code,
     in_factory,
 )
-from ipyjaxbench.adapters.tensorflow.diagnosis.eager_check import Eager
+from ipyjaxbench.adapters.tensorflow.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.tensorflow.diagnosis.rules import RULES
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
 from ipyjaxbench.graphs import Fix
@@ -30,7 +30,7 @@ def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
     old = _function_at(call.function, file, line)
     if old is None or old.__name__ == "<lambda>":  # AutoGraph could not read one that is made
         return
-    eager = Eager(call)
+    eager = EagerCall(call)
     is_shown = False  # of several that change nothing one is enough
 
     def helps(new: Rewritten) -> bool:
@@ -45,7 +45,7 @@ def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
         linecache.cache.pop(_FILE, None)
 
 
-def _helps(call: Call, old: FunctionType, new: Rewritten, eager: Eager) -> bool:
+def _helps(call: Call, old: FunctionType, new: Rewritten, eager: EagerCall) -> bool:
     """Whether a call traces, and gives in a graph what it gave without one."""
     made = _built(new, old)
     function = _with(call.function, old, made) if made is not None else None

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.shared.diagnosis.describe import MAX_FIXES, UNKNOWN, describe
-from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
+from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.torch.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.torch.diagnosis.pitfalls import pitfall_of
 from ipyjaxbench.adapters.torch.graphs import aten, dynamo
@@ -50,7 +50,7 @@ def diagnose(
         blamed = ()
     elif code is None:
         code = its_code
-    eager = Eager(call, has_values=has_values)
+    eager = EagerCall(call, has_values=has_values)
     fixes = find_fixes(call, place[1], code, find, eager) if code else ()
     return replace(diagnosis, blamed=blamed, tries=2, fixes=tuple(islice(fixes, MAX_FIXES)))
 

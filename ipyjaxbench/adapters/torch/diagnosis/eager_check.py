@@ -1,8 +1,6 @@
 """What a call gives as Python runs it: what is to be written instead has to give it traced."""
 
-import contextlib
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from types import FunctionType
@@ -10,18 +8,15 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench.adapters.shared.diagnosis.eager import MAX_NUMBERS, TOLERANCE, are_same, attempt
 from ipyjaxbench.adapters.torch import tensors, trees
 from ipyjaxbench.adapters.torch.graphs import arguments, aten, dynamo_state, isolation
 from ipyjaxbench.adapters.torch.graphs.program import is_outside_torch
 from ipyjaxbench.frameworks import find_reach
-from ipyjaxbench.usercode import Call, OutOfTimeError, has_side_effects, package_of, time_limit
-
-_MOST_NUMBERS = 2**20  # numbers that the call can reach
-_MOST_SECONDS = 2.0
-_TOLERANCE = 3e-4
+from ipyjaxbench.usercode import Call, has_side_effects, package_of
 
 
-class Eager:
+class EagerCall:
     """A call that is made without the tracer when its result is first asked for.
 
     It is made on copies, within two seconds, and what it changes is put back.
@@ -36,65 +31,61 @@ class Eager:
 
     @cached_property
     def result(self) -> list[Any] | None:
-        """The numbers that it gives; None where that cannot be told."""
+        """The numbers that it gives; None where that cannot be known."""
         return _made(self._call) if self._has_values and _may_be_made(self._call) else None
 
-    def again(self) -> "Eager":
-        """The same call, to be made anew: its code is another one by now."""
-        return Eager(self._call, has_values=self._has_values)
+    def again(self) -> "EagerCall":
+        """Return the same call, to be made anew: its code is another one by now."""
+        return EagerCall(self._call, has_values=self._has_values)
 
     def differs(self) -> bool:
-        """Whether the call, traced now, gives something else; no where that cannot be told."""
+        """Whether the call, traced now, gives something else; no where that cannot be known."""
         expected = self.result
         actual = _traced(self._call) if expected is not None else None
-        return expected is not None and actual is not None and not _are_same(expected, actual)
+        return (
+            expected is not None and actual is not None and not are_same(expected, actual, _is_same)
+        )
 
 
 def _may_be_made(call: Call) -> bool:
-    if sum(tensor.numel() for tensor in isolation.TorchUndoLog(call).tensors) > _MOST_NUMBERS:
+    if sum(tensor.numel() for tensor in isolation.TorchUndoLog(call).tensors) > MAX_NUMBERS:
         return False
     used = find_reach([call.function], ()).functions
-    codes = [each.__code__ for each in used if type(each) is FunctionType]
+    codes = [function.__code__ for function in used if type(function) is FunctionType]
     return not has_side_effects(code for code in codes if is_outside_torch(code.co_filename))
 
 
 def _made(call: Call) -> list[Any] | None:
-    copied = tensors.call_with_copies(call)
-    try:
-        with isolation.keep_settings(), _alone(), isolation.undo_changes(copied, is_made=True):
+    def eager() -> list[Any] | None:
+        copied = tensors.call_with_copies(call)
+        with isolation.undo_changes(copied, is_made=True):
             generator = torch.get_rng_state()
-            found = _numbers(copied.function(*copied.args, **copied.kwargs))
-            return found if torch.equal(generator, torch.get_rng_state()) else None
-    except (Exception, OutOfTimeError):  # noqa: BLE001  the user's code may raise anything
-        return None
+            numbers = _numbers(copied.function(*copied.args, **copied.kwargs))
+            return numbers if torch.equal(generator, torch.get_rng_state()) else None
+
+    return _attempt(eager)
 
 
 def _traced(call: Call) -> list[Any] | None:
     """What the program of a call gives, with Python's numbers in it as they are traced."""
 
     def of_tensors(*args: Any, **kwargs: Any) -> Any:
-        found = call.function(*args, **kwargs)
-        return trees.map_leaves(lambda it: torch.as_tensor(it) if _is_data(it) else it, found)
+        result = call.function(*args, **kwargs)
+        return trees.map_leaves(lambda it: torch.as_tensor(it) if _is_data(it) else it, result)
+
+    def traced() -> list[Any]:
+        graph: Any = aten.trace(replace(call, function=of_tensors)).program
+        copied = tensors.call_with_copies(call)
+        with torch.no_grad(), isolation.undo_changes(call, is_made=True):
+            return _numbers(graph(*arguments.inputs_of(copied).tensors))
 
     vars(of_tensors)["__wrapped__"] = call.function  # what it changes is found through that
-    try:
-        with isolation.keep_settings(), _alone():
-            graph: Any = aten.trace(replace(call, function=of_tensors)).program
-            copied = tensors.call_with_copies(call)
-            with torch.no_grad(), isolation.undo_changes(call, is_made=True):
-                return _numbers(graph(*arguments.inputs_of(copied).tensors))
-    except (Exception, OutOfTimeError):  # noqa: BLE001  dynamo may trace what this cannot
-        return None
+    return _attempt(traced)
 
 
-@contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    with (
-        contextlib.redirect_stdout(io.StringIO()),
-        dynamo_state.keep_records(),
-        time_limit(_MOST_SECONDS, is_outside_torch),
-    ):
-        yield
+def _attempt(compute: Callable[[], list[Any] | None]) -> list[Any] | None:
+    with isolation.keep_settings(), dynamo_state.keep_records():
+        return attempt(compute, is_outside_torch)
 
 
 def _numbers(result: Any) -> list[Any]:
@@ -109,13 +100,9 @@ def _is_data(leaf: Any) -> bool:
     return isinstance(leaf, kinds) or package_of(type(leaf)) == "numpy"
 
 
-def _are_same(expected: Sequence[Any], actual: Sequence[Any]) -> bool:
-    return len(expected) == len(actual) and all(map(_is_same, expected, actual))
-
-
 def _is_same(expected: Any, actual: Any) -> bool:
     """Whether two tensors hold the same numbers; what was a Python number has a wider type."""
     if expected.shape != actual.shape:
         return False
-    a, b = (each.to("cpu", torch.complex128) for each in (expected, actual))
-    return bool(torch.allclose(a, b, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))
+    a, b = (tensor.to("cpu", torch.complex128) for tensor in (expected, actual))
+    return bool(torch.allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True))

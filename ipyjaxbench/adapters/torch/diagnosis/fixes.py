@@ -5,7 +5,7 @@ from types import CodeType, FunctionType
 
 from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewritten, rewrite
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import compile_inner, in_factory
-from ipyjaxbench.adapters.torch.diagnosis.eager_check import Eager
+from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.torch.diagnosis.rules import RULES, RULES_OF_FUNCTIONS
 from ipyjaxbench.adapters.torch.graphs import dynamo_frames
 from ipyjaxbench.graphs import Fix
@@ -13,7 +13,7 @@ from ipyjaxbench.usercode import Call
 
 
 def find_fixes(
-    call: Call, line: int, code: CodeType, find: Callable[[Call], object], eager: Eager
+    call: Call, line: int, code: CodeType, find: Callable[[Call], object], eager: EagerCall
 ) -> Iterator[Fix]:
     """Yield rewritten lines of some code with which a call traces, and gives the same.
 
@@ -42,7 +42,7 @@ def _helps(
     functions: Sequence[FunctionType],
     new: Rewritten,
     find: Callable[[Call], object],
-    eager: Eager,
+    eager: EagerCall,
 ) -> bool:
     """Whether a call traces while all functions that have the same code have another one.
 

@@ -103,7 +103,7 @@ slice_of_fixed_size = pattern_rule(
 )
 
 
-def where_for_masked_assignment(site: Site) -> Iterator[Edit]:
+def _where_for_masked_assignment(site: Site) -> Iterator[Edit]:
     """``x[mask] = v``, and ``x[mask] += v``."""
     assigned = _item_assigned(site.stmt)
     if assigned is None or not isinstance(assigned[0].slice, _MASKS):
@@ -119,7 +119,7 @@ def where_for_masked_assignment(site: Site) -> Iterator[Edit]:
     yield Edit([filled("X = jax.numpy.where.__mask(M, V, X)", {"X": x, "M": mask, "V": new})])
 
 
-where_for_masked_at = pattern_rule(
+_where_for_masked_at = pattern_rule(
     {
         "X.at[M].set(V)": "jax.numpy.where.__mask(M, V, X)",
         "X.at[M].add(V)": "jax.numpy.where.__mask(M, X + V, X)",
@@ -153,11 +153,6 @@ def _at_rule(array: str) -> Rule:
     return rule
 
 
-at_for_item = _at_rule("X")
-#: The same for an array of NumPy, which takes no tracers.
-at_for_numpy_item = _at_rule("jax.numpy.asarray(X)")
-
-
 def _item_assigned(
     node: ast.stmt,
 ) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
@@ -167,6 +162,14 @@ def _item_assigned(
         case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
             return target, value, op
     return None
+
+
+FOR_ASSIGNED_ITEMS = (
+    _where_for_masked_assignment,
+    _where_for_masked_at,
+    _at_rule("X"),
+    _at_rule("jax.numpy.asarray(X)"),  # an array of NumPy takes no tracers
+)
 
 
 @exchange_rule(

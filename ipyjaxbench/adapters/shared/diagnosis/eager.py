@@ -1,0 +1,29 @@
+"""Calls made without a tracer, to hold what is to be written instead against what they give."""
+
+import contextlib
+import io
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from ipyjaxbench.usercode import OutOfTimeError, time_limit
+
+MAX_NUMBERS = 2**20  # numbers that a call may be given
+MAX_SECONDS = 2.0
+TOLERANCE = 3e-4
+_Result = TypeVar("_Result")
+
+
+def attempt(compute: Callable[[], _Result], is_users: Callable[[str], bool]) -> _Result | None:
+    """Return what code of the user's files computes; None where it raises or takes too long."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), time_limit(MAX_SECONDS, is_users):
+            return compute()
+    except (Exception, OutOfTimeError):  # noqa: BLE001  the user's code may raise anything
+        return None
+
+
+def are_same(
+    expected: Sequence[Any], actual: Sequence[Any], is_same: Callable[[Any, Any], bool]
+) -> bool:
+    """Whether results are as many, and the same one by one."""
+    return len(expected) == len(actual) and all(map(is_same, expected, actual))
