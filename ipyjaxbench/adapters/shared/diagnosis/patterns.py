@@ -8,7 +8,8 @@ begins with none is a library's, as in ``"float(X)": "tf.cast(X, tf.float32)"``.
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site
@@ -53,6 +54,27 @@ def pattern_rule(
 
     is_statement = isinstance(_parsed(next(iter(patterns))), ast.stmt)
     return statement_rule if is_statement else exchange_rule(changes, same=same)(change)
+
+
+def library_rule(
+    rename: Callable[[str], str], modules: Sequence[ModuleType] = (), changes: str = ""
+) -> Rule:
+    """Return the rule that calls functions of another library.
+
+    Args:
+        rename: gives the full name of the other function; empty where there is none.
+        modules: whose functions are known without the module's name before them, too.
+        changes: see `Edit`.
+    """
+
+    def change(site: Site, node: ast.expr) -> ast.expr | None:
+        if not isinstance(node, ast.Call) or not (
+            new := rename(site.full_name(node.func, modules))
+        ):
+            return None
+        return ast.Call(name(new), node.args, node.keywords)
+
+    return exchange_rule(changes)(change)
 
 
 def exchange_rule(

@@ -4,7 +4,7 @@ import ast
 import builtins
 import functools
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -83,6 +83,16 @@ class Site:
             owner = self.value(node.value)
             return attribute_of(owner, node.attr) if isinstance(owner, ModuleType) else None
         return None
+
+    def full_name(self, node: ast.expr, modules: Sequence[ModuleType] = ()) -> str:
+        """Return such as "numpy.linalg.norm", however the code says it; empty if of no module."""
+        if isinstance(node, ast.Attribute):
+            owner = self.value(node.value)
+            return f"{owner.__name__}.{node.attr}" if isinstance(owner, ModuleType) else ""
+        value = self.value(node)
+        name = getattr(value, "__name__", "")
+        owners = (m for m in modules if name and value is attribute_of(m, name))
+        return next((f"{module.__name__}.{name}" for module in owners), "")
 
     def edited(self, edit: Edit) -> ast.FunctionDef:
         """Return the function with what is to stand here."""

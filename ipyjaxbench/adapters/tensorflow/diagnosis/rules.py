@@ -2,17 +2,15 @@
 
 import ast
 
-import numpy as np
-
 from ipyjaxbench.adapters.shared.diagnosis.choice import Choice, Logic
 from ipyjaxbench.adapters.shared.diagnosis.patterns import (
     Holes,
     exchange_rule,
     filled,
+    library_rule,
     pattern_rule,
 )
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Site
-from ipyjaxbench.adapters.shared.diagnosis.syntax import name
 
 _STAYS, _CAST = "stays a tensor", "changes the type of one side"
 #: Functions of NumPy that TensorFlow calls otherwise.
@@ -32,30 +30,17 @@ _OTHER_DEFAULTS = ("argmax", "argmin", "cumsum", "cumprod", "unique", "zeros", "
                    "linspace", "split", "roll")  # fmt: skip
 
 
-def _numpy_name(site: Site, node: ast.expr) -> str:
-    """The name of the function of NumPy that is called; empty for anything else."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name() as module, attr=function)):
-            return function if site.value(module) is np else ""
-    return ""
+def _in_tensorflow(dotted: str) -> str:
+    """TensorFlow's function in place of one of NumPy."""
+    library, _, function = dotted.partition(".")
+    is_other = library != "numpy" or "." in function or function in _OTHER_DEFAULTS
+    return "" if is_other else f"tf.{_OTHER_NAMES.get(function, function)}"
 
 
-@exchange_rule()
-def _tensorflow_for_numpy(site: Site, node: ast.expr) -> ast.expr | None:
-    """The same function of TensorFlow."""
-    function = _numpy_name(site, node)
-    if not isinstance(node, ast.Call) or not function or function in _OTHER_DEFAULTS:
-        return None
-    return ast.Call(name(f"tf.{_OTHER_NAMES.get(function, function)}"), node.args, node.keywords)
-
-
-@exchange_rule()
-def _numpy_of_tensorflow(site: Site, node: ast.expr) -> ast.expr | None:
+def _in_its_numpy(dotted: str) -> str:
     """The same function of `tf.experimental.numpy`, where TensorFlow itself has none."""
-    function = _numpy_name(site, node)
-    if not isinstance(node, ast.Call) or not function:
-        return None
-    return ast.Call(name(f"tf.experimental.numpy.{function}"), node.args, node.keywords)
+    library, _, function = dotted.partition(".")
+    return f"tf.experimental.numpy.{function}" if library == "numpy" and "." not in function else ""
 
 
 @exchange_rule(_CAST, whole=False)
@@ -92,8 +77,8 @@ def _counts(_: Site, holes: Holes) -> bool:
 
 
 RULES = (
-    _tensorflow_for_numpy,
-    _numpy_of_tensorflow,
+    library_rule(_in_tensorflow),
+    library_rule(_in_its_numpy),
     *Choice("tf.where", Logic("tf", operators=False).condition).rules,
     pattern_rule(
         {

@@ -4,15 +4,19 @@ import ast
 import math
 import re
 from collections.abc import Iterator
-from types import ModuleType
 
 import jax.numpy as jnp
 import numpy as np
 
-from ipyjaxbench.adapters.shared.diagnosis.names import attribute_of, value_of
-from ipyjaxbench.adapters.shared.diagnosis.patterns import exchange_rule, matched, pattern_rule
+from ipyjaxbench.adapters.shared.diagnosis.names import value_of
+from ipyjaxbench.adapters.shared.diagnosis.patterns import (
+    exchange_rule,
+    library_rule,
+    matched,
+    pattern_rule,
+)
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
-from ipyjaxbench.adapters.shared.diagnosis.syntax import call, name
+from ipyjaxbench.adapters.shared.diagnosis.syntax import call
 
 #: Functions of `math` that have another name in JAX.
 _RENAMED = {
@@ -21,62 +25,39 @@ _RENAMED = {
     "pow": "power", "lgamma": "scipy.special.gammaln", "gamma": "scipy.special.gamma",
     "erf": "scipy.special.erf", "erfc": "scipy.special.erfc",
 }  # fmt: skip
+_MODULES = (math, np, jnp)
 _STAYS = "stays an array"
 #: What stands behind a percent sign, as ".2f" of ".2f done".
 _PERCENT_FORMAT = re.compile(r"^([.0-9]*[dfeg])")
 
 
-@exchange_rule()
-def jax_for_numpy(site: Site, node: ast.expr) -> ast.expr | None:
-    """``np.sin(x)`` and ``math.sqrt(x)``, by the function of the same name in `jax.numpy`."""
-    if not isinstance(node, ast.Call):
-        return None
-    theirs = _in_jax(_full_name(site, node.func))
-    return ast.Call(name(theirs), node.args, node.keywords) if theirs else None
-
-
-@exchange_rule("NumPy computes it while tracing, from shapes alone")
-def numpy_for_jax(site: Site, node: ast.expr) -> ast.expr | None:
-    """Shapes are known while tracing: NumPy computes with them."""
-    if not isinstance(node, ast.Call):
-        return None
-    dotted = _full_name(site, node.func)
-    theirs = dotted.replace("jax.numpy", "numpy", 1)
-    if not dotted.startswith("jax.numpy.") or value_of(theirs) is None:
-        return None
-    return ast.Call(name(theirs), node.args, node.keywords)
-
-
-def _full_name(site: Site, node: ast.expr) -> str:
-    """Such as "numpy.linalg.norm", however the code says it."""
-    if isinstance(node, ast.Attribute):
-        owner = site.value(node.value)
-        return f"{owner.__name__}.{node.attr}" if isinstance(owner, ModuleType) else ""
-    known = site.value(node)
-    kind = getattr(known, "__name__", "")
-    for module in (math, np, jnp):
-        if kind and known is attribute_of(module, kind):
-            return f"{module.__name__}.{kind}"
-    return ""
-
-
 def _in_jax(dotted: str) -> str:
-    """The full name of JAX's function in place of one of NumPy or `math`; empty without one."""
-    library_, _, rest = dotted.partition(".")
-    if library_ == "math":
-        rest = _RENAMED.get(rest, rest)
-        theirs = f"jax.{rest}" if rest.startswith("scipy") else f"jax.numpy.{rest}"
-    elif library_ == "numpy":
-        theirs = f"jax.numpy.{rest}"
-    else:
+    """JAX's function of the same name in place of one of NumPy or `math`."""
+    library, _, rest = dotted.partition(".")
+    rest = _RENAMED.get(rest, rest) if library == "math" else rest
+    if library not in ("math", "numpy") or not rest:
         return ""
-    return theirs if rest and callable(value_of(theirs)) else ""
+    is_scipys = library == "math" and rest.startswith("scipy")
+    theirs = f"jax.{rest}" if is_scipys else f"jax.numpy.{rest}"
+    return theirs if callable(value_of(theirs)) else ""
+
+
+def _in_numpy(dotted: str) -> str:
+    """NumPy's function in place of one of jax.numpy: it computes with shapes, which are known."""
+    theirs = dotted.replace("jax.numpy", "numpy", 1)
+    return theirs if dotted.startswith("jax.numpy.") and value_of(theirs) is not None else ""
+
+
+jax_for_numpy = library_rule(_in_jax, _MODULES)
+numpy_for_jax = library_rule(
+    _in_numpy, _MODULES, "NumPy computes it while tracing, from shapes alone"
+)
 
 
 def _makes_text(stmt: ast.stmt) -> bool:
     """Whether a statement, without those in it, makes a text or a hash of a value."""
-    heads = (each for each in ast.iter_child_nodes(stmt) if isinstance(each, ast.expr))
-    for node in (inner for each in heads for inner in ast.walk(each)):
+    heads = (child for child in ast.iter_child_nodes(stmt) if isinstance(child, ast.expr))
+    for node in (inner for head in heads for inner in ast.walk(head)):
         match node:
             case ast.FormattedValue():
                 return True
@@ -157,8 +138,8 @@ def _escaped(text: str) -> str:
 
 def _array_of(node: ast.expr) -> ast.expr:
     """What was made a Python number in order to print it."""
-    holes = (matched(pattern, node) for pattern in ("int(X)", "float(X)", "X.item()"))
-    return next((found["X"] for found in holes if found), node)
+    matches = (matched(pattern, node) for pattern in ("int(X)", "float(X)", "X.item()"))
+    return next((holes["X"] for holes in matches if holes), node)
 
 
 def _of_parts(parts: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
