@@ -49,8 +49,7 @@ class Extension:
                 registry.remove(entry)
         for callback in self._after_cell:
             self._shell.events.unregister("post_run_cell", callback)
-        self._session.last_error.forget()
-        self._session.journal.close()
+        self._session.close()
 
     def _is_ours(self, magic: object) -> bool:
         return getattr(magic, "__self__", None) is self._own

@@ -52,6 +52,12 @@ class Session:
 
         return Journal()
 
+    def close(self) -> None:
+        """Close what holds a file or an error; results and settings stay."""
+        self.last_error.forget()
+        if "journal" in vars(self):  # it was needed
+            self.journal.close()
+
     @property
     def records_history(self) -> bool:
         """Whether measurements are kept in the history."""

@@ -1,5 +1,6 @@
 """%load_ext, %reload_ext, %unload_ext; others with the same names; shells that lack something."""
 
+import ast
 import io
 import os
 import subprocess
@@ -151,6 +152,20 @@ def test_without_a_display_a_result_is_text(shell: Shell) -> None:
     assert len(calls) == 6
     assert "at its fastest" in stream.getvalue()
     assert "%fwdevices" in stream.getvalue()
+
+
+def test_loading_and_unloading_import_no_room_below(tmp_path: Any) -> None:
+    code = (
+        "import sys; from IPython.core.interactiveshell import InteractiveShell as S;"
+        " s = S.instance(); s.run_line_magic('load_ext', 'ipyjaxbench');"
+        " s.run_line_magic('unload_ext', 'ipyjaxbench');"
+        " print({m.split('.')[1] for m in sys.modules if m.startswith('ipyjaxbench.')})"
+    )
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert ast.literal_eval(done.stdout) == {"errors", "jupyter", "purposes"}
 
 
 SESSION = """\
