@@ -112,7 +112,7 @@ class Command(Generic[T]):
             for name, own_text in last:
                 row, value = rows[name], rows[name].value
                 if row.takes_value:
-                    text, position = _value(line, position, name, row, own_text)
+                    text, position = _read_value(line, position, name, row, own_text)
                     value = row.read(name, text)
                 else:
                     _refuse_contradiction(values, setters, name, row)
@@ -130,7 +130,7 @@ class Command(Generic[T]):
         """Return what `%fwtime?` shows: purpose, usage, options, examples, the Python call."""
         untyped = vars(self._make(configured))
         usage = "\n       ".join(self.usage)
-        rows = "\n".join(line for row in self.rows for line in _help_of(row, untyped))
+        rows = "\n".join(line for row in self.rows for line in _option_help(row, untyped))
         return f"{self.purpose}\n\nusage: {usage}\n\noptions:\n{rows}\n\n{self.examples}"
 
     @cached_property
@@ -200,7 +200,7 @@ class Command(Generic[T]):
         return self.options(**{name: value for name, value in values.items() if name in own})
 
 
-def _help_of(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
+def _option_help(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
     """Return the lines of the help on one option."""
     value = f" {row.field.upper()}" if row.takes_value else ""
     flags = f"  {', '.join(row.flags)}{value}"
@@ -221,7 +221,9 @@ def _refuse_contradiction(
         raise OptionError(f"{other} and {name} do not go together: leave one out")
 
 
-def _value(line: str, position: int, name: str, row: Option, text: str | None) -> tuple[str, int]:
+def _read_value(
+    line: str, position: int, name: str, row: Option, text: str | None
+) -> tuple[str, int]:
     """Return the value of an option, from its own word or the next one, and where that ends."""
     if text is not None:
         return text, position

@@ -168,7 +168,7 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
                 saved.append(record)
             else:
                 refused.append(record)
-    return NotebookRecords(name, tuple(saved), tuple(refused), _python(content))
+    return NotebookRecords(name, tuple(saved), tuple(refused), _python_version(content))
 
 
 def _decode(name: str) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _decode(name: str) -> dict[str, Any]:
     return content
 
 
-def _python(content: dict[str, Any]) -> str:
+def _python_version(content: dict[str, Any]) -> str:
     version: Any = content
     for name in ("metadata", "language_info", "version"):
         version = version.get(name) if isinstance(version, dict) else None
@@ -215,7 +215,7 @@ def _read_cell(number: int, cell: _Cell) -> Iterator[Saved | Refused]:
         except RecordError as error:
             yield Refused(number, str(error)[:_MAX_REASON])
             continue
-        line, name = _magic(magics, result, order if len(magics) == len(records) else -1)
+        line, name = _find_magic(magics, result, order if len(magics) == len(records) else -1)
         yield Saved(number, cell.id, cell.code, line, name, result, headline)
 
 
@@ -232,7 +232,7 @@ def _read_result(record: object) -> tuple[Result, Headline | None]:
     return result, next((block for block in blocks if isinstance(block, Headline)), None)
 
 
-def _magic(
+def _find_magic(
     magics: Sequence[tuple[int, re.Match[str]]], result: Result, order: int
 ) -> tuple[int, str]:
     """Return the line of the magic that gave a result, and the name that it was given."""

@@ -146,13 +146,13 @@ def describe(chart: Chart) -> str:
     """Return the picture in words, for those who do not see it."""
     scales = "both logarithmic" if chart.ends is None else f"from {' to '.join(chart.ends)}"
     lines = (
-        f"{line.label}: " + ", ".join(f"{_at(chart, x)}{y:.3g} s" for x, y, *_ in line.points)
+        f"{line.label}: " + ", ".join(f"{_place(chart, x)}{y:.3g} s" for x, y, *_ in line.points)
         for line in chart.series
     )
     return f"{chart.up} over {chart.across}, {scales}: {'; '.join(lines)}"
 
 
-def _at(chart: Chart, x: float) -> str:
+def _place(chart: Chart, x: float) -> str:
     return f"{x:g} " if chart.ends is None else ""
 
 

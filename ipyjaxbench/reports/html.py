@@ -49,7 +49,7 @@ def render(report: Report) -> str:
     )
 
 
-def _breakable(text: str) -> "Markup":
+def _add_breaks(text: str) -> "Markup":
     """Return text with places to break long words, lest a table leaves the page."""
     from markupsafe import Markup
 
@@ -86,5 +86,5 @@ def _template() -> "Template":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["breakable"] = _breakable
+    environment.filters["breakable"] = _add_breaks
     return environment.get_template("report.html")

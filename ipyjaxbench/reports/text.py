@@ -28,7 +28,7 @@ from ipyjaxbench.reports.text_figures import (
     NARROW,
     SHORT_TITLE,
     Spell,
-    joined,
+    keep_units,
     label_grid,
     print_figure,
     print_rows,
@@ -46,12 +46,12 @@ _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13})
 def render(report: Report, *, coloured: bool = False) -> str:
     """Return the report as lines; ASCII only where standard output cannot show more."""
     text = _lines(report, str, coloured=coloured)
-    return text if _can_be_shown(text) else _lines(report, units.plain, coloured=coloured)
+    return text if _is_printable(text) else _lines(report, units.plain, coloured=coloured)
 
 
 def to_printable(line: str) -> str:
     """Return a line as standard output can show it: ASCII where it cannot show more."""
-    return line if _can_be_shown(line) else units.plain(line)
+    return line if _is_printable(line) else units.plain(line)
 
 
 def width() -> int:
@@ -70,7 +70,7 @@ def _is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _can_be_shown(text: str) -> bool:
+def _is_printable(text: str) -> bool:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
@@ -121,7 +121,7 @@ def _print(console: "Console", block: Block, labels: int, say: Spell) -> None:
             shown = f"{block.low} {_bars(block.counts)} {block.high}{block.beyond}"
             print_rows(console, [(block.label, shown)], labels, say)
         case Notes(notes):
-            lines = [row for note in notes for row in _rows_of(note)]
+            lines = [row for note in notes for row in _note_rows(note)]
             print_rows(console, lines, len(say("→")), say)
         case _:
             print_figure(console, block, say)
@@ -133,15 +133,15 @@ def _print_headline(console: "Console", block: Headline, labels: int, say: Spell
     title = say(block.title)
     if console.width < NARROW:
         for line in filter(None, (title, say(block.figure), say(block.detail), block.verdict)):
-            console.print(joined(line))
+            console.print(keep_units(line))
         return
     beside = cell_len(title) <= labels
     if not beside:
-        console.print(joined(title))
+        console.print(keep_units(title))
     row = label_grid(labels)
     row.add_column(justify="right", no_wrap=True)
     figure = say(f"{block.figure}   {block.detail}")
-    row.add_row(joined(title if beside else ""), joined(figure), joined(block.verdict))
+    row.add_row(keep_units(title if beside else ""), keep_units(figure), keep_units(block.verdict))
     console.print(row)
 
 
@@ -151,7 +151,7 @@ def _bars(counts: Sequence[int]) -> str:
     return "".join(HEIGHTS[math.ceil(8 * n / top) - 1] if n else " " for n in counts)
 
 
-def _rows_of(note: Note) -> list[tuple[str, str]]:
+def _note_rows(note: Note) -> list[tuple[str, str]]:
     advice = [("→", note.advice)] if note.advice else []
     return [(note.mark, note.text), *advice]
 

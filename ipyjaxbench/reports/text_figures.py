@@ -54,7 +54,7 @@ def print_rows(
     """Print labels, each with its text beside it."""
     grid = label_grid(labels)
     for label, text in rows:
-        grid.add_row(joined(say(label)), joined(say(text)))
+        grid.add_row(keep_units(say(label)), keep_units(say(text)))
     console.print(grid)
 
 
@@ -75,7 +75,7 @@ def _print_table(console: "Console", block: Table, say: Spell) -> None:
     from rich.text import Text
 
     if block.caption:
-        console.print(joined(say(block.caption)))
+        console.print(keep_units(say(block.caption)))
     rows = [[" ".join(say(cell).split()) for cell in row] for row in (block.head, *block.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     room = console.width - sum(len(_GAP) + width for width in (0, *widths[1:]))
@@ -86,7 +86,7 @@ def _print_table(console: "Console", block: Table, say: Spell) -> None:
             print_rows(console, zip(head[1:], row[1:], strict=True), max(map(len, head)), say)
         return
     for row in rows:
-        name = _without_middle(row[0], room, say("…"))
+        name = _shorten_middle(row[0], room, say("…"))
         line = _GAP + name + " " * (min(widths[0], room) - cell_len(name))
         for cell, width in zip(row[1:], widths[1:], strict=True):
             line += _GAP + " " * (width - cell_len(cell)) + cell
@@ -101,8 +101,8 @@ def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
 
     if console.width < NARROW:
         for *cells, words in (block.head, *block.rows):
-            console.print(joined(say(_GAP.join(cells))))
-            console.print(Padding(joined(say(words)), (0, 0, 0, 2 * len(_GAP))))
+            console.print(keep_units(say(_GAP.join(cells))))
+            console.print(Padding(keep_units(say(words)), (0, 0, 0, 2 * len(_GAP))))
         return
     rows = [[say(cell) for cell in row] for row in (block.head, *block.rows)]
     *widths, last = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
@@ -113,8 +113,8 @@ def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
         grid.add_column(no_wrap=True, max_width=most)
     grid.add_column(ratio=1, overflow="fold")
     for *cells, words in rows:
-        short = (_without_middle(cell, most, say("…")) for cell in cells)
-        grid.add_row(*map(joined, short), joined(words))
+        short = (_shorten_middle(cell, most, say("…")) for cell in cells)
+        grid.add_row(*map(keep_units, short), keep_units(words))
     console.print(grid)
 
 
@@ -140,7 +140,7 @@ def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say:
     from rich.cells import cell_len
     from rich.text import Text
 
-    names = [_without_middle(say(name), console.width // 4, say("…")) for name, *_ in rows]
+    names = [_shorten_middle(say(name), console.width // 4, say("…")) for name, *_ in rows]
     figures = [say(shown) for *_, shown in rows]
     label, figure = (max(map(cell_len, texts)) for texts in (names, figures))
     room = console.width - label - figure - 3 * len(_GAP)
@@ -151,7 +151,7 @@ def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say:
         console.print(Text(f"{_GAP}{name}{gap}{_GAP}{bar} {shown}"))
 
 
-def _without_middle(name: str, room: int, sign: str) -> str:
+def _shorten_middle(name: str, room: int, sign: str) -> str:
     """Return a name in so many columns: its ends tell more than its middle."""
     from rich.cells import cell_len, set_cell_size
 
@@ -164,8 +164,8 @@ def _without_middle(name: str, room: int, sign: str) -> str:
     return set_cell_size(name, half) + sign + name[end:]
 
 
-def joined(text: str) -> "Text":
-    """Return text in which no line ends between a number and its unit."""
+def keep_units(text: str) -> "Text":
+    """Return text in which no line breaks between a number and its unit."""
     from rich.text import Text
 
     return Text(_BEFORE_UNIT.sub(JOINT, text))

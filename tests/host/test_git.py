@@ -11,7 +11,7 @@ from ipyjaxbench.host.git import revision
 
 @pytest.fixture(autouse=True)
 def forgotten() -> None:
-    module._git.cache_clear()
+    module._git_folder.cache_clear()
 
 
 def git(directory: Path, *arguments: str) -> str:
