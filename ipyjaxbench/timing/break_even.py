@@ -74,14 +74,14 @@ def with_break_even(
 
 
 def _function(node: ast.expr, values: Mapping[str, object]) -> object | None:
-    """What is called by its own name or as ``module.name``: a method depends on its object too."""
+    """Return what is called by name or as ``module.name``: a method depends on its object too."""
     owner = look_up(node.value, values) if isinstance(node, ast.Attribute) else None
     named = isinstance(node, ast.Name) or issubclass(type(owner), ModuleType)
     return look_up(node, values) if named else None
 
 
 def _remembered(function: object, signature: _Signature | None) -> _Known | None:
-    """The place for a function's figures; a function that cannot be held weakly has none."""
+    """Return the place for a function's figures; None where it cannot be held weakly."""
     if signature is None:
         return None
     try:
@@ -98,11 +98,9 @@ def _remembered(function: object, signature: _Signature | None) -> _Known | None
 
 
 def _compilation(measured: Measurement) -> float | None:
-    """Seconds that compiling took: in the first call, or in the cold one."""
-    if any(program.origin == "disk cache" for program in measured.programs):
-        first: Mapping[str, float | None] = {}  # loading is not what compiling costs
-    else:
-        first = measured.phases
+    """Return the seconds that compiling took: in the first call, or in the cold one."""
+    loaded = any(program.origin == "disk cache" for program in measured.programs)
+    first = {} if loaded else measured.phases  # loading is not what compiling costs
     cold = measured.fresh
     calls = [(measured.first_call, first), *([(cold.seconds, cold.phases)] if cold else [])]
     for total, phases in calls:
@@ -116,7 +114,7 @@ def _compilation(measured: Measurement) -> float | None:
 def _signature(
     call: ast.Call, values: Mapping[str, object], frameworks: Sequence[Framework]
 ) -> _Signature | None:
-    """Arguments by their types and shapes; None where one cannot be known without running code."""
+    """Return arguments by types and shapes; None where one is not known without running code."""
     parts: list[object] = []
     for key, node in [*((None, a) for a in call.args), *((k.arg, k.value) for k in call.keywords)]:
         outline: tuple[object, ...] | None = None
@@ -133,9 +131,6 @@ def _signature(
 def _outline(value: object, frameworks: Sequence[Framework]) -> tuple[object, ...] | None:
     if is_exactly(value, *_PLAIN):
         return type(value), repr(value)
-    arrays = tuple(
-        (found.framework.name, place.dtype, place.shape, place.devices)
-        for found in find_arrays(value, frameworks)
-        for place in (found.framework.placement(found.array),)
-    )
+    found = [(f.name, f.placement(array)) for f, array in find_arrays(value, frameworks)]
+    arrays = tuple((name, place.dtype, place.shape, place.devices) for name, place in found)
     return (type(value), arrays) if arrays else None

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
-from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope, find_compiler
+from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope
 from ipyjaxbench.timing.first_call import FirstCall
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.usercode import Namespace, Snippet, describe_error
+from ipyjaxbench.usercode import Namespace, Snippet, ask, describe_error
 
 
 def make_cold_call(
@@ -25,7 +25,7 @@ def make_cold_call(
     if ended_early:
         return _none("the calls before it ended early")
     try:
-        return _made_cold(calls, snippet, scope, frameworks)
+        return _call_cold(calls, snippet, scope, frameworks)
     except KeyboardInterrupt as interrupt:
         calls.interrupt = interrupt
         return _none("interrupted")
@@ -38,19 +38,18 @@ def _none(reason: str) -> FirstCall:
     return FirstCall(None, {}, cleared=(reason,))
 
 
-def _made_cold(
+def _call_cold(
     calls: Calls, snippet: Snippet, scope: Scope, frameworks: Sequence[Framework]
 ) -> FirstCall:
     __tracebackhide__ = True
     with ExitStack() as stack:
         calls.set_up()
-        ways: list[tuple[Framework, ColdCall]] = []
+        ways: list[tuple[Compilation, ColdCall]] = []
         for framework in frameworks:
-            context = framework.capability(Compilation).cold_call(
-                *_compiled_by(framework, snippet, scope)
-            )
+            compiler = framework.capability(Compilation)
+            context = compiler.cold_call(*_compiled_by(compiler, snippet, scope))
             if context is not None:
-                ways.append((framework, stack.enter_context(context)))
+                ways.append((compiler, stack.enter_context(context)))
         if not ways:
             names = " and ".join(framework.name for framework in frameworks)
             return _none(f"nothing here is compiled ({names}), so no call is a cold one")
@@ -58,10 +57,7 @@ def _made_cold(
         stand_ins = {name: f for _, way in ways for name, f in way.stand_ins.items()}
         functions = [*stand_ins.values(), *scope.compiled]
         stack.enter_context(_bound(snippet.names, stand_ins))
-        watches = [
-            stack.enter_context(framework.capability(Compilation).watch(functions))
-            for framework, _ in ways
-        ]
+        watches = [stack.enter_context(compiler.watch(functions)) for compiler, _ in ways]
         first = calls.first()
         phases = {name: s for watch in watches for name, s in watch.phases().items()}
         programs = tuple(program for watch in watches for program in watch.programs())
@@ -72,21 +68,14 @@ def _made_cold(
 
 
 def _compiled_by(
-    framework: Framework, snippet: Snippet, scope: Scope
+    compiler: Compilation, snippet: Snippet, scope: Scope
 ) -> tuple[dict[str, object], list[object]]:
-    """The functions that the framework compiles: by the names that can be bound, and others."""
-    named = {
-        name: value
-        for name, value in scope.read_values.items()
-        if name not in snippet.binds and find_compiler(value, [framework])
-    }
+    """Return the functions that are compiled: by the names that can be bound, and others."""
+    values = {n: v for n, v in scope.read_values.items() if n not in snippet.binds}
+    named = {name: value for name, value in values.items() if ask(compiler.compiles, value)}
     held = {id(value) for value in named.values()}
-    others = [
-        function
-        for function in scope.compiled
-        if id(function) not in held and find_compiler(function, [framework])
-    ]
-    return named, others
+    others = [function for function in scope.compiled if id(function) not in held]
+    return named, [function for function in others if ask(compiler.compiles, function)]
 
 
 @contextmanager

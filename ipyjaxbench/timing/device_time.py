@@ -6,7 +6,8 @@ inside of another is taken out of the outer one's own time.
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -14,9 +15,7 @@ from typing import NamedTuple
 
 from ipyjaxbench.record_types import NonNegativeFloat, PositiveInt
 
-_MAX_SHOWN_OPERATIONS = (
-    10  # operations in a report; where there are more, fusion.1 and fusion.2 become one
-)
+MAX_SHOWN_OPERATIONS = 10  # in a report; where there are more, fusion.1 and fusion.2 become one
 _MAX_OPERATIONS = 50
 _NUMBERED = re.compile(r"(\.\d+)+$")
 
@@ -98,7 +97,7 @@ class DeviceTime:
 
 
 def union(intervals: Iterable[Interval]) -> float:
-    """Nanoseconds in which at least one of them runs.
+    """Return the nanoseconds in which at least one of them runs.
 
     >>> union([Interval("a", 0, 3, "gpu:0"), Interval("b", 2, 5, "gpu:0")])
     5.0
@@ -111,7 +110,7 @@ def union(intervals: Iterable[Interval]) -> float:
 
 
 def own_times(intervals: Iterable[Interval]) -> list[tuple[Interval, float]]:
-    """Each interval with its nanoseconds less those of what runs inside of it on its line."""
+    """Return each interval with its nanoseconds less those of what runs inside on its line."""
     of_line = attrgetter("device", "line")
     ordered = sorted(intervals, key=lambda i: (*of_line(i), i.start, -i.end))
     found: list[tuple[Interval, float]] = []
@@ -142,7 +141,7 @@ def profiled_pass(
     }
     own = [pair for intervals in profiles for pair in own_times(intervals)]
     names = {interval.operation for interval, _ in own}
-    operations = _by_name(own, together=len(names) > _MAX_SHOWN_OPERATIONS)
+    operations = _by_name(own, together=len(names) > MAX_SHOWN_OPERATIONS)
     return ProfiledPass(
         framework=framework,
         calls=calls,
@@ -156,24 +155,13 @@ def profiled_pass(
 
 
 def _by_name(own: Iterable[tuple[Interval, float]], *, together: bool) -> list[Operation]:
-    """One row for each name; ``together`` takes the numbers off that only tell names apart."""
-    count: dict[str, int] = {}
-    spent: dict[str, float] = {}
+    """Sum up by name; ``together`` takes the numbers off that only tell names apart."""
+    count, spent = Counter[str](), defaultdict[str, float](float)
     for interval, ns in own:
         name = interval.operation
         if together:
             name = _NUMBERED.sub("", name) or name
-        count[name] = count.get(name, 0) + 1
-        spent[name] = spent.get(name, 0.0) + ns
+        count[name] += 1
+        spent[name] += ns
     found = [Operation(name, count[name], spent[name] / 1e9) for name in count]
     return sorted(found, key=lambda operation: -operation.seconds)
-
-
-def longest(seen: ProfiledPass) -> tuple[Operation, ...]:
-    """The operations that a report lists."""
-    return seen.operations[:_MAX_SHOWN_OPERATIONS]
-
-
-def not_told(reasons: Mapping[str, str]) -> str:
-    """Why nothing is told, in one line."""
-    return "; ".join(f"not told by {name}: {reason}" for name, reason in reasons.items())

@@ -57,13 +57,12 @@ def with_roofline(
     """
     if measured.verdict in _WITHOUT_STEADY_STATE or measured.clock != "elapsed":
         return measured
-    known = [framework for framework in frameworks if has_ceilings(framework.name)]
-    if len(frameworks) != 1 or not known:
+    if len(frameworks) != 1 or not has_ceilings(frameworks[0].name) or not measured.median:
         return measured
-    ceiling = _ceiling(known[0], measured)
-    load = None if ceiling is None else _load(known[0], snippet, frameworks, exact=measured.exact)
+    ceiling = _ceiling(frameworks[0], measured)
+    load = None if ceiling is None else _load(frameworks[0], snippet, exact=measured.exact)
     bound = None if ceiling is None or load is None else _bound(load, ceiling)
-    if ceiling is None or load is None or bound is None or not measured.median:
+    if ceiling is None or load is None or bound is None:
         return measured
     roof = Roofline(bound.of, bound.work / measured.median, bound.work / bound.seconds)
     if _MIN_REPORTED_SHARE <= roof.share <= (_BEYOND_RATIO if ceiling.others <= BUSY else 1.0):
@@ -77,7 +76,7 @@ def with_roofline(
 
 
 def _ceiling(framework: Framework, measured: Measurement) -> Ceiling | None:
-    """What was measured of the one device on which the code computes."""
+    """Return what was measured of the one device on which the code computes."""
     places = (*measured.inputs, *measured.outputs)
     devices = {device for place in places for device in place.devices}
     if len(devices) != 1 or any(note.code == "half-product" for note in measured.notes):
@@ -86,7 +85,7 @@ def _ceiling(framework: Framework, measured: Measurement) -> Ceiling | None:
 
 
 def _bound(load: Load, ceiling: Ceiling) -> _Bound | None:
-    """The roof that is nearer; None where it is not known."""
+    """Return the roof that is nearer; None where it is not known."""
     found: list[_Bound] = []
     if load.products:
         if not ceiling.products.keys() >= load.products.keys():
@@ -101,10 +100,8 @@ def _bound(load: Load, ceiling: Ceiling) -> _Bound | None:
     return max(known, key=lambda bound: bound.seconds, default=None)
 
 
-def _load(
-    framework: Framework, snippet: Snippet, frameworks: Sequence[Framework], *, exact: bool
-) -> Load | None:
-    """What the code has to do, from its program; None where that is not known.
+def _load(framework: Framework, snippet: Snippet, *, exact: bool) -> Load | None:
+    """Return what the code has to do, from its program; None where that is not known.
 
     To trace a function of the user's is one more run of its Python code: where the calls were
     numbered, there is none.
@@ -114,7 +111,7 @@ def _load(
         return None
 
     def is_data(value: object) -> bool:
-        return any(True for _ in find_arrays(value, frameworks))
+        return bool(find_arrays(value, [framework]))
 
     try:
         with Muted(), time_limit(_TRACE_SECONDS, is_users_file):
@@ -126,9 +123,9 @@ def _load(
     # The code was timed, and need not be one that can be traced; nor does the figure depend on it.
     except (Exception, OutOfTimeError):  # noqa: BLE001
         return None
-    given = (*call.args, *call.kwargs.values())
-    several = sum(len(find_arrays(each, frameworks)) for each in given)
-    if load is not None and several > len(find_arrays(given, frameworks)):
+    arguments = (*call.args, *call.kwargs.values())
+    several = sum(len(find_arrays(argument, [framework])) for argument in arguments)
+    if load is not None and several > len(find_arrays(arguments, [framework])):
         return dataclasses.replace(load, nbytes=None)  # an array that is given twice is read once
     return load
 
@@ -137,14 +134,14 @@ def _runs_python(call: Call, framework: Framework) -> bool:
     """Whether Python code of the user's runs in a call; what was compiled before is its own."""
     if find_compiler(call.function, [framework]):
         return False
-    given = (*call.args, *call.kwargs.values())
-    reached = find_reach((call.function, *given), [framework]).functions
+    values = (call.function, *call.args, *call.kwargs.values())
+    reached = find_reach(values, [framework]).functions
     # What is no plain function may be of a class of the user's.
     return any(type(each) is not FunctionType or is_users_function(each) for each in reached)
 
 
 def _as_expression(snippet: Snippet) -> Source | None:
-    """The code as one expression whose parts can be had without running anything of the user's."""
+    """Return the code as one expression whose parts can be had without running user code."""
     node = only_value(snippet.statements)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         node = node.func.value if node.func.attr == _WAIT_METHOD and not node.args else node

@@ -17,14 +17,14 @@ from ipyjaxbench.reports import (
 )
 from ipyjaxbench.timing import first_call, verdict
 from ipyjaxbench.timing.baseline import Change
-from ipyjaxbench.timing.device_time import ProfiledPass, longest, not_told
+from ipyjaxbench.timing.device_time import MAX_SHOWN_OPERATIONS, ProfiledPass
 from ipyjaxbench.timing.measurement import Measurement, median_with_interval, summarize
 from ipyjaxbench.usercode import first_line
 
-_TOLD_EXTRA = 1e-4  # seconds by which a first call must differ to be shown
-_DIFFERS = 0.9  # throughput and dispatch are shown where they are below this share of latency
-_SLOWED = 1.25  # profiled calls slower than that are told
-_NARROW, _BINS, _PICTURED = 1.2, 24, 20
+_MIN_SHOWN_EXTRA_SECONDS = 1e-4  # by which a first call must differ to be shown
+_QUEUED_SHARE = 0.9  # throughput and dispatch are shown where they are below this of latency
+_SLOWED_RATIO = 1.25  # times as slow: then the time of profiled calls is shown
+_NARROW_RATIO, _BINS, _MIN_PICTURED_SAMPLES = 1.2, 24, 20
 
 
 @report.register
@@ -75,7 +75,7 @@ def _floor_leads(m: Measurement) -> bool:
 def _queues(m: Measurement) -> bool:
     """Whether calls cost less when they are not waited for one by one."""
     told = [seconds for seconds in (m.throughput, m.dispatch) if seconds is not None]
-    return any(seconds < _DIFFERS * m.leading for seconds in told)
+    return any(seconds < _QUEUED_SHARE * m.leading for seconds in told)
 
 
 def _against(m: Measurement) -> Iterator[tuple[str, str]]:
@@ -108,10 +108,10 @@ def _trust(m: Measurement) -> Iterator[tuple[str, str]]:
 
 
 def _modes(m: Measurement) -> Iterator[tuple[str, str]]:
-    if m.throughput is not None and m.throughput < _DIFFERS * m.leading:
+    if m.throughput is not None and m.throughput < _QUEUED_SHARE * m.leading:
         each = units.duration(m.throughput, m.precision)
         yield "throughput", f"{each} a call, when many are queued and waited for once"
-    if m.dispatch is not None and m.dispatch < _DIFFERS * m.leading:
+    if m.dispatch is not None and m.dispatch < _QUEUED_SHARE * m.leading:
         yield "dispatch", f"{units.duration(m.dispatch, m.precision)} until Python goes on"
 
 
@@ -132,7 +132,7 @@ def _taken(m: Measurement) -> Iterator[tuple[str, str]]:
 def _first_call(m: Measurement) -> Iterator[tuple[str, str]]:
     did = bool(m.compilations) or bool(m.phases)
     extra = m.first_call - m.median
-    if did or m.compilations == 0 or extra > max(0.5 * m.median, _TOLD_EXTRA):
+    if did or m.compilations == 0 or extra > max(0.5 * m.median, _MIN_SHOWN_EXTRA_SECONDS):
         in_memory = ", already compiled (in memory)" if m.compilations == 0 and not did else ""
         yield "first call", first_call.split(m.first_call, m.phases, m.precision) + in_memory
         yield from first_call.rows(m.programs)
@@ -148,18 +148,19 @@ def _device(m: Measurement) -> Iterator[tuple[str, str]]:
     if m.device is not None:
         for seen in m.device.passes:
             yield "device", _busy(m, seen)
-        if m.device.reasons:
-            yield "device", not_told(m.device.reasons)
+        if reasons := m.device.reasons:
+            yield "device", "; ".join(f"not told by {name}: {why}" for name, why in reasons.items())
 
 
 def _busy(m: Measurement, seen: ProfiledPass) -> str:
     each = [(device, seconds / seen.calls) for device, seconds in seen.devices.items()]
     busy = [f"{units.duration(spent, m.precision)} on {device}" for device, spent in each]
     words = f"busy {', '.join(busy)} per call, {units.percent(seen.share)} of the time"
-    words += f" · {_number_of(seen.launches / seen.calls)} a call"
+    launches = seen.launches / seen.calls
+    words += f" · {_whole(launches)} operation{'' if launches == 1 else 's'} a call"
     apart = f"separate pass under {seen.framework}'s profiler: {units.count(seen.calls, 'call')}"
     each_call = seen.elapsed / seen.calls
-    if each_call > _SLOWED * m.median:
+    if each_call > _SLOWED_RATIO * m.median:
         apart += f" of {units.duration(each_call, m.precision)}"
     return f"{words} ({apart})"
 
@@ -174,19 +175,15 @@ def _operations(m: Measurement) -> Iterator[Table]:
                 units.duration(operation.seconds / seen.calls, m.precision),
                 units.share(operation.seconds / seen.worked if seen.worked else 0.0),
             )
-            for operation in longest(seen)
+            for operation in seen.operations[:MAX_SHOWN_OPERATIONS]
         )
         head = ("operation", "runs", "time", "share")
         yield Table(f"{seen.framework}: operations in a call, by their own time", head, rows)
 
 
 def _whole(n: float) -> str:
-    """A mean count, as a whole number where it is one."""
+    """Return a mean count, as a whole number where it is one."""
     return f"{n:,.0f}" if n == int(n) else units.number(n)
-
-
-def _number_of(operations: float) -> str:
-    return f"{_whole(operations)} operation{'' if operations == 1 else 's'}"
 
 
 def _around(m: Measurement) -> Iterator[tuple[str, str]]:
@@ -206,12 +203,12 @@ def _places(placements: tuple[Placement, ...]) -> str:
 def _distribution(m: Measurement) -> Iterator[Distribution]:
     """A picture, where the samples are not one narrow peak."""
     samples = m.samples
-    if len(samples) < _PICTURED or m.verdict in ("RECOMPILES", "INVALID"):
+    if len(samples) < _MIN_PICTURED_SAMPLES or m.verdict in ("RECOMPILES", "INVALID"):
         return
-    if stats.quantile(samples, 0.95) <= _NARROW * stats.floor(samples):
+    if stats.quantile(samples, 0.95) <= _NARROW_RATIO * stats.floor(samples):
         return
     low, high, counts = stats.histogram(samples, _BINS)
     slowest = max(samples)
-    beyond = f", slowest {units.duration(slowest)}" if slowest > _NARROW * high else ""
+    beyond = f", slowest {units.duration(slowest)}" if slowest > _NARROW_RATIO * high else ""
     ends = (units.duration(low), units.duration(high))
     yield Distribution("spread", *ends, tuple(counts), beyond)

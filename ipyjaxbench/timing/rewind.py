@@ -13,11 +13,8 @@ _MAX_PAIRS = 10  # calls from either state at most: equal ones are misjudged onc
 _BUDGET_SHARE = 0.2  # of the budget, for these
 #: By so much, and by so many nanoseconds, calls from the state found are slower where it matters.
 _SLOWER_RATIO, _MIN_SLOWER_NS = 1.1, 1000
-_FAR_RATIO, _FARTHEST_RATIO, _FEW_PAIRS = (
-    1.5,
-    3.0,
-    3,
-)  # where there are not as many pairs, or fewer than three
+_FAR_RATIO = 1.5  # the same, where there are not as many pairs,
+_FARTHEST_RATIO, _FEW_PAIRS = 3.0, 3  # or fewer than three
 _MIN_SAMPLES = 50  # samples that must fit into the budget
 
 
@@ -72,9 +69,9 @@ class Rewind:
         if found:
             self._times = stats.median(found) * 1e-9, stats.median(left) * 1e-9
             self._matters = _are_slower(found, left)
-        self._is_cheap = bool(found) and self._costs <= max(
-            stats.median(found), budget / _MIN_SAMPLES
-        )
+            self._is_cheap = self._costs <= max(stats.median(found), budget / _MIN_SAMPLES)
+        else:
+            self._is_cheap = False
         self._turn(on=self._matters and self._is_cheap)
 
     def _turn(self, *, on: bool) -> None:

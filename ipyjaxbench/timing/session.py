@@ -99,15 +99,13 @@ def open_session(
     """Wait for earlier work, and prepare to make calls."""
     clock = clock or _CLOCKS[options.clock]()
     frameworks, broken = loaded()
-    found = [validity_notes.not_usable(name, why) for name, why in broken.items()]
-    found += [validity_notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
+    shown = [validity_notes.not_usable(name, why) for name, why in broken.items()]
+    shown += [validity_notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
     drain = Drain(frameworks, clock)
     if drain.waited > _MIN_REPORTED_WAIT_NS:
-        found.append(notes.earlier_work(drain.waited * 1e-9))
-    calls = Calls(snippet, setup, clock, drain)
-    return Session(
-        snippet, options, setup, muted or Muted(), frameworks, calls, ExitStack(), tuple(found)
-    )
+        shown.append(notes.earlier_work(drain.waited * 1e-9))
+    calls, muted = Calls(snippet, setup, clock, drain), muted or Muted()
+    return Session(snippet, options, setup, muted, frameworks, calls, ExitStack(), tuple(shown))
 
 
 def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRun:
@@ -125,9 +123,7 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         bound += rebound(scope.functions, snippet.names)
         carryover = Carryover(scope, frameworks, session.remade)
         donated = Donated(snippet, scope.read_values, scope.functions, frameworks)
-        watches = (
-            framework.capability(Compilation).watch(scope.compiled) for framework in frameworks
-        )
+        watches = (f.capability(Compilation).watch(scope.compiled) for f in frameworks)
         calls.watches = [session.watching.enter_context(watch) for watch in watches]
         if donate_copies:
             donated.donate_copies()
@@ -218,11 +214,7 @@ def _drain_only(in_play: list[Framework], session: Session, frameworks: list[Fra
 
 
 def restore(later: LaterCalls) -> list[str]:
-    """Make names, objects and random state as the first call left them.
-
-    Returns:
-        Names of what could not be put back.
-    """
+    """Put names, objects and random state back; return names of what could not be put back."""
     first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
     calls.drain()
     first.carryover.inspect_containers()

@@ -14,10 +14,9 @@ _MAGIC_PACKAGES = ("ipyjaxbench", "IPython")
 
 
 def depth_of_caller() -> int | None:
-    """How many frames are above the cell, or the function, that called a magic or this package.
+    """Return how many frames are above the cell, or the function, that called this package.
 
-    Returns:
-        The number; None where no such caller is on the stack, as in a thread of our own.
+    It is None where no such caller is on the stack, as in a thread of our own.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _package(frame) in _MAGIC_PACKAGES:

@@ -80,16 +80,16 @@ class Steady:
         self._even_out()
 
     def _even_out(self) -> None:
-        """Where calls do different work, the figure is their mean."""
+        """Make the figure of calls that do different work their mean."""
         merge = self.options.number is None and self.options.repeat is None
-        found = self.samples.merge() if merge else None
-        if found := self.differ or found:
-            seconds = (found.fast * 1e-9, found.slow * 1e-9)
-            self.notes.append(notes.calls_differ(*seconds, found.share))
+        merged = self.samples.merge() if merge else None
+        if kinds := self.differ or merged:
+            note = notes.calls_differ(kinds.fast * 1e-9, kinds.slow * 1e-9, kinds.share)
+            self.notes.append(note)
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count what is spent within, and say which error of the user's code ended it."""
+        """Count what is spent within, and note which error of the user's code ended it."""
         __tracebackhide__ = True
         begun, compiled = self.calls.clock.wall(), self.calls.compile_seconds()
         try:
@@ -110,15 +110,14 @@ class Steady:
         sampling.warm_up(calls, samples, deadline)
         self._decide_waiting()
         self.number = sampling.calls_per_sample(calls, samples)
-        if found := samples.kinds_in_warmup():
-            self.differ = found
-            several = sampling.calls_per_mixed_sample(calls, found, deadline)
+        if kinds := samples.kinds_in_warmup():
+            self.differ = kinds
+            several = sampling.calls_per_mixed_sample(calls, kinds, deadline)
             self.number = max(self.number, several)
         asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
-            self.queued = plan_queued_calls(
-                calls, samples.settled_warmup, _IN_FLIGHT_SHARE * self.room
-            )
+            most = _IN_FLIGHT_SHARE * self.room
+            self.queued = plan_queued_calls(calls, samples.settled_warmup, most)
 
     @property
     def ahead(self) -> int:
@@ -132,7 +131,7 @@ class Steady:
             rounds.pop()
 
     def dispatches(self) -> list[float]:
-        """Seconds until Python went on, per call: of queued calls, else of the warm-up's."""
+        """Return seconds until Python went on, per call: of queued calls, else the warm-up's."""
         if self.options.clock != "elapsed":
             return []
         if self.queued is not None and self.queued.dispatches:
@@ -155,10 +154,9 @@ class Steady:
             )  # fmt: skip
             return
         if options.repeat is None and typical > budget:
-            self.notes.append(
-                notes.over_budget(typical * 1e-9, again=typical < _MAX_SINGLE_CALL_NS)
-            )
-            if typical < _MAX_SINGLE_CALL_NS:
+            again = typical < _MAX_SINGLE_CALL_NS
+            self.notes.append(notes.over_budget(typical * 1e-9, again=again))
+            if again:
                 samples.warm_up(calls)
             return
         self.on_progress(samples.known, budget)
@@ -216,7 +214,7 @@ def _ended_by(error: Exception, calls_made: int) -> Note:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """No garbage collection in samples, as in `timeit`; as before when the last thread is done."""
+    """Collect no garbage in samples, as in `timeit`; as before when the last thread is done."""
     with _PAUSES.lock:
         if not _PAUSES.count:
             _PAUSES.collected = gc.isenabled()

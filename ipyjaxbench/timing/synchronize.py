@@ -76,20 +76,15 @@ class Drain:
 
 
 def leaves_work(calls: Sequence[tuple[int, int]], *, is_certain: bool) -> int:
-    """Decide whether code leaves work running that its value does not show.
+    """Return nanoseconds of work that code leaves running unseen; 0 where it is none, or little.
 
     Where frameworks tell without a clock whether something runs, "yes" was never wrong and "no" in
     up to 6 % of cases (`adapters.jax.synchronization` has the figures). So two of many answers
     decide, or one of three; tests/accuracy/sections/decisions.py counts how often this errs.
     Where only a clock shows it, most of the calls have to.
 
-    Args:
-        calls: for each, its time and for how long work went on after it, in nanoseconds.
-        is_certain: whether that was told without a clock.
-
-    Returns:
-        Nanoseconds of the work, in the middle of the calls that left some; 0 where there is none,
-        or too little to matter.
+    ``calls`` are the time of each, and for how long work went on after it, in nanoseconds;
+    ``is_certain`` says whether that is known without a clock.
     """
     matters = _MIN_LEFT_SHARE * stats.median([call for call, _ in calls])
     left = [left for _, left in calls if left]
@@ -111,9 +106,8 @@ def find_waiter(value: object, frameworks: Sequence[Framework]) -> Wait | None:
     """
     owned: dict[Framework, list[Any]] = {}
     for framework, array in find_arrays(value, frameworks):
-        if not framework.alive(array):
-            continue
-        owned.setdefault(framework, []).append(array)
+        if framework.alive(array):
+            owned.setdefault(framework, []).append(array)
     waits = [wait for f, arrays in owned.items() if (wait := f.waiter(value, arrays))]
     return _all_of(waits)
 

@@ -38,7 +38,7 @@ class Background:
         self._started = child_processes() - self._children
 
     def notes(self, calls: int) -> Iterator[Note]:
-        """Note what was left running, after so many calls."""
+        """Note what was left running after so many ``calls``."""
         # Both, for the session may have threads of its own that now and then have something to do.
         if self._threads and (calls == 1 or _at_work() - self._busy):
             yield notes.left_running("thread", "keep the thread, and wait for it: t.join()")
@@ -48,10 +48,9 @@ class Background:
 
 
 def _at_work() -> frozenset[int]:
-    """Other threads that run code of the user's, or what a pool was given."""
-    mine, known = threading.get_ident(), {each.ident for each in threading.enumerate()}
-    frames = sys._current_frames()
-    frames.pop(mine)  # a frame that holds itself keeps all that its callers hold
+    """Return other threads that run code of the user's, or what a pool was given."""
+    known, frames = {thread.ident for thread in threading.enumerate()}, sys._current_frames()
+    frames.pop(threading.get_ident())  # a frame that holds itself keeps all its callers hold
     return frozenset(n for n, top in frames.items() if n in known and _is_at_work(top))
 
 

@@ -28,11 +28,9 @@ from ipyjaxbench.timing.validity.host_copies import (
 from ipyjaxbench.usercode import Muted, Snippet, is_users_function, module_of, package_of
 
 _UNSYNCHRONISED_RATIO = 1.5
-_MIN_SAMPLES = 3  # samples for a Note that changes what a figure means
-#: A sample must last so many times what the clock can show.
-_MIN_CLOCK_STEPS = 20
-#: Nanoseconds of a call from which on there is no need to ask what an empty loop costs.
-_TINY_CALL_NS = 50
+_MIN_SAMPLES = 3  # for a Note that changes what a figure means
+_MIN_CLOCK_STEPS = 20  # of what the clock can show, in a sample
+_TINY_CALL_NS = 50  # of a call: from there on there is no need to ask what an empty loop costs
 _EMPTY_LOOP_RATIO = 1.25
 _LOADING_OPS = {"RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "RETURN_VALUE",
           "RETURN_CONST"}  # fmt: skip
@@ -47,8 +45,7 @@ def check_first_call(
     remade: Sequence[str],
 ) -> Iterator[Note]:
     """Note what the code and its first call show; ``lost`` are arguments that it gave away."""
-    named = compiled_work.find_uncalled(scope, frameworks)
-    if named:
+    if named := compiled_work.find_uncalled(scope, frameworks):
         yield named
     if lost:
         yield notes.fresh_copies(lost)
@@ -144,9 +141,8 @@ def check_samples(
     if built:
         yield compiled_work.note_on_builder(built, scope.snippet, calls.clock, seconds)
     with Muted():
-        found = list(
-            compiled_work.check_work(compiled_work.compiled_calls(scope, frameworks), seconds)
-        )
+        called = compiled_work.compiled_calls(scope, frameworks)
+        found = list(compiled_work.check_work(called, seconds))
         found += check_cached_copies(scope, carryover.remade, frameworks, seconds)
     yield from found
 
@@ -197,13 +193,11 @@ def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Not
 
 def _is_trivial(statements: Sequence[ast.stmt]) -> bool:
     """Whether the code is nothing but names and constants, such as ``1 + 1``."""
-    return all(
-        isinstance(each, ast.Pass) or (isinstance(each, ast.Expr) and _only_loads(each.value))
-        for each in statements
-    )
+    rest = [statement for statement in statements if not isinstance(statement, ast.Pass)]
+    return all(isinstance(each, ast.Expr) and _only_loads(each.value) for each in rest)
 
 
 def _only_loads(value: ast.expr) -> bool:
     """Whether Python's compiler leaves no more of an expression than the value itself."""
     code = compile(ast.Expression(value), "<value>", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    return {each.opname for each in dis.get_instructions(code)} <= _LOADING_OPS
+    return {step.opname for step in dis.get_instructions(code)} <= _LOADING_OPS

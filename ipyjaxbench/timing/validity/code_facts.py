@@ -2,6 +2,7 @@
 
 import ast
 import dis
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -36,14 +37,10 @@ class CodeFacts:
     compiled: tuple[object, ...] = ()  # those among them that a framework compiles
 
     def devices(self, framework: str, dtype: str) -> list[str]:
-        """The devices where this framework's arrays of a type live, or arrays of mixed types."""
-        found = (
-            device
-            for placement in (*self.inputs, *self.outputs)
-            if placement.framework == framework and placement.dtype in (dtype, "mixed")
-            for device in placement.devices
-        )
-        return list(dict.fromkeys(found))
+        """Return the devices where this framework's arrays of a type, or of mixed types, live."""
+        places = [p for p in (*self.inputs, *self.outputs) if p.framework == framework]
+        found = [p.devices for p in places if p.dtype in (dtype, "mixed")]
+        return list(dict.fromkeys(itertools.chain.from_iterable(found)))
 
     @property
     def multiplies(self) -> bool:

@@ -41,17 +41,15 @@ class Builder(NamedTuple):
 
 
 def find_builder(scope: Scope, frameworks: Sequence[Framework]) -> Builder | None:
-    """The outermost `jax.jit`, `torch.compile` or `tf.function` that is called in the code."""
+    """Return the outermost `jax.jit`, `torch.compile` or `tf.function` that is called."""
     for node in nodes_in_scope(scope.snippet.statements):
         if isinstance(node, ast.Call):
-            found = _builder_of(node, scope, frameworks)
-            if found:
+            if found := _builder_of(node, scope, frameworks):
                 partly = look_up(node.func, scope.read_values) is partial
                 return Builder(found[0], None if partly else node, found[1])
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
-                found = _builder_of(decorator, scope, frameworks)
-                if found:
+                if found := _builder_of(decorator, scope, frameworks):
                     return Builder(found[0], None, found[1])
     return None
 
@@ -59,7 +57,7 @@ def find_builder(scope: Scope, frameworks: Sequence[Framework]) -> Builder | Non
 def _builder_of(
     node: ast.expr, scope: Scope, frameworks: Sequence[Framework]
 ) -> tuple[str, str] | None:
-    """What ``jit``, ``jit(f)`` or ``partial(jit, ...)`` builds with."""
+    """Return what ``jit``, ``jit(f)`` or ``partial(jit, ...)`` builds with."""
     if not isinstance(node, ast.Call):
         return _builder(node, scope, frameworks)
     if look_up(node.func, scope.read_values) is partial and node.args:
@@ -79,7 +77,7 @@ def _builder(
 
 
 def note_on_builder(found: Builder, snippet: Snippet, clock: Clock, latency: float) -> Note:
-    """What building it in every call costs, and what to write instead."""
+    """Note what building it in every call costs, and what to write instead."""
     made = f"g = {found.wrapper}({ast.unparse(found.node)})" if found.wrapper and found.node else ""
     if found.node and not made:
         made = f"g = {ast.unparse(found.node)}"
@@ -91,13 +89,11 @@ def note_on_builder(found: Builder, snippet: Snippet, clock: Clock, latency: flo
 
 
 def _cost_of(node: ast.Call, snippet: Snippet, clock: Clock) -> float | None:
-    """Seconds that making the function takes; it is made some times more and not called."""
+    """Return the seconds that making the function takes; it is made some times, not called."""
     try:
         loop = Snippet(Source.plain(ast.unparse(node)), dict(snippet.names)).loop()
-        taken = [
-            loop(repeat(None, _BUILDS_PER_READING), clock.now, id, ())
-            for _ in range(_COST_READINGS)
-        ]
+        builds = [repeat(None, _BUILDS_PER_READING) for _ in range(_COST_READINGS)]
+        taken = [loop(each, clock.now, id, ()) for each in builds]
     # A name in it may be gone by now: then its cost is not told.
     except Exception:  # noqa: BLE001
         return None
@@ -110,14 +106,16 @@ def _is_literal(node: ast.expr) -> bool:
 
 
 def find_uncalled(scope: Scope, frameworks: Sequence[Framework]) -> Note | None:
-    """The code is nothing but the name of a function, or makes one and does not call it."""
-    body = scope.snippet.statements
-    node = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    """Note code that is nothing but the name of a function, or makes one and does not call it."""
+    match scope.snippet.statements:
+        case [ast.Expr(node)]:
+            pass
+        case _:
+            return None
     if isinstance(node, ast.Lambda):
-        call = (
-            ast.unparse(node.body) if not ast.unparse(node.args) else f"({ast.unparse(node)})(...)"
-        )
-        return notes.not_called(ast.unparse(node), call=call, made=True)
+        typed = ast.unparse(node)
+        call = f"({typed})(...)" if ast.unparse(node.args) else ast.unparse(node.body)
+        return notes.not_called(typed, call=call, made=True)
     if isinstance(node, ast.Call):
         partly = look_up(node.func, scope.read_values) is partial
         if partly or _builder(node.func, scope, frameworks):
@@ -144,7 +142,7 @@ class CompiledCall(NamedTuple):
 
 
 def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[CompiledCall]:
-    """The work of each call of a compiled function that every run of the code makes once.
+    """Return the work of each call of a compiled function that every run makes once.
 
     Only calls whose arguments are names, attributes or constants: nothing is evaluated.
     """
@@ -166,7 +164,7 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Co
 
 
 def _always_run(snippet: Snippet) -> Iterator[ast.Call]:
-    """Calls in plain statements, outside of anything that may skip, repeat or change them."""
+    """Return calls in plain statements, outside of what may skip, repeat or change them."""
     for statement in snippet.statements:
         if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign):
             yield from _unconditional(statement)
@@ -194,11 +192,7 @@ def _arguments(
 
 
 def _value(node: ast.expr, snippet: Snippet, scope: Scope) -> object:
-    """What an argument was in the first call.
-
-    Raises:
-        LookupError: it cannot be known without running code.
-    """
+    """Return what an argument was in the first call; LookupError where that would run code."""
     literal = _literal(node)
     if literal is not None:
         return literal[0]
