@@ -37,21 +37,13 @@ EXPLAINED = {
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as long one arm takes as another.
+    """How many times as long one arm takes as another."""
 
-    Attributes:
-        value: of the middle pair; 2 is twice as long.
-        low: lower end of its interval.
-        high: upper end of it.
-        pairs: how many pairs it is of.
-        fewest: pairs below which it says nothing.
-    """
-
-    value: float
-    low: float
-    high: float
-    pairs: int
-    fewest: int = field(default=FEWEST, repr=False)
+    value: float  # of the middle pair; 2 is twice as long
+    low: float  # lower end of its interval
+    high: float  # upper end of it
+    pairs: int  # how many pairs it is of
+    fewest: int = field(default=FEWEST, repr=False)  # pairs below which it says nothing
 
     @property
     def verdict(self) -> str:
@@ -70,11 +62,11 @@ class Ratio:
         return self.low <= 1 <= self.high
 
     def words(self, more: int = 0) -> str:
-        """The ratio, with so many decimals as its interval gives reason for, and some more."""
+        """Return the ratio with as many decimals as its interval justifies, and some more."""
         return self._digits(self.value, more) if self._is_known else units.number(self.value, 1)
 
     def interval(self, more: int = 0) -> str:
-        """The interval, with as many decimals as the ratio; ``[?]`` where nothing is known."""
+        """Return the interval with as many decimals as the ratio; ``[?]`` where unknown."""
         if not self._is_known:
             return "[?]"
         return f"[{self._digits(self.low, more)}, {self._digits(self.high, more)}]"
@@ -84,21 +76,18 @@ class Ratio:
         return self.high <= _UNKNOWN * self.low
 
     def _digits(self, value: float, more: int) -> str:
-        """0.958, or 12; never nothing but zeros."""
+        """Return 0.958, or 12; never nothing but zeros."""
         half = max((self.high - self.low) / 2, 1e-4 * self.value)
         decimals = -math.floor(math.log10(half)) + more
         decimals = max(decimals, -math.floor(math.log10(min(self.low, value))))
         return f"{value:.{min(max(decimals, 0), 9)}f}"
 
     def needed(self, spent: float, floor: float = 0.0) -> float:
-        """Seconds of measuring in all after which there may be an answer, which there is not yet.
+        """Return the seconds of measuring, in all, after which there may be an answer.
 
         The interval narrows with the root of time, and has to clear 1 % or to fit into 3 %. So
-        does what code shows against itself, which has to fall below the difference.
-
-        Args:
-            spent: seconds that were spent on these pairs.
-            floor: the largest difference, as a logarithm, that code showed against itself.
+        does what code shows against itself, ``floor``, which has to fall below the difference.
+        ``spent`` are the seconds that these pairs took.
         """
         centre = math.log(self.value)
         below, above = centre - math.log(self.low), math.log(self.high) - centre
@@ -110,13 +99,13 @@ class Ratio:
 
 
 def log_ratios(base: Sequence[float], other: Sequence[float]) -> list[float]:
-    """Logarithm of each pair's ratio; pairs in which a clock read 0 are left out."""
+    """Return the logarithm of each pair's ratio, but of those in which a clock read 0."""
     pairs = zip(base, other, strict=False)  # an arm that failed has fewer
     return [math.log(theirs / ours) for ours, theirs in pairs if ours > 0 and theirs > 0]
 
 
 def ratio(logs: Sequence[float], against: int = 1, level: float = _LEVEL) -> Ratio | None:
-    """The ratio in the middle, with the interval of the sign test (Hodges and Lehmann's ranks).
+    """Return the middle ratio with the interval of the sign test (Hodges and Lehmann's ranks).
 
     Where neighbours lie on the same side of the middle more often than by chance, as many pairs
     are counted as would tell as much if they were independent. Of several comparisons with one
@@ -126,9 +115,6 @@ def ratio(logs: Sequence[float], against: int = 1, level: float = _LEVEL) -> Rat
         logs: logarithms of the pairs' ratios, in the order in which they were taken.
         against: how many comparisons are made together.
         level: share of cases in which the interval may miss.
-
-    Returns:
-        The ratio; None without pairs.
 
     Example:
         >>> ratio([0.0] * 20)
@@ -146,7 +132,7 @@ def ratio(logs: Sequence[float], against: int = 1, level: float = _LEVEL) -> Rat
 
 
 def _rank(n: int, level: float) -> int:
-    """How many of n values may lie beyond each end of an interval of their median."""
+    """Return how many of n values may lie beyond each end of an interval of their median."""
     if n > _EXACT:
         from statistics import NormalDist  # takes a while to import
 
@@ -160,7 +146,7 @@ def _rank(n: int, level: float) -> int:
 
 
 def _neighbours_agree(off: Sequence[float]) -> float:
-    """How much more often than by chance neighbours lie on the same side of 0; from 0 to 1."""
+    """Return how much more often than by chance neighbours lie on one side of 0; from 0 to 1."""
     sides = [math.copysign(1, x) for x in off if x]
     if len(sides) < 4:
         return 0.0
@@ -169,18 +155,14 @@ def _neighbours_agree(off: Sequence[float]) -> float:
 
 
 def against_itself(samples: Sequence[float]) -> Ratio | None:
-    """The samples of one arm, every second one against the one before it: that should be 1."""
+    """Return the ratio of every second sample to the one before it, which should be 1."""
     return ratio(log_ratios(samples[:-1:2], samples[1::2]), level=_APART)
 
 
 def floor(itself: Ratio) -> float:
-    """The largest difference, as a logarithm, that code may show against itself.
+    """Return the largest difference, as a logarithm, that code may show `against_itself`.
 
-    Args:
-        itself: from `against_itself`.
-
-    Returns:
-        Half the width of the interval, or twice the difference where it does not cover 1.
+    It is half the width of the interval, or twice the difference where that does not cover 1.
     """
     half = (math.log(itself.high) - math.log(itself.low)) / 2
     return half if itself.covers_one() else max(half, 2 * abs(math.log(itself.value)))
@@ -189,14 +171,11 @@ def floor(itself: Ratio) -> float:
 def apart(
     base: tuple[float, float], other: tuple[float, float], pairs: int, among: int = 1
 ) -> Ratio:
-    """The ratio of two figures that were not measured side by side: as sure as both together.
+    """Return the ratio of figures that were not measured side by side: as sure as both together.
 
-    Args:
-        base: the median and its relative half width.
-        other: the same.
-        pairs: samples of the one that has fewer.
-        among: how many such ratios are asked for together; each gets its share of the 5 % in
-            which an interval may miss (Bonferroni).
+    ``base`` and ``other`` are medians with their relative half widths, ``pairs`` the samples of the
+    one that has fewer. Of ``among`` ratios that are asked for together each gets its share of the
+    5 % in which an interval may miss (Bonferroni).
     """
     wider = 1.0
     if among > 1:

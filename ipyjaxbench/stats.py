@@ -22,7 +22,7 @@ _BETWEEN_RUNS = 0.025
 
 
 def quantile(samples: Sequence[float], p: float) -> float:
-    """The ``p``-quantile by linear interpolation (Hyndman and Fan 1996, type 7).
+    """Return the ``p``-quantile by linear interpolation (Hyndman and Fan 1996, type 7).
 
     >>> quantile([4.0, 1.0, 2.0], 0.5)
     2.0
@@ -35,7 +35,7 @@ def quantile(samples: Sequence[float], p: float) -> float:
 
 
 def median(samples: Sequence[float]) -> float:
-    """The middle of the samples.
+    """Return the middle of the samples.
 
     >>> median([3.0, 1.0, 2.0, 10.0])
     2.5
@@ -44,7 +44,7 @@ def median(samples: Sequence[float]) -> float:
 
 
 def floor(samples: Sequence[float]) -> float:
-    """What the code takes when nothing disturbs it: the 5 % quantile, the minimum below 20 samples.
+    """Return what undisturbed code takes: the 5 % quantile, or the minimum below 20 samples.
 
     Noise only ever adds time, so the low end is the steadiest part of the distribution
     (Chen and Revels 2016, "Robust benchmarking in noisy environments").
@@ -53,7 +53,7 @@ def floor(samples: Sequence[float]) -> float:
 
 
 def autocorrelation_time(samples: Sequence[float]) -> float:
-    """How many neighbouring samples say the same thing: 1 when they are independent.
+    """Return how many neighbouring samples say the same thing: 1 when they are independent.
 
     1 + 2·Σρ(lag) of the ranks, up to the first ρ under 0.05, at most a sixth of the samples
     (the integrated autocorrelation time; Geyer 1992). Ranks, so that one outlier does not hide it.
@@ -75,21 +75,18 @@ def autocorrelation_time(samples: Sequence[float]) -> float:
 
 
 def _centred_ranks(samples: Sequence[float]) -> list[float]:
-    """Ranks around 0; equal samples, as a coarse clock gives them, share their mean rank."""
-    order = sorted(range(len(samples)), key=samples.__getitem__)
-    ranks = [0.0] * len(samples)
+    """Return ranks around 0; equal samples, as of a coarse clock, share their mean rank."""
+    ranks: dict[float, float] = {}
     start = 0
-    for _, group in itertools.groupby(order, key=samples.__getitem__):
-        members = list(group)
-        mean = start + (len(members) - len(samples)) / 2
-        for index in members:
-            ranks[index] = mean
-        start += len(members)
-    return ranks
+    for sample, group in itertools.groupby(sorted(samples)):
+        count = len(list(group))
+        ranks[sample] = start + (count - len(samples)) / 2
+        start += count
+    return [ranks[sample] for sample in samples]
 
 
 def trend(samples: Sequence[float]) -> float:
-    """How well later samples are larger ones: from -1 to 1, and 0 without order (Spearman 1904).
+    """Return how well later samples are larger: from -1 to 1, 0 without order (Spearman 1904).
 
     >>> round(trend([1.0, 2.0, 4.0, 3.0]), 3), trend([1.0, 1.0])
     (0.8, 0.0)
@@ -105,7 +102,7 @@ def trend(samples: Sequence[float]) -> float:
 
 
 def _rank_half_width(samples: Sequence[float], centre: float) -> float:
-    """Relative half width of the 95 % interval between order statistics.
+    """Return the relative half width of the 95 % interval between order statistics.
 
     Ranks n/2 ± z·√(n·τ)/2 (Le Boudec, *Performance Evaluation*, 2.2; τ widens it for dependence).
     """
@@ -118,16 +115,13 @@ def _rank_half_width(samples: Sequence[float], centre: float) -> float:
 
 
 def _round_half_width(samples: Sequence[float], rounds: Sequence[int]) -> float:
-    """Relative half width of 95 % t intervals over the medians of rounds, and of their quarters.
+    """Return the relative half width of 95 % t intervals over medians of rounds and quarters.
 
     Rounds see changes that are slower than a sample, quarters those that are slower than a round
     (Kalibera and Jones 2013).
     """
-    logs, start = [], 0
-    for length in rounds:
-        if length:
-            logs.append(math.log(median(samples[start : start + length])))
-        start += length
+    ends = itertools.pairwise(itertools.accumulate(rounds, initial=0))
+    logs = [math.log(median(samples[start:end])) for start, end in ends if start < end]
     if len(logs) < 2:
         return math.inf
     quarter = len(logs) // _QUARTERS
@@ -139,7 +133,7 @@ def _round_half_width(samples: Sequence[float], rounds: Sequence[int]) -> float:
 
 
 def _t_half_width(logs: Sequence[float]) -> float:
-    """Half the width of the 95 % t interval of the mean (Student 1908)."""
+    """Return half the width of the 95 % t interval of the mean (Student 1908)."""
     r = len(logs)
     mean = math.fsum(logs) / r
     deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in logs) / (r - 1))
@@ -148,14 +142,9 @@ def _t_half_width(logs: Sequence[float]) -> float:
 
 
 def half_width(samples: Sequence[float], rounds: Sequence[int]) -> float:
-    """Relative half width of the interval of the median: the wider of two estimates.
+    """Return the relative half width of the interval of the median: the wider of two estimates.
 
-    Args:
-        samples: seconds per call, in the order in which they were taken, all above 0.
-        rounds: how many consecutive samples each round holds.
-
-    Returns:
-        Half the width divided by the median; infinite for fewer than two samples or rounds.
+    It is infinite for fewer than two samples or rounds; ``rounds`` are consecutive samples in each.
 
     Example:
         >>> half_width([1.0] * 10, [5, 5])
@@ -167,19 +156,12 @@ def half_width(samples: Sequence[float], rounds: Sequence[int]) -> float:
 
 
 def repeatability(samples: Sequence[float], rounds: Sequence[int]) -> float:
-    """Relative half width of an interval for what another run like this one will find.
+    """Return the relative half width of an interval for what another such run will find.
 
     A machine's speed wanders on all scales of time, so that more samples narrow what is known of
     this run and not of the next one. A run is to this one as its parts are to each other: the
     95 % prediction interval of a further part (Hahn and Meeker 1991, 4.7), from quarters and from
     eighths, at least `half_width`, and beside it what differs between runs alone.
-
-    Args:
-        samples: as for `half_width`.
-        rounds: as for `half_width`.
-
-    Returns:
-        Half the width divided by the median; infinite where `half_width` is.
 
     Example:
         >>> repeatability([1.0] * 10, [5, 5])
@@ -194,14 +176,14 @@ def repeatability(samples: Sequence[float], rounds: Sequence[int]) -> float:
 
 
 def parts(samples: Sequence[float], count: int) -> list[float]:
-    """The medians of so many parts of the samples, in order; none below two samples for each."""
+    """Return the medians of ``count`` parts of the samples; none below two samples for each."""
     size = len(samples) // count
     starts = range(0, count * size, size) if size >= 2 else ()
     return [median(samples[start : start + size]) for start in starts]
 
 
 def drift(samples: Sequence[float]) -> float:
-    """How far the samples moved from the first third to the last, as a share; 0 where it is noise.
+    """Return how far samples moved from the first third to the last, as a share; 0 for noise.
 
     The logarithm of the ratio of the medians, where it is over 3 % and over three standard errors
     of itself (of medians: 1.25·s/√n, and s from the quartiles; n counts independent samples).
@@ -219,7 +201,7 @@ def drift(samples: Sequence[float]) -> float:
 
 
 def two_speeds(samples: Sequence[float]) -> tuple[float, float] | None:
-    """The medians of two groups of samples with a gap between them; None where there is no gap.
+    """Return the medians of two groups of samples with a gap between them; None without one.
 
     A gap of over 20 % with at least 15 % of the samples on either side.
     """
@@ -235,14 +217,9 @@ def two_speeds(samples: Sequence[float]) -> tuple[float, float] | None:
 
 
 def histogram(samples: Sequence[float], bins: int) -> tuple[float, float, list[int]]:
-    """Counts in equal steps from the fastest to the 90 % quantile; the rest is in the last one.
+    """Count in equal steps from the fastest to the 90 % quantile; the rest is in the last one.
 
-    Args:
-        samples: at least one.
-        bins: how many counts.
-
-    Returns:
-        The two ends and the counts.
+    The two ends and the counts are returned.
 
     Example:
         >>> histogram([1.0, 1.0, 2.0, 3.0], 2)

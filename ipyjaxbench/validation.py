@@ -43,7 +43,7 @@ digits = _rule(1, 15, int, "a number of digits from 1 to 15, as in -p 4")
 
 
 def age(text: str) -> float:
-    """How long ago, in seconds.
+    """Return how long ago, in seconds.
 
     Example:
         >>> age("7d"), age("12h")
@@ -56,28 +56,28 @@ def age(text: str) -> float:
 
 
 def variable(text: str) -> str:
-    """A name that code can read."""
+    """Accept a name that code can read."""
     if not text.isidentifier() or keyword.iskeyword(text):
         raise ValueError("the name of a variable, as in -v result")
     return text
 
 
 def label(text: str) -> str:
-    """A name to keep a result under: not one that ``--against`` takes for another."""
+    """Accept a name to keep a result under: not one that ``--against`` takes for another."""
     if not text.strip() or text.startswith("-") or text in NEWEST_OR_FASTEST:
         raise ValueError("a name other than last and best, as in --name before")
     return text
 
 
 def chip(text: str) -> str:
-    """A chip by its platform, its generation, and how many of them stand side by side."""
+    """Accept a chip: its platform, its generation, and how many stand side by side."""
     if not re.fullmatch(r"tpu:\w+(:\d+(x\d+)+)?", text):
         raise ValueError("a chip, as in --on tpu:v5e, or several, as in --on tpu:v5e:2x2")
     return text
 
 
 def shapes(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Types and shapes of arrays, as reports spell them.
+    """Read types and shapes of arrays, as reports spell them.
 
     Example:
         >>> shapes("f32[128,64], i32[]")
@@ -95,7 +95,7 @@ def shapes(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
 
 
 def axes(text: str) -> tuple[tuple[str, int], ...]:
-    """Arguments, each with the axis that is cut.
+    """Read arguments, each with the axis that is cut.
 
     Example:
         >>> axes("x:0, w:1")
@@ -111,7 +111,7 @@ def axes(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def swept(text: str) -> tuple[str, str]:
-    """A name and its values, which stay text until their namespace is known."""
+    """Read a name and its values, which stay text until their namespace is known."""
     name, equals, values = text.partition("=")
     if not equals or not values.strip() or not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError("a name and its values, as in --sweep n=100,300 or --sweep n=2**6..2**12")
@@ -119,15 +119,7 @@ def swept(text: str) -> tuple[str, str]:
 
 
 def checked(flag: str, text: str, rule: Callable[[str], object]) -> object:
-    """The value that a text stands for.
-
-    Args:
-        flag: the option, for the error.
-        text: as typed.
-        rule: makes the value, or raises ValueError with words for what it takes.
-
-    Raises:
-        OptionError: the text breaks the rule.
+    """Return the value that a text stands for; OptionError names the flag whose rule it breaks.
 
     Example:
         >>> checked("-n", "12", whole)

@@ -78,7 +78,7 @@ def make_steady(later: LaterCalls, on_progress: OnProgress = ignore_progress) ->
     """Prepare what makes the calls after the first one."""
     session, in_play = later.session, later.in_play
     on_gpu = any(place.on_gpu for place in (*later.first.scope.inputs, *later.outputs))
-    steady = Steady(session.calls, later.plan, session.options, _room(later), on_progress, on_gpu)
+    steady = Steady(session.calls, session.options, _room(later), on_progress, on_gpu)
     steady.samples.spins = {framework.spins for framework in in_play} == {True}
     return steady
 
@@ -86,7 +86,7 @@ def make_steady(later: LaterCalls, on_progress: OnProgress = ignore_progress) ->
 def _room(later: LaterCalls) -> float:
     """Return how many more results fit into the free memory; many, where it need not be asked."""
     each = sum(placement.nbytes for placement in later.outputs)
-    if each < _MIN_BYTES_TO_ASK and later.plan.wait is None:
+    if each < _MIN_BYTES_TO_ASK and later.session.calls.wait is None:
         return math.inf
     return min(framework.free_memory() for framework in later.in_play) / max(each, 1)
 
@@ -140,7 +140,7 @@ def summarize(
     most = max((sample.calls for sample in samples.taken), default=0)
     # With -n the first call belongs to the first sample, which an interrupt may cut short.
     loops = max(most, 1) if options.number is None else min(most + 1, options.number)
-    waits = later.plan.wait is not None
+    waits = session.calls.wait is not None
     measured = Measurement(
         code=session.snippet.text,
         frameworks=scope.libraries(later.frameworks)

@@ -2,14 +2,14 @@
 
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
-from ipyjaxbench.frameworks import CompilationWatch, Wait
+from ipyjaxbench.frameworks import CompilationWatch, Framework, Wait
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
-from ipyjaxbench.timing.synchronize import Drain, leaves_work
+from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
 from ipyjaxbench.usercode import Loop, Snippet, Source
 
 _LOOP_TURNS, _LOOP_READINGS = 1000, 9
@@ -77,7 +77,12 @@ class Calls:
         self._found_left = 0
         self._setup = setup.loop() if setup else None
         self._set_up_names = set(setup.binds) if setup else set()
+        # Waits for the value and for the names bound; None if there is nothing to wait for.
+        self.wait: Wait | None = None
+        self.waits_for_all = False  # whether it also waits for work that neither of them shows
         self._wait: Wait = _no_wait
+        self._takes_value = False
+        self._names: Sequence[str] = ()
         # An event loop awaits what awaits, below frames of its own.
         above = None if snippet.awaits else depth_of_caller()
         self._depth = None if above is None else max(above + 1 - snippet.frames, 0)
@@ -97,6 +102,32 @@ class Calls:
         taken = self._turn(1, value.append, as_deep_as_the_cell=False)
         return First(taken, self.drain.wait_for_rest(), value[0] if value else None)
 
+    def plan(
+        self,
+        value: object,
+        results: Mapping[str, object],
+        kept: dict[str, Any],
+        frameworks: Sequence[Framework],
+    ) -> None:
+        """Have later calls wait for a value and for names bound, each in the cheapest way."""
+        of_value = find_waiter(value, frameworks)
+        of_names = {n: w for n, v in results.items() if (w := find_waiter(v, frameworks))}
+        waits = [*([of_value] if of_value else []), *of_names.values()]
+        wait = wait_for_each(waits) if waits else None
+        self.arrange(wait, value=of_value is not None, names=tuple(of_names), kept=kept)
+
+    def wait_for_all(self) -> None:
+        """Wait from now on, after each call, for the frameworks whose work was found running."""
+        self.waits_for_all = True
+        wait, drain = self.wait, Drain([*self.hidden.found_running], self.clock)
+
+        def wait_and_drain(value: Any) -> None:
+            if wait is not None:
+                wait(value)
+            drain()
+
+        self.arrange(wait_and_drain, value=self._takes_value, names=self._names, kept=self._keeps)
+
     def arrange(
         self, wait: Wait | None, *, value: bool, names: Sequence[str], kept: dict[str, Any]
     ) -> None:
@@ -106,7 +137,8 @@ class Calls:
         """
         self.arranged += 1
         self._found_left = 0
-        self._wait = wait or _no_wait
+        self.wait, self._wait = wait, wait or _no_wait
+        self._takes_value, self._names = value, names
         waits = None if wait is None else names
         self._loop = self._snippet.loop(value=value, waits=waits, resets=tuple(kept))
         self._keeps = kept

@@ -1,8 +1,10 @@
 """One snippet that is timed: its first call, how the others are made, and what is put back."""
 
 import dataclasses
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from ipyjaxbench.frameworks import (
     Checkpoint,
@@ -17,9 +19,8 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.call_setup import CallPlan, values_to_reset
 from ipyjaxbench.timing.changes import Changes
-from ipyjaxbench.timing.isolation import Donated, Snapshot, rebound
+from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, rebound
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls, First, is_held
@@ -80,7 +81,6 @@ class LaterCalls:
     programs: tuple[Program, ...]  # what was compiled, loaded or traced in it
     compilations: int  # how many programs were compiled in it
     typical: int  # nanoseconds that a call will take, as far as the first one shows
-    plan: CallPlan  # what is waited for and set back in each call
     rewind: Rewind  # has calls start from the state that the first one found
     changes: Changes  # shows what later calls change in place
     snapshot: Snapshot  # names and random states as the first call left them
@@ -169,8 +169,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     calls.fresh = not used_once.isdisjoint(remade)
     lost = donated.forget_unused()
     calls.before_each = donated.refresh if lost else None
-    kept = values_to_reset(snippet, scope.read_values, frameworks)
-    plan = CallPlan(calls, call.value, results, kept, frameworks)
+    calls.plan(call.value, results, _values_to_reset(scope, frameworks), frameworks)
     shown += checks.check_first_call(scope, outputs, lost, frameworks, remade)
     shown += checks.check_value(call.value, snippet.text)
     shown += checks.check_assigned_value(snippet.statements, results)
@@ -185,7 +184,6 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
         programs=programs,
         compilations=compilations,
         typical=typical,
-        plan=plan,
         rewind=Rewind(first.found_state, typical),
         changes=changes,
         snapshot=snapshot,
@@ -198,6 +196,17 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
         ),
         notes=tuple(shown),
     )
+
+
+def _values_to_reset(scope: Scope, frameworks: Sequence[Framework]) -> dict[str, Any]:
+    """Return the values of names that each call must find as the first one did: of ``x = f(x)``.
+
+    Without that ``x = concatenate([x, x])`` grows until memory ends. What was donated cannot be
+    set back.
+    """
+    values = scope.read_values
+    carried = [name for name in scope.snippet.carried if name in values]
+    return {name: values[name] for name in carried if all_alive(values[name], frameworks)}
 
 
 def _drain_only(in_play: list[Framework], session: Session, frameworks: list[Framework]) -> None:

@@ -11,10 +11,10 @@ from ipyjaxbench.host import Clock, Conditions, Meter
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes, sampling
 from ipyjaxbench.timing.call_kinds import Kinds
-from ipyjaxbench.timing.call_setup import CallPlan
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
+from ipyjaxbench.timing.synchronize import leaves_work
 from ipyjaxbench.timing.throughput import QueuedCalls, plan_queued_calls
 from ipyjaxbench.usercode import describe_error
 
@@ -35,7 +35,6 @@ class Steady:
     """Calls until the figure is steady."""
 
     calls: Calls  # makes them
-    plan: CallPlan  # how they are made; it learns from the warm-up
     options: TimeOptions  # how often and how long
     room: float  # how many more results fit into the free memory
     on_progress: OnProgress  # called with how far it is
@@ -114,7 +113,7 @@ class Steady:
             self.differ = kinds
             several = sampling.calls_per_mixed_sample(calls, kinds, deadline)
             self.number = max(self.number, several)
-        asynchronous = self.plan.wait is not None and self.options.clock == "elapsed"
+        asynchronous = calls.wait is not None and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
             most = _IN_FLIGHT_SHARE * self.room
             self.queued = plan_queued_calls(calls, samples.settled_warmup, most)
@@ -165,7 +164,7 @@ class Steady:
             sampling.take_samples(calls, samples, self.number, options.repeat, self._after_sample)
             return
         # Where work is hidden, a call whose work was over before the question seems to have none.
-        if typical > _SLOW_CALL_SHARE * budget and not (self.differ or self.plan.waits_for_all):
+        if typical > _SLOW_CALL_SHARE * budget and not (self.differ or calls.waits_for_all):
             samples.use_warmup_as_samples()
         sampling.sample_until_steady(
             calls, samples, self.number, deadline, options.target,
@@ -177,13 +176,15 @@ class Steady:
 
     def _decide_waiting(self) -> None:
         """Decide what calls are waited for, once, from those of the warm-up."""
-        if self.samples.warmup and (found := self.plan.decide_waiting(self.samples.warmup)):
-            self.notes += found
-            self.samples.count_what_was_left()
+        if self.samples.warmup and not self.calls.waits_for_all:
+            looks = [(call.waited, call.left) for call in self.samples.warmup]
+            if left := leaves_work(looks, is_certain=self.calls.hidden.is_certain):
+                self._wait_for_all(left)
 
     def _wait_for_all(self, left: int) -> None:
-        """Do so although the warm-up did not show it; what was timed before is another figure."""
-        self.notes += self.plan.wait_for_all(left)
+        """Wait for what the value does not show; what was timed before is another figure."""
+        self.calls.wait_for_all()
+        self.notes.append(notes.elsewhere(left * 1e-9))
         self.samples.count_what_was_left()
 
     def _after_sample(self, left: int) -> None:
@@ -196,7 +197,7 @@ class Steady:
 
         def after_round() -> None:
             __tracebackhide__ = True
-            if not self.plan.waits_for_all and self.samples.taken:
+            if not calls.waits_for_all and self.samples.taken:
                 calls.check(self.samples.per_call)
             if queued is not None and queued.spent <= _QUEUED_SHARE * (wall() - begun):
                 queued.measure()

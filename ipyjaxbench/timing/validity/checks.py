@@ -166,7 +166,7 @@ def _compilations(
 def _unsynchronised(steady: Steady) -> Iterator[Note]:
     """Note what a clock that does not wait would have read, by the headline's statistic."""
     dispatches, samples = steady.dispatches(), steady.samples
-    if steady.plan.wait is not None and dispatches and len(samples.taken) >= _MIN_SAMPLES:
+    if steady.calls.wait is not None and dispatches and len(samples.taken) >= _MIN_SAMPLES:
         seconds = samples.seconds
         half_width = stats.repeatability(seconds, samples.rounds)
         statistic = verdict.headline(half_width, codes=[note.code for note in steady.notes])

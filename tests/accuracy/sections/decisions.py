@@ -6,7 +6,6 @@ from itertools import islice
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.timing.call_setup import CallPlan
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.synchronize import Drain, leaves_work
 from ipyjaxbench.usercode.snippet import Snippet, Source
@@ -66,7 +65,7 @@ def _decisions(code: str, names: Names, number: int) -> Iterator[tuple[bool, flo
     clock, (frameworks, _) = Clock.elapsed(), loaded()
     playing = [framework for framework in frameworks if framework.name == "jax"]
     calls = Calls(Snippet(Source.plain(code), names), None, clock, Drain(playing, clock))
-    CallPlan(calls, calls.first().value, {}, {}, playing)
+    calls.plan(calls.first().value, {}, {}, playing)
     while True:
         probes = [calls.time_one() for _ in range(number)]
         seen = [(probe.waited, probe.left) for probe in probes]
