@@ -5,13 +5,14 @@ from typing import Any
 
 from ipyjaxbench import testing
 from ipyjaxbench.frameworks import registry
+from tests.fake_framework import FakeFramework
 
 
 def wait(value: object) -> None:
     """Nothing: the array was ready at once."""
 
 
-class Ready(testing.FakeFramework):
+class Ready(FakeFramework):
     """Arrays that are ready at once, and a wait that does nothing."""
 
     name = "ready"
