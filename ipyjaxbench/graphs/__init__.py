@@ -28,5 +28,5 @@ from ipyjaxbench.graphs.graph import Graph, difference
 from ipyjaxbench.graphs.inspect_code import explain, inspect_call, inspect_code
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
-from ipyjaxbench.graphs.rollback import rolled_back, roots_of
+from ipyjaxbench.graphs.rollback import keep_random_state, rolled_back, roots_of
 from ipyjaxbench.graphs.text import lines_with, without_middle

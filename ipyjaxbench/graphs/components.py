@@ -52,14 +52,9 @@ class Count:
 
 
 def by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
-    """Return how much each line of code computes, file by file and in order.
+    """Return how much each line of code whose text is known computes, file by file.
 
-    Args:
-        steps: of each operation the file, the line (0 where it is not known), what it is called,
-            and its floating-point operations.
-
-    Returns:
-        A Count for each line whose text is known; a record holds no path.
+    Of each operation the file, the line (0 where it is unknown), its name and its FLOP are given.
     """
     places: dict[tuple[str, int], list[tuple[str, float]]] = {}
     for file, line, name, flops in steps:
@@ -113,13 +108,7 @@ class Uncounted:
 
 @dataclass(frozen=True)
 class Node:
-    """An operation in a drawing.
-
-    Attributes:
-        name: no other one has it.
-        label: what is written on it.
-        takes: names of those whose results it uses.
-    """
+    """An operation in a drawing: its name, its label, and names of those that it takes from."""
 
     name: str
     label: str
@@ -128,13 +117,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Collective:
-    """Data that several devices exchange.
-
-    Attributes:
-        name: such as "all-reduce".
-        times: how many such operations the program has.
-        nbytes: that they give on each device, together.
-    """
+    """Data that several devices exchange, in so many operations, bytes on each device."""
 
     name: str
     times: int
@@ -191,13 +174,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Break:
-    """A place where a program ends and Python goes on.
-
-    Attributes:
-        line: of the user's code; 0 where it is not known.
-        source: that line.
-        because: what could not be part of a program, in words.
-    """
+    """A place where a program ends and Python goes on; line 0 where it is not known."""
 
     line: int
     source: str
@@ -242,13 +219,9 @@ class Live(ABC):
 
     @abstractmethod
     def load(self, nbytes: int) -> Load | None:
-        """Return what it has to do.
+        """Return what it has to do; None where it is not known, as with loops of unknown turns.
 
-        Args:
-            nbytes: of what goes in, comes out, and is part of it.
-
-        Returns:
-            The load; None where it is not known, as with loops of unknown turns.
+        The bytes are those of what goes in, comes out, and is part of it.
         """
 
     def checks(self) -> tuple[Note, ...]:

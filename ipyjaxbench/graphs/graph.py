@@ -2,30 +2,27 @@
 
 import dataclasses
 import difflib
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs.components import Break, Compiled, Count, Estimate, Live, Uncounted, Value
+from ipyjaxbench.graphs.options import STAGES
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Note, Result
 
+_NAMES = {"jax": "JAX", "torch": "PyTorch", "tensorflow": "TensorFlow"}
+
 
 def difference(before: "Graph", now: "Graph") -> "Graph":
-    """Return a graph whose text is what differs from another one.
-
-    Args:
-        before: the other one.
-        now: of which all other facts are told.
-
-    Returns:
-        The graph; the lines of its text begin with "-", "+" or a blank.
-    """
+    """Return the second graph, with what differs from the first one as its text."""
     old, new = (graph.text().splitlines() for graph in (before, now))
     lines = difflib.unified_diff(old, new, before.code, now.code, "", "", 2, "")
     text = "\n".join(lines) or "the programs are the same"
     changed = dataclasses.replace(now, form=f"{now.form} diff", program=text)
-    return changed.alive(now.live) if now.live else changed
+    return changed.attach(now.live, now._while_asking) if now.live else changed
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,10 +85,17 @@ class Graph(Result):
     details: tuple[str, ...] = ()
     clear: tuple[str, ...] = ()
 
-    def alive(self, live: Live) -> "Graph":
-        """This graph, with what its framework can still tell of it."""
+    def attach(
+        self, live: Live, around: Callable[[], AbstractContextManager[object]] = nullcontext
+    ) -> "Graph":
+        """Return this graph with what its framework can still tell, and what to do around that."""
         object.__setattr__(self, "_live", live)
+        object.__setattr__(self, "_around", around)
         return self
+
+    def _while_asking(self) -> AbstractContextManager[object]:
+        around: Callable[[], AbstractContextManager[object]] = getattr(self, "_around", nullcontext)
+        return around()
 
     @property
     def live(self) -> Live | None:
@@ -121,9 +125,14 @@ class Graph(Result):
             OptionError: the framework has no such stage.
             SnippetError: the graph was read from a record, which holds one stage alone.
         """
+        __tracebackhide__ = True
         is_diff = self.form.endswith(" diff") and stage is None
+        if stage is not None and stage not in STAGES[self.framework]:
+            name = _NAMES[self.framework]
+            raise OptionError(f"stage {stage!r}: {name}'s are {', '.join(STAGES[self.framework])}")
         if self.live is not None and not is_diff:
-            return self.live.text(stage or self.form)
+            with self._while_asking():
+                return self.live.text(stage or self.form)
         if stage in (None, self.form):
             return self.program
         raise SnippetError(f"a record holds the stage {self.form!r} alone: look at the call again")
@@ -138,17 +147,23 @@ class Graph(Result):
 
     @property
     def memory(self) -> int | None:
-        """Bytes that it needs at once, as its framework's compiler plans them.
+        """Bytes that it needs at once, as its framework's compiler plans them; None if unknown.
 
-        The compiler is asked now if it was not asked before; None where it does not tell.
+        The compiler is asked now if it was not asked before.
         """
-        known = self.compiled or (self.live.compiled() if self.live else None)
+        known = self.compiled
+        if known is None and self.live is not None:
+            with self._while_asking():
+                known = self.live.compiled()
         return known.memory if known else None
 
     @property
     def checks(self) -> tuple[Note, ...]:
         """What it holds that may not be expected, whether ``--check`` was given or not."""
-        return self.live.checks() if self.live is not None else self.notes
+        if self.live is None:
+            return self.notes
+        with self._while_asking():
+            return self.live.checks()
 
     def __repr__(self) -> str:
         """One line."""

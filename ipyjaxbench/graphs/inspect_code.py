@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import (
@@ -20,7 +21,7 @@ from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
-from ipyjaxbench.graphs.rollback import RolledBack, rolled_back, roots_in, roots_of
+from ipyjaxbench.graphs.rollback import rolled_back, roots_in, roots_of
 from ipyjaxbench.usercode import (
     Call,
     Namespace,
@@ -153,16 +154,16 @@ def _refuse_built(call: Call) -> None:
 
 
 def _kept_apart(found: Graph, call: Call, framework: Framework, failed: Sequence[str]) -> Graph:
-    """The program, with what looking at it changed for good; later questions change nothing."""
-    live = found.live
+    """Return a program that says what looking at it changed for good, and changes no more."""
+    live, roots = found.live, roots_of(call)
     if failed:
         said = notes.changed_while_traced([*dict.fromkeys(failed)], put_back=False)
         found = replace(found, notes=tuple(dict.fromkeys((*found.notes, said))))
-    return found if live is None else found.alive(RolledBack(live, call, framework))
+    return found if live is None else found.attach(live, partial(rolled_back, roots, framework))
 
 
 def _in_play(call: Call, keras: str | None) -> list[Framework]:
-    """Whose call it may be, the likeliest first; Keras's is that of its own framework alone.
+    """Return whose call it may be, the likeliest first; Keras's is that of its own framework.
 
     Those of which nothing is in the call are left out, unless nothing of any is.
     """

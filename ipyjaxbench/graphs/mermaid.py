@@ -9,13 +9,7 @@ _MOST = 80  # what a person can still follow
 
 
 def drawing(nodes: Iterable[Node]) -> str:
-    """Return the text of a flow chart.
-
-    Args:
-        nodes: in the order in which they are computed; what does not fit is one node.
-
-    Returns:
-        Lines; the first one is "flowchart TD".
+    """Return the text of a flow chart of nodes, given as they are computed; many are one node.
 
     Example:
         >>> print(drawing([Node("a", "x f32[3]"), Node("b", "tanh", ("a",))]))

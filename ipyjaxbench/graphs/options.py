@@ -96,11 +96,7 @@ class GraphOptions:
         return tuple(name for name, is_asked in asked.items() if is_asked)
 
     def stage_of(self, framework: str) -> str:
-        """Return the stage that is asked of a framework.
-
-        Raises:
-            OptionError: an option is given that this framework has not.
-        """
+        """Return the stage that is asked of a framework; raise for options that it has not."""
         stages = STAGES[framework]
         if self.stage is not None and self.stage not in stages:
             raise OptionError(

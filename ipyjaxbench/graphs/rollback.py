@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 
 from ipyjaxbench.frameworks import Checkpoint, Framework, MutableState, loaded
-from ipyjaxbench.graphs.components import Compiled, Live, Load, Node
-from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import Call, is_users_file, names_in
 
 
@@ -14,23 +11,31 @@ from ipyjaxbench.usercode import Call, is_users_file, names_in
 def rolled_back(
     roots: Mapping[str, object], traced_by: Framework | None = None
 ) -> Iterator[Checkpoint]:
-    """What is reached from some values, and all random state, is afterwards as it was.
+    """Put back what is reached from some values, by name, and all random state.
 
-    Args:
-        roots: values by the names under which the code that runs knows them.
-        traced_by: traces that code, with stand-ins for its own arrays: those are not copied.
+    Arrays of the framework that traces are not copied: it has stand-ins for them.
 
     Yields:
         The checkpoint; its `failed` names what could not be put back.
     """
     __tracebackhide__ = True
+    with keep_random_state():
+        checkpoint = Checkpoint(roots, loaded()[0], None, without=traced_by)
+        try:
+            yield checkpoint
+        finally:
+            checkpoint.restore()
+
+
+@contextmanager
+def keep_random_state() -> Iterator[None]:
+    """Put back what random numbers are drawn from, in all frameworks."""
+    __tracebackhide__ = True
     frameworks, _ = loaded()
     draws = [each.capability(MutableState).random_state((), later=True) for each in frameworks]
-    checkpoint = Checkpoint(roots, frameworks, None, without=traced_by)
     try:
-        yield checkpoint
+        yield
     finally:
-        checkpoint.restore()
         for restore in draws:
             if restore is not None:
                 restore()
@@ -57,41 +62,3 @@ def roots_in(error: BaseException) -> dict[str, object]:
                 found |= frame.f_locals if frame.f_locals is not frame.f_globals else {}
         cause = cause.__cause__ or cause.__context__
     return found
-
-
-class RolledBack(Live):
-    """A program in memory; what is run to tell more of it is put back too.
-
-    Args:
-        live: the framework's.
-        call: whose program it is.
-        framework: that made it.
-    """
-
-    def __init__(self, live: Live, call: Call, framework: Framework) -> None:
-        self._live, self.program = live, live.program
-        self._rolled_back = partial(rolled_back, roots_of(call), framework)
-
-    def text(self, stage: str) -> str:
-        """Return the whole text of a stage."""
-        __tracebackhide__ = True
-        with self._rolled_back():
-            return self._live.text(stage)
-
-    def nodes(self) -> tuple[Node, ...]:
-        """Inputs, operations and outputs."""
-        return tuple(self._live.nodes())
-
-    def compiled(self) -> Compiled | None:
-        """Return what the framework's compiler makes of it."""
-        with self._rolled_back():
-            return self._live.compiled()
-
-    def load(self, nbytes: int) -> Load | None:
-        """Return what it has to do."""
-        return self._live.load(nbytes)
-
-    def checks(self) -> tuple[Note, ...]:
-        """Return what it holds that may not be expected."""
-        with self._rolled_back():
-            return self._live.checks()

@@ -3,7 +3,7 @@
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
@@ -39,6 +39,10 @@ class Call:
     def arguments(self) -> list[tuple[str, Any]]:
         """The name of each argument, with its value."""
         return [*zip(self.labels, self.args, strict=True), *self.kwargs.items()]
+
+    def with_arrays(self, make: "Callable[[Shape], Any]") -> "Call":
+        """Return the call with an array in place of each shape."""
+        return replace(self, args=tuple(make(a) if type(a) is Shape else a for a in self.args))
 
     @classmethod
     def of(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "Call":

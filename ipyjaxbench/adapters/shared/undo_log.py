@@ -25,6 +25,8 @@ from ipyjaxbench.frameworks import (
     State,
     attribute_states,
 )
+from ipyjaxbench.graphs import notes
+from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import (
     attributes,
     is_exactly,
@@ -65,6 +67,12 @@ class SideEffects:
     restored: tuple[str, ...] = ()
     not_restored: tuple[str, ...] = ()
     drawn: tuple[str, ...] = ()
+
+    def tracer_notes(self, what: str = "tracer") -> Iterator[Note]:
+        """Say where code kept tracers, as the framework calls them."""
+        for names, put_back in ((self.tracers_restored, True), (self.tracers_leaked, False)):
+            if names:
+                yield notes.tracer_kept(names, put_back=put_back, what=what)
 
 
 class UndoLog(ABC):

@@ -76,13 +76,7 @@ def dress(wrapper: Any, function: Any) -> None:
 
 
 class Part:
-    """One argument, cut into the leaves that are data and those that are not.
-
-    Args:
-        name: of the parameter.
-        value: what is given.
-        static: whether all of it is fixed.
-    """
+    """One argument, cut into the leaves that are data, if it is not static, and others."""
 
     def __init__(self, name: str, value: Any, static: bool) -> None:  # noqa: FBT001
         self.name = name

@@ -19,11 +19,7 @@ _SECONDS = 0.05  # for the products that show what a device can do in one dtype
 
 
 class Works:
-    """Counts what calls compute, and measures once what each device can do.
-
-    Args:
-        probe: gives the work with which a device of JAX's is measured.
-    """
+    """Counts what calls compute, and measures once what each device can do."""
 
     def __init__(self, probe: Callable[[Any], Any]) -> None:
         self._probe = probe

@@ -20,11 +20,7 @@ _LARGEST_ARRAY_BYTES = 2**20  # of an array of NumPy that is copied
 
 
 class JaxUndoLog(UndoLog):
-    """What a call's function can reach by name, and what holds for the process, as it is now.
-
-    Args:
-        call: whose function it is; data among its arguments is not looked into.
-    """
+    """What a call's function reaches, but for data among its arguments, and the process's state."""
 
     most = 500  # a search for static arguments traces, and so looks, many times
 

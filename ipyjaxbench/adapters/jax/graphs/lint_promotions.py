@@ -37,10 +37,8 @@ def promotions(jaxpr: Any) -> Iterator[Note]:
 
 def _is_asked_for(statement: ast.AST | None, dtype: str) -> bool:
     """Whether code converts something to a dtype, and does not only name it."""
-    calls = (
-        (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement else ()
-    )
-    return any(_converts(call, dtype) for call in calls)
+    nodes = ast.walk(statement) if statement else ()
+    return any(_converts(node, dtype) for node in nodes if isinstance(node, ast.Call))
 
 
 def _statement(file: str, line: int) -> ast.AST | None:

@@ -30,7 +30,7 @@ class _Copies:
             return jnp
         if is_of(value, MethodType):
             return MethodType(self.of(value.__func__), value.__self__)
-        if is_of(value, FunctionType) and not _is_of_library(value):
+        if is_of(value, FunctionType) and package_of(value) not in ("numpy", "jax"):
             return self._of_function(value)
         if callable(value) and package_of(value) == "numpy":
             return getattr(jnp, name_of(value), value)
@@ -52,7 +52,3 @@ class _Copies:
         for cell, old in zip(cells, function.__closure__ or (), strict=True):
             cell.cell_contents = self.of(old.cell_contents)
         return made
-
-
-def _is_of_library(function: FunctionType) -> bool:
-    return (function.__module__ or "").partition(".")[0] in ("numpy", "jax")

@@ -1,6 +1,7 @@
 """What holds for the whole process, and user code may change while it is traced."""
 
 import os
+import pickle
 import random
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,7 +24,14 @@ def states() -> Iterator[tuple[str, State]]:
     for name, read, write in _SETTINGS:
         yield name, Setting(read, write)
     yield "random", GeneratorState(random.getstate, random.setstate)
-    yield "np.random", GeneratorState(_drawn_from_numpy, _set_numpy)
+    # Its arrays cannot be compared with ==, their bytes can.
+    yield (
+        "np.random",
+        GeneratorState(
+            lambda: pickle.dumps(np.random.get_state()),
+            lambda before: np.random.set_state(pickle.loads(before)),
+        ),
+    )
 
 
 def _directory() -> list[str]:
@@ -48,17 +56,6 @@ def _configure(before: list[Any]) -> None:
     for name, value in zip(before[::2], before[1::2], strict=True):
         if now[name] is not value:
             jax.config.update(name, value)
-
-
-def _drawn_from_numpy() -> Any:
-    """Return the state of NumPy's global generator, in a form that can be compared."""
-    name, keys, *rest = np.random.get_state(legacy=True)
-    return name, np.asarray(keys).tobytes(), *rest
-
-
-def _set_numpy(before: Any) -> None:
-    name, keys, *rest = before
-    np.random.set_state((name, np.frombuffer(keys, np.uint32), *rest))
 
 
 #: Name, how it is read, and how it is set.

@@ -12,8 +12,7 @@ from ipyjaxbench.adapters.jax.graphs import collectives, lint, listing, program,
 from ipyjaxbench.adapters.jax.graphs.workload import load_of
 from ipyjaxbench.adapters.jax.graphs.xla_costs import difference
 from ipyjaxbench.adapters.shared import hlo
-from ipyjaxbench.errors import OptionError
-from ipyjaxbench.graphs import STAGES, Compiled, Live, Load, Node
+from ipyjaxbench.graphs import Compiled, Live, Load, Node
 from ipyjaxbench.reports import Note
 
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
@@ -32,8 +31,6 @@ class LiveProgram(Live):
         """Return the whole text of a stage; "optimized" compiles it."""
         if stage == "jaxpr":
             return listing.text_of(self.program, None)
-        if stage not in STAGES["jax"]:
-            raise OptionError(f"stage {stage!r}: JAX's are {', '.join(STAGES['jax'])}")
         if stage == "optimized":
             return hlo.readable(str(self._compiled.as_text()))
         return hlo.readable(tracing.lowered(self._traced, stage, None))

@@ -24,10 +24,7 @@ _CHOICES: tuple[type, ...] = (bool, str, type(None), int, tuple, float)
 
 
 class Choices:
-    """Sets of static arguments, the fewest first, and what became of them.
-
-    Args:
-        call: whose arguments they are.
+    """Sets of static arguments of a call, the fewest first, and what became of them.
 
     Attributes:
         tries: how many sets were given out.
@@ -105,10 +102,9 @@ class Choices:
 
     def _candidates(self) -> list[str]:
         """Return arguments that may be static: those that JAX names first, then the likely ones."""
-        given = {n: v for n, v in self._call.arguments if _can_be_static(v)}
-        kinds = {n: next((i for i, k in enumerate(_CHOICES) if is_a(v, k)), None)
-                 for n, v in given.items()}  # fmt: skip
-        likely = sorted((n for n in given if kinds[n] is not None), key=lambda n: kinds[n] or 0)
+        ranks = {name: [i for i, kind in enumerate(_CHOICES) if is_a(value, kind)]
+                 for name, value in self._call.arguments if _can_be_static(value)}  # fmt: skip
+        likely = sorted((name for name, rank in ranks.items() if rank), key=ranks.__getitem__)
         first = self._failures.get(frozenset())
         named = [n for n in self._named(first) if n in likely] if first else []
         self._first = frozenset(named)
@@ -116,7 +112,7 @@ class Choices:
 
     def _named(self, error: Exception) -> list[str]:
         given = dict(self._call.arguments)
-        names = [name.partition("[")[0].partition(".")[0] for name in blamed(error, self._call)]
+        names = map(_base, blamed(error, self._call))
         return [name for name in names if name in given and _can_be_static(given[name])]
 
 

@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.jax.graphs.flops import (
     real_operations,
 )
 from ipyjaxbench.adapters.jax.graphs.program import Place, is_of_library, place_of, programs_in
-from ipyjaxbench.graphs import Count, Uncounted, by_line, by_name
+from ipyjaxbench.graphs import Count, Uncounted, by_line
 
 _UNCOUNTED = {
     "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",
@@ -22,14 +22,12 @@ _UNCOUNTED = {
 class Tally:
     """How much a program computes.
 
-    Args:
-        jaxpr: the program, with or without its constants.
-
     Attributes:
         operations: equations, those of inner programs among them.
         flops: floating-point operations of real numbers, with every turn of each `scan`.
         of_complex: those that there are because numbers are complex.
         uncounted: what is not known.
+        steps: each equation by name, with its floating-point operations.
         certain: operations of any numbers; loops of unknown length and branches count as none.
         products: those among ``certain`` of matrix products and convolutions, by dtype.
     """
@@ -39,14 +37,10 @@ class Tally:
         self.of_complex = self.certain = 0.0
         self.uncounted: dict[Uncounted, None] = {}
         self.products: defaultdict[str, float] = defaultdict(float)
-        self._every: list[tuple[str, float]] = []
+        self.steps: list[tuple[str, float]] = []
         self._leaves: list[tuple[Any, str, float]] = []
         self._places: dict[int, Place] = {}
         self.flops = self._program(inner_jaxpr(jaxpr), 1.0, None, is_certain=True)
-
-    def primitives(self) -> tuple[Count, ...]:
-        """How often each primitive is computed, the costliest first."""
-        return by_name(self._every)
 
     def lines(self) -> tuple[Count, ...]:
         """How much each line of code computes, file by file and in order."""
@@ -65,7 +59,7 @@ class Tally:
         self.operations += 1
         if not inner:
             return self._leaf(equation, turns, caller, is_certain=is_certain)
-        self._every.append((name, 0.0))
+        self.steps.append((name, 0.0))
         if caller is None and is_of_library(equation):
             caller = equation
         if name == "scan":
@@ -98,7 +92,7 @@ class Tally:
         name, operations = equation.primitive.name, operations_of(equation)
         flops = turns * operations * real_operations(equation)
         self.of_complex += flops - turns * operations
-        self._every.append((name, flops))
+        self.steps.append((name, flops))
         self._leaves.append((equation if caller is None else caller, name, flops))
         if is_certain:
             self.certain += turns * operations

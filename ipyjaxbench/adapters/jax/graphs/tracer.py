@@ -29,6 +29,7 @@ from ipyjaxbench.graphs import (
     GraphTracer,
     Load,
     UntraceableError,
+    by_name,
     lines_with,
     notes,
     without_middle,
@@ -36,7 +37,7 @@ from ipyjaxbench.graphs import (
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import validity_notes
-from ipyjaxbench.usercode import Call, Shape, is_a, is_of
+from ipyjaxbench.usercode import Call, is_a, is_of
 
 _SHORT = 100  # equations up to which JAX's own text is shown
 _LINES = 120  # up to which it is shown, if it is short
@@ -53,7 +54,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     stage = options.stage_of("jax")
     _refuse_cycles(call)
     _refuse_deleted(call)
-    call = replace(call, args=tuple(map(_without_data, call.args)))
+    call = call.with_arrays(lambda given: jax.ShapeDtypeStruct(given.shape, given.dtype))
     if options.numpy:
         call = replace(call, function=with_jax_numpy(call.function))
     call = _transformed(call, options)
@@ -93,7 +94,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         operations=counted.operations,
         flops=counted.flops,
         uncounted=tuple(counted.uncounted),
-        stats=counted.primitives(),
+        stats=by_name(counted.steps),
         lines=counted.lines(),
         static_argnames=traced.static,
         fixed=(*traced.untraceable, *traced.within),
@@ -113,7 +114,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         clear=LOOKED_FOR if options.check and not checked else (),
         warm=program.jitted_by_user(traced.closed),
     )
-    return found.alive(live)
+    return found.attach(live)
 
 
 def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, operations: int) -> str:
@@ -169,12 +170,6 @@ def _transformed(call: Call, options: GraphOptions) -> Call:
     return call
 
 
-def _without_data(value: Any) -> object:
-    if is_of(value, Shape):
-        return jax.ShapeDtypeStruct(value.shape, value.dtype)
-    return value
-
-
 def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
     """Find NumPy's numbers of 64 bits, of which JAX takes half."""
     by_kind: dict[tuple[str, str], list[str]] = {}
@@ -200,10 +195,7 @@ def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
 
 def _side_effects(found: SideEffects) -> Iterator[Note]:
     """Say what the user's code changes outside of itself while it is traced."""
-    if found.tracers_restored:
-        yield notes.tracer_kept(found.tracers_restored, put_back=True)
-    if found.tracers_leaked:
-        yield notes.tracer_kept(found.tracers_leaked, put_back=False)
+    yield from found.tracer_notes()
     if found.restored:
         yield notes.changed_while_traced(found.restored, put_back=True)
     if found.not_restored:

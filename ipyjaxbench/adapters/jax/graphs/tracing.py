@@ -21,7 +21,7 @@ from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.frameworks import keras_stateless_scope
-from ipyjaxbench.usercode import Call, OutOfTimeError, is_of, is_users_file, message_of, time_limit
+from ipyjaxbench.usercode import Call, OutOfTimeError, is_of, is_users_file, time_limit
 
 _MOST_SECONDS = 4.0  # after which no other choice of static arguments is tried
 #: Turns of a loop up to which a choice that JAX names may take longer.
@@ -60,28 +60,23 @@ class Traced:
     side_effects: SideEffects = field(default_factory=SideEffects)
 
 
+@dataclass(eq=False)
 class NoChoiceError(Exception):
     """No choice of static arguments makes a call traceable.
 
     Attributes:
         error: what tracing raised, with those arguments static that it needs at least.
-        static: these arguments.
         blamed: the arguments that are responsible for the error, as far as JAX names them.
+        tries: how often the user's code was traced.
+        static: the arguments that it needs to be static at least.
         stopped: whether choices were left, and no time for them.
     """
 
-    def __init__(
-        self,
-        error: Exception,
-        blamed: Sequence[str],
-        tries: int,
-        static: Collection[str] = (),
-        *,
-        stopped: bool = False,
-    ) -> None:
-        super().__init__(message_of(error))
-        self.error, self.blamed, self.tries = error, tuple(blamed), tries
-        self.static, self.stopped = tuple(static), stopped
+    error: Exception
+    blamed: Sequence[str]
+    tries: int
+    static: Sequence[str] = ()
+    stopped: bool = False
 
 
 def trace(call: Call) -> Traced:
@@ -113,7 +108,7 @@ def trace(call: Call) -> Traced:
             return replace(traced, printed=written.getvalue())
     needed, fault = choices.root_failure()
     named = blamed(fault, whole)
-    raise NoChoiceError(fault, named, choices.tries, needed, stopped=choices.stopped) from fault
+    raise NoChoiceError(fault, named, choices.tries, needed, choices.stopped) from fault
 
 
 def error_of(call: Call, fixed: Collection[str]) -> Exception | None:

@@ -36,7 +36,7 @@ def difference(closed: Any, theirs: float, devices: int) -> str:
     apart = f", and not {', '.join(names)}" if names else ""
     if names and left > 0:
         return f"{ours}{apart}"
-    computed = {each.name for each in counted.primitives()}
+    computed = {name for name, _ in counted.steps}
     rewritten = [name for name in _REWRITTEN if name in computed]
     if rewritten and left > 0:
         why = f"since it computes {', '.join(rewritten)} in another way"

@@ -18,10 +18,7 @@ _TYPED = "<typed>"  # before the name of the file in which the expression was ty
 
 @contextmanager
 def make_readable(call: Call) -> Iterator[Call]:
-    """A call of a function that can be read meanwhile.
-
-    Args:
-        call: one of an expression's lambda is replaced, any other stays.
+    """Replace the lambda of an expression by a function that can be read meanwhile.
 
     Yields:
         The call; its lines are those of the cell.
@@ -43,7 +40,7 @@ def make_readable(call: Call) -> Iterator[Call]:
 
 
 def cell_file(file: str) -> str:
-    """The file that the user sees."""
+    """Return the file that the user sees."""
     return file.removeprefix(_TYPED)
 
 

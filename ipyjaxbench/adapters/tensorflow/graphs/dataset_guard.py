@@ -16,9 +16,9 @@ class EndlessError(Exception):
 
 @contextmanager
 def limit_iteration() -> Iterator[None]:
-    """Raise where this thread takes very many elements; where TensorFlow hides it, nothing is done.
+    """Raise where this thread takes very many elements; do nothing where that is hidden.
 
-    The class is changed for so long: no public way tells how often it is asked.
+    The class is changed for so long: no public way shows how often it is asked.
     """
     kind: Any = getattr(sys.modules.get(_MODULE), "OwnedIterator", None)
     original = getattr(kind, "__next__", None)

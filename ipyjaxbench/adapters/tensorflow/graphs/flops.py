@@ -47,14 +47,7 @@ _FREE = re.compile(
 
 
 def flops_of(op: Any) -> float | None:
-    """Floating-point operations of one operation.
-
-    Args:
-        op: one without inner functions.
-
-    Returns:
-        The count; None where it is not known.
-    """
+    """Return the floating-point operations of one without inner functions; None if unknown."""
     try:
         with deprecation.silence():  # TensorFlow counts with a function that it deprecated
             counted = ops.get_stats_for_node_def(op.graph, op.node_def, "flops").value
@@ -81,7 +74,7 @@ def _by_size(op: Any) -> float | None:
 
 
 def _einsum(op: Any) -> float:
-    """Two for each choice of all indices, where two tensors are multiplied; else one."""
+    """Count two for each choice of all indices, where two tensors are multiplied; else one."""
     left, _ = op.get_attr("equation").decode().split("->")
     sizes: dict[str, int] = {}
     for letters, tensor in zip(left.split(","), op.inputs, strict=True):

@@ -23,12 +23,7 @@ _TRACKABLE = tf.__internal__.tracking.AutoTrackable
 
 
 class TensorFlowUndoLog(UndoLog):
-    """What a call reaches by name, and what Keras and generators keep, as it is now.
-
-    Args:
-        call: tensors and variables are not looked into.
-        is_copy: whether what is called is nobody else's, and so may change.
-    """
+    """What a call reaches by name, unless it is of a copy, and what Keras and generators keep."""
 
     def __init__(self, call: Call, *, is_copy: bool) -> None:
         of_numpy = GeneratorState(np.random.get_state, np.random.set_state)
@@ -93,7 +88,7 @@ class TensorFlowUndoLog(UndoLog):
 
 
 def _of_keras() -> Any:
-    """What Keras keeps for all: numbers for new names, its generator; None where that is hidden."""
+    """Return what Keras keeps for all, as numbers for new names; None where that is hidden."""
     module = sys.modules.get("keras.src.backend.common.global_state")
     return vars(getattr(module, "GLOBAL_STATE_TRACKER", SimpleNamespace()))
 

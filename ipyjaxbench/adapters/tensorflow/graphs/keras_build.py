@@ -1,7 +1,6 @@
 """Keras builds a layer when it is first called: looking is not to build what is the user's."""
 
 import copy
-import random
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from ipyjaxbench.usercode import Call, is_of, label_arguments, name_of
 
 
 def argument_names(call: Call) -> tuple[str, ...]:
-    """Names of the positional arguments; a layer's are those of its `call`."""
+    """Return names of the positional arguments; a layer's are those of its `call`."""
     module = references.keras()
     function: Any = call.function
     if module is None or not is_of(function, module.layers.Layer):
@@ -22,13 +21,7 @@ def argument_names(call: Call) -> tuple[str, ...]:
 
 
 def prepare(call: Call) -> tuple[Call, bool]:
-    """A call that builds nothing of the user's.
-
-    Args:
-        call: it is not made.
-
-    Returns:
-        The call, and whether it is of a copy, which tracing may build.
+    """Return a call that builds nothing of the user's, and whether it is of a copy.
 
     Raises:
         SnippetError: it would build something of the user's that is not copied.
@@ -50,22 +43,19 @@ def prepare(call: Call) -> tuple[Call, bool]:
 
 
 def _owner(function: Any) -> tuple[Any, str]:
-    """The object that is called, or whose method it is, and the method's name."""
+    """Return the object that is called, or whose method it is, and the method's name."""
     owner = references.owner_of(function)
     return (function, "__call__") if owner is None else (owner, name_of(function))
 
 
 def _copied(layer: Any, name: str) -> Any:
-    """The same method of a copy of a layer that has no variables yet."""
-    state = random.getstate()  # Keras draws seeds for layers that it makes anew
+    """Return the same method of a copy of a layer that has no variables yet."""
     try:
         copied = copy.deepcopy(layer)
     except Exception as error:
         raise SnippetError(
             f"{layer.name!r} is not built yet, and looking would build it: call it once first"
         ) from error
-    finally:
-        random.setstate(state)
     return copied if name == "__call__" else getattr(copied, name)
 
 

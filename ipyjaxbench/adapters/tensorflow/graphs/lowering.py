@@ -10,8 +10,7 @@ from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.tensorflow.compilation import apart
 from ipyjaxbench.adapters.tensorflow.graphs.isolation import TensorFlowUndoLog
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced, quiet
-from ipyjaxbench.errors import OptionError, SnippetError
-from ipyjaxbench.graphs import STAGES
+from ipyjaxbench.errors import SnippetError
 
 #: What TensorFlow calls our stages.
 _THEIRS = {"stablehlo": "stablehlo", "hlo": "hlo_no_metadata", "optimized": "optimized_hlo"}
@@ -20,22 +19,11 @@ _FAILED = re.compile(r"(?:HLO text: ')?(.+)")
 
 
 def lower(traced: Traced, stage: str) -> str:
-    """The text of a stage; only "optimized" compiles it.
-
-    Args:
-        traced: the graph; a function of its own is made for XLA, so that nothing else changes.
-        stage: "stablehlo", "hlo" or "optimized".
-
-    Returns:
-        The whole text, without what it says of this machine.
+    """Return the text of a stage, of a function of its own; only "optimized" compiles it.
 
     Raises:
-        OptionError: there is no such stage.
         SnippetError: XLA cannot compile it.
     """
-    if stage not in _THEIRS:
-        stages = ", ".join(STAGES["tensorflow"])
-        raise OptionError(f"stage {stage!r}: TensorFlow's are {stages}")
     twin, specs = traced.twin()
     other = [each.name for each in traced.inputs if not _is_dense(each.spec)]
     if other:
@@ -70,7 +58,7 @@ def _is_known(spec: Any) -> bool:
 
 
 def _device() -> str:
-    """The first of those on which TensorFlow computes where nobody says otherwise."""
+    """Return the first device on which TensorFlow computes where nobody says otherwise."""
     devices = tf.config.list_logical_devices()
     chosen = next((d for d in devices if d.device_type == "GPU"), devices[0])
     is_short = chosen.name.startswith("/device:")

@@ -10,7 +10,7 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
-from ipyjaxbench.graphs import Count, Uncounted, Value, by_line, by_name, count_line, line_of
+from ipyjaxbench.graphs import Count, Uncounted, Value, by_line, count_line, line_of
 
 _FIRST, _LAST = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
@@ -28,31 +28,28 @@ class Counted:
         operations: how many there are, those of inner functions among them.
         flops: floating-point operations.
         uncounted: what is not known.
+        steps: each operation by name, with its floating-point operations.
     """
 
     def __init__(self, graph: Any) -> None:
         self.operations = 0
         self.uncounted: dict[Uncounted, None] = {}
-        self._every: list[tuple[str, float]] = []
-        self._steps: list[tuple[str, int, str, float]] = []
+        self.steps: list[tuple[str, float]] = []
+        self._places: list[tuple[str, int, str, float]] = []
         self.flops = self._graph(graph, 1.0)
 
-    @property
-    def kinds(self) -> tuple[Count, ...]:
-        """How often each operation is computed, the costliest first."""
-        return by_name(self._every)
-
     def lines(self, call: str) -> tuple[Count, ...]:
-        """How much each line of code computes, file by file and in order.
+        """Count by line of code, file by file and in order.
 
-        Args:
-            call: what was typed; it stands for what no other line of the user's computes, as where
-                a layer of Keras is called.
+        The call, as typed, stands for what no other line of the user's computes, as where a layer
+        of Keras is called.
         """
-        rest = [(name, flops) for file, line, name, flops in self._steps if not line_of(file, line)]
+        rest = [
+            (name, flops) for file, line, name, flops in self._places if not line_of(file, line)
+        ]
         if not rest:
-            return by_line(self._steps)
-        return *by_line(self._steps), count_line(call.strip().splitlines()[-1], rest)
+            return by_line(self._places)
+        return *by_line(self._places), count_line(call.strip().splitlines()[-1], rest)
 
     def _graph(self, graph: Any, turns: float) -> float:
         return math.fsum(self._operation(op, turns) for op in operations_of(graph))
@@ -61,7 +58,7 @@ class Counted:
         inner = dict(inner_graphs(op))
         self.operations += 1
         if inner:
-            self._every.append((op.type, 0.0))
+            self.steps.append((op.type, 0.0))
             return self._inner(op, [graph for graph in inner.values() if graph is not None], turns)
         if called_functions(op):
             self.uncounted[Uncounted("function", op.type)] = None
@@ -70,8 +67,8 @@ class Counted:
             is_known = all(t.shape.is_fully_defined() for t in (*op.inputs, *op.outputs))
             self.uncounted[Uncounted("operation" if is_known else "shape", op.type)] = None
         flops = turns * (flops or 0.0)
-        self._every.append((op.type, flops))
-        self._steps.append((*references.place_of(op), op.type, flops))
+        self.steps.append((op.type, flops))
+        self._places.append((*references.place_of(op), op.type, flops))
         return flops
 
     def _inner(self, op: Any, graphs: Sequence[Any], turns: float) -> float:
@@ -88,12 +85,12 @@ class Counted:
 
 
 def operations_of(graph: Any) -> list[Any]:
-    """The operations of a graph that compute something."""
+    """Return the operations of a graph that compute something."""
     return [op for op in graph.get_operations() if op.type not in _HIDDEN]
 
 
 def called_functions(op: Any) -> list[tuple[str, str]]:
-    """Names of the attributes of an operation that are functions, and of those functions."""
+    """Return the attributes of an operation that are functions, by name, and their functions."""
     found = []
     for key, value in sorted(op.node_def.attr.items()):
         if key.startswith("_"):  # the gradient, which is another program
@@ -104,7 +101,7 @@ def called_functions(op: Any) -> list[tuple[str, str]]:
 
 
 def inner_graphs(op: Any) -> Iterator[tuple[str, Any]]:
-    """The graphs of the functions that an operation calls, by their names."""
+    """Yield the graphs of the functions that an operation calls, by their names."""
     for _, name in called_functions(op):
         graph = _graph_of(op.graph, name)
         if graph is not None:
@@ -122,7 +119,7 @@ def _graph_of(graph: Any, name: str) -> Any | None:
 
 
 def _most_turns(op: Any) -> int | None:
-    """The second input of a loop, where it has a value and is a limit."""
+    """Return the second input of a loop, where it has a value and is a limit."""
     try:
         most = tf.get_static_value(op.inputs[1])
     except Exception:  # noqa: BLE001  another version has it elsewhere
@@ -131,12 +128,7 @@ def _most_turns(op: Any) -> int | None:
 
 
 def text_of(graph: Any, depth: int | None) -> str:
-    """A line for each operation, with the functions in it.
-
-    Args:
-        graph: of TensorFlow's.
-        depth: levels of inner functions to show, long ones folded; None shows all.
-    """
+    """Return a line for each operation, with functions down to a level; None shows all."""
     return "\n".join(_lines(graph, 0, depth))
 
 
@@ -170,7 +162,7 @@ def _functions(op: Any, level: int, depth: int | None) -> Iterator[str]:
 
 
 def _named(name: str) -> str:
-    """What the user called a function, of which TensorFlow makes "__inference_f_12"."""
+    """Return what the user called a function, of which TensorFlow makes "__inference_f_12"."""
     return _MADE_NAME.sub("", name)
 
 
@@ -186,14 +178,14 @@ def _line(op: Any) -> str:
 
 
 def _source(tensor: Any) -> str:
-    """What a tensor is called; an Identity is what it is of."""
+    """Return the name of a tensor; an Identity is what it is of."""
     tensor = skip_identities(tensor)
     index = f":{tensor.value_index}" if len(tensor.op.outputs) > 1 else ""
     return f"{tensor.op.name}{index}"
 
 
 def skip_identities(tensor: Any) -> Any:
-    """The tensor that an Identity is of."""
+    """Return the tensor that an Identity is of."""
     while tensor.op.type == "Identity":
         tensor = tensor.op.inputs[0]
     return tensor
@@ -206,7 +198,7 @@ def _constant(op: Any) -> str:
 
 
 def _attributes(op: Any) -> Iterator[str]:
-    """Attributes with another value than the default."""
+    """Yield attributes with another value than the default."""
     for each in op.op_def.attr:
         if each.type not in _KINDS or each.name.startswith("_") or "shape" in each.name:
             continue
@@ -220,13 +212,13 @@ def _attributes(op: Any) -> Iterator[str]:
 
 
 def kind(tensor: Any) -> str:
-    """The type of a tensor, as "f32[3,4]"."""
+    """Return the type of a tensor, as "f32[3,4]"."""
     held = value_of("", tensor)
     return units.array(held.dtype, held.shape)
 
 
 def value_of(name: str, tensor: Any) -> Value:
-    """A tensor, a variable, or its type."""
+    """Describe a tensor, a variable, or a type of one."""
     known, dtype = tf.TensorShape(tensor.shape), tf.as_dtype(tensor.dtype)
     shape = None if known.rank is None else tuple(-1 if n is None else n for n in known.as_list())
     # A string, and what a resource or a variant refers to, may have any size.
@@ -236,7 +228,7 @@ def value_of(name: str, tensor: Any) -> Value:
 
 
 def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> tuple[Value, ...]:
-    """Variables, tensors and large constants that are part of the program, the largest first.
+    """Return variables, tensors and large constants in the program, the largest first.
 
     Args:
         concrete: TensorFlow's own object.
@@ -261,12 +253,12 @@ def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> 
 
 
 def captured_variables(concrete: Any) -> dict[str, Any]:
-    """The variables that a graph captured, by the names of what stands for them in it."""
+    """Return the variables that a graph captured, by names of what stands for them."""
     by_handle = {id(variable.handle): variable for variable in concrete.graph.variables}
     pairs = [(inner.op.name, by_handle.get(id(outer))) for outer, inner in concrete.graph.captures]
     return {name: variable for name, variable in pairs if variable is not None}
 
 
 def name_of(variable: Any) -> str:
-    """What a variable is called, without the number of an output."""
+    """Return the name of a variable, without the number of an output."""
     return str(variable.name.partition(":")[0])

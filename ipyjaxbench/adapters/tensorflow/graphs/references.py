@@ -25,9 +25,10 @@ _WRAPPER = "of_tensors"
 
 
 def python_function(function: Any) -> tuple[Any, bool]:
-    """What a `tf.function` was given, and whether AutoGraph reads it; other callables as they are.
+    """Return what a `tf.function` was given, and whether AutoGraph reads it.
 
-    A version that does not tell has it read, which is TensorFlow's own choice.
+    Other callables are returned as they are. Where a version does not tell, AutoGraph reads it,
+    which is TensorFlow's own choice.
     """
     if is_of(function, tf.types.experimental.PolymorphicFunction):
         return function.python_function, bool(getattr(function, "_autograph", True))
@@ -35,13 +36,13 @@ def python_function(function: Any) -> tuple[Any, bool]:
 
 
 def innermost_function(value: Any) -> Any:
-    """What a `tf.function` or another decorator was given."""
+    """Return what a `tf.function` or another decorator was given."""
     value, _ = python_function(value)
     return unwrap(value) if is_of(value, FunctionType, MethodType) else value
 
 
 def keras() -> Any | None:
-    """Keras, where it is loaded and computes with TensorFlow."""
+    """Return Keras, where it is loaded and computes with TensorFlow."""
     module: Any = sys.modules.get("keras")
     backend = getattr(module, "backend", None)
     told = getattr(backend, "backend", None)
@@ -55,7 +56,7 @@ def is_variable(value: object) -> bool:
 
 
 def used_values(function: Any) -> Iterator[tuple[str, Any]]:
-    """Each global and closed-over value that a function and those that it uses name."""
+    """Yield each global and closed-over value that a function and those it uses name."""
     seen: set[int] = set()
     level = [function]
     for _ in range(_DEPTH):
@@ -72,7 +73,7 @@ def used_values(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def functions_of(function: Any) -> Iterator[FunctionType]:
-    """The plain functions that are called: this one, and those that it uses by name."""
+    """Yield the plain functions that are called: this one, and those that it uses by name."""
     for each in (function, *(value for _, value in used_values(function))):
         found = _function_of(each)
         if found is not None and is_users_file(found.__code__.co_filename):
@@ -91,7 +92,7 @@ def is_tensorflows(call: Call) -> bool:
 
 
 def owner_of(function: Any) -> Any:
-    """The object whose method it is; None for what is none, or refuses to be asked."""
+    """Return the object of a method; None for what is none, or refuses to be asked."""
     try:
         return getattr(function, "__self__", None)
     except Exception:  # noqa: BLE001  the object may raise anything
@@ -99,7 +100,7 @@ def owner_of(function: Any) -> Any:
 
 
 def place_of(op: Any) -> tuple[str, int]:
-    """File and line of the user's code that an operation comes from; 0 where it is not known."""
+    """Return file and line of the user's code that an operation comes from; 0 if unknown."""
     for frame in reversed(op.traceback or ()):
         if frame.name == _WRAPPER and frame.filename.startswith(PACKAGE):
             break
@@ -121,7 +122,7 @@ def _is_layer(value: Any) -> bool:
 
 
 def _function_of(value: Any) -> FunctionType | None:
-    """The code of a function, method, `tf.function`, or layer of the user's."""
+    """Return the code of a function, method, `tf.function`, or layer of the user's."""
     value = innermost_function(value)
     if is_of(value, MethodType):
         value = value.__func__

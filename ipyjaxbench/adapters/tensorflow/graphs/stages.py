@@ -10,11 +10,7 @@ from ipyjaxbench.graphs import Live, Load, Node
 
 
 class LiveGraph(Live):
-    """A graph in memory.
-
-    Args:
-        traced: the graph.
-    """
+    """A graph in memory."""
 
     program: Any
 
@@ -24,7 +20,7 @@ class LiveGraph(Live):
         self._texts: dict[str, str] = {}
 
     def text(self, stage: str) -> str:
-        """The whole text of a stage; "optimized" compiles it."""
+        """Return the whole text of a stage; "optimized" compiles it."""
         if stage == "tf":
             return program.text_of(self.program.graph, None)
         if stage not in self._texts:
@@ -32,7 +28,7 @@ class LiveGraph(Live):
         return self._texts[stage]
 
     def load(self, nbytes: int) -> Load | None:
-        """From the graph and the functions in it."""
+        """Return what the graph and the functions in it have to do."""
         return load_of(self.program, nbytes)
 
     def nodes(self) -> Iterator[Node]:

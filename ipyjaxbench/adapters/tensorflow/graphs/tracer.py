@@ -1,6 +1,5 @@
 """The graph of a call in TensorFlow: of a new tf.function, so that none of the user's grows."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from ipyjaxbench.adapters.tensorflow.graphs import (
 )
 from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.frameworks import MutableState
 from ipyjaxbench.graphs import (
     Diagnosis,
     Graph,
@@ -25,88 +23,76 @@ from ipyjaxbench.graphs import (
     GraphTracer,
     UntraceableError,
     Value,
+    by_name,
     lines_with,
     notes,
     without_middle,
 )
 from ipyjaxbench.host import Clock
-from ipyjaxbench.reports import Note
-from ipyjaxbench.usercode import Call, Shape, is_of
+from ipyjaxbench.usercode import Call, is_of
 
 _CLOCK = Clock.elapsed()
 
 
-def graph(call: Call, options: GraphOptions) -> Graph | None:
-    """Trace a call and tell which operations it is.
+class TensorFlowTracer(GraphTracer):
+    """Graphs of new functions."""
 
-    Args:
-        call: it is not made.
-        options: which form of the program, and how much of it.
-
-    Returns:
-        The graph; None where neither a tensor nor anything of TensorFlow's is in the call.
-
-    Raises:
-        UntraceableError: it cannot be traced; it holds the diagnosis.
-        SnippetError: it would build a layer of the user's, or XLA cannot compile it.
-    """
-    __tracebackhide__ = True
-    try:
-        given = trees.leaves((call.args, dict(call.kwargs)))
-        is_theirs = any(map(_is_tensor, given)) or references.is_tensorflows(call)
-    except Exception as error:
-        why = f"TensorFlow cannot look into what {call.text!r} is given: {type(error).__name__}"
-        raise SnippetError(why) from error
-    if not is_theirs:
-        return None
-    stage = options.stage_of("tensorflow")
-    call = replace(
-        call, args=tuple(map(_without_data, call.args)), labels=keras_build.argument_names(call)
-    )
-    call, is_copy = keras_build.prepare(call)
-    with autograph_source.make_readable(call) as call:
-        start = _CLOCK.now()
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
+        """Trace a call as a new `tf.function`."""
+        __tracebackhide__ = True
         try:
-            traced = tracing.trace(call, makes_variables=is_copy)
+            given = trees.leaves((call.args, dict(call.kwargs)))
+            is_theirs = any(map(_is_tensor, given)) or references.is_tensorflows(call)
         except Exception as error:
-            raise UntraceableError(diagnose(call, error), error) from error
-        seconds = (_CLOCK.now() - start) * 1e-9
-    concrete, live = traced.concrete, LiveGraph(traced)
-    counted = program.Counted(concrete.graph)
-    functions = [leaf for leaf in (call.function, *given) if callable(leaf)]
-    names = {id(value): name for each in functions for name, value in references.used_values(each)}
-    variables = [each.value for each in traced.inputs if each.spec is None]
-    found = Graph(
-        code=call.text,
-        framework="tensorflow",
-        frameworks={"tensorflow": tf.__version__},
-        form=stage,
-        program=lines_with(_text(live, stage, options), options.find),
-        inputs=tuple(value for each in traced.inputs for value in _values(each)),
-        outputs=tuple(program.value_of("", tensor) for tensor in concrete.outputs),
-        constants=program.constants_of(concrete, variables, names),
-        operations=counted.operations,
-        flops=counted.flops,
-        uncounted=tuple(counted.uncounted),
-        stats=counted.kinds,
-        lines=counted.lines(call.text),
-        fixed=traced.fixed,
-        seconds=seconds,
-        printed=traced.printed,
-        notes=tuple(_notes(traced, is_copy=is_copy)),
-        warm=traced.warm,
-        details=options.details,
-    )
-    return found.alive(live)
+            why = f"TensorFlow cannot look into what {call.text!r} is given: {type(error).__name__}"
+            raise SnippetError(why) from error
+        if not is_theirs:
+            return None
+        stage = options.stage_of("tensorflow")
+        call = call.with_arrays(lambda given: tf.TensorSpec(given.shape, given.dtype))
+        call = replace(call, labels=keras_build.argument_names(call))
+        call, is_copy = keras_build.prepare(call)
+        with autograph_source.make_readable(call) as call:
+            start = _CLOCK.now()
+            try:
+                traced = tracing.trace(call, makes_variables=is_copy)
+            except Exception as error:
+                raise UntraceableError(diagnose(call, error), error) from error
+            seconds = (_CLOCK.now() - start) * 1e-9
+        concrete, live = traced.concrete, LiveGraph(traced)
+        counted = program.Counted(concrete.graph)
+        functions = [leaf for leaf in (call.function, *given) if callable(leaf)]
+        names = {
+            id(value): name for each in functions for name, value in references.used_values(each)
+        }
+        variables = [each.value for each in traced.inputs if each.spec is None]
+        copied = [notes.copy_built()] if is_copy else []
+        found = Graph(
+            code=call.text,
+            framework="tensorflow",
+            frameworks={"tensorflow": tf.__version__},
+            form=stage,
+            program=lines_with(_text(live, stage, options), options.find),
+            inputs=tuple(value for each in traced.inputs for value in _values(each)),
+            outputs=tuple(program.value_of("", tensor) for tensor in concrete.outputs),
+            constants=program.constants_of(concrete, variables, names),
+            operations=counted.operations,
+            flops=counted.flops,
+            uncounted=tuple(counted.uncounted),
+            stats=by_name(counted.steps),
+            lines=counted.lines(call.text),
+            fixed=traced.fixed,
+            seconds=seconds,
+            printed=traced.printed,
+            notes=(*copied, *traced.side_effects.tracer_notes("symbolic tensor")),
+            warm=traced.warm,
+            details=options.details,
+        )
+        return found.attach(live)
 
-
-def _notes(traced: tracing.Traced, *, is_copy: bool) -> Iterator[Note]:
-    if is_copy:
-        yield notes.copy_built()
-    found = traced.side_effects
-    for names, put_back in ((found.tracers_restored, True), (found.tracers_leaked, False)):
-        if names:
-            yield notes.tracer_kept(names, put_back=put_back, what="symbolic tensor")
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """Explain what was raised while a graph was made; that function is traced once more."""
+        return explain(error)
 
 
 def _text(live: LiveGraph, stage: str, options: GraphOptions) -> str:
@@ -122,32 +108,8 @@ def _is_tensor(leaf: Any) -> bool:
 
 
 def _values(given: tracing.Input) -> list[Value]:
-    """An argument's tensors: those of a ragged or a sparse one are several."""
+    """Return an argument's tensors: those of a ragged or a sparse one are several."""
     if given.spec is None:
         return [program.value_of(given.name, given.value)]
     parts = tf.nest.flatten(given.spec, expand_composites=True)
     return [program.value_of(given.name, part) for part in parts]
-
-
-def _without_data(value: object) -> object:
-    if type(value) is Shape:
-        return tf.TensorSpec(value.shape, value.dtype)
-    return value
-
-
-class TensorFlowTracer(GraphTracer):
-    """Graphs of new functions."""
-
-    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
-        """That of a new tf.function; what it draws as it is traced is put back."""
-        state = self.framework.capability(MutableState)
-        restore = state.random_state([*call.args, *call.kwargs.values()], later=True)
-        try:
-            return graph(call, options)
-        finally:
-            if restore is not None:
-                restore()
-
-    def explain(self, error: BaseException) -> Diagnosis | None:
-        """What was raised while a graph was made; that function is traced once more."""
-        return explain(error)

@@ -27,24 +27,14 @@ class VariableMadeError(Exception):
 
 
 class OutOfScopeError(Exception):
-    """A symbolic tensor of an earlier trace is used.
-
-    Attributes:
-        place: file and line of the operation that uses it.
-    """
+    """An operation at a file and line uses a symbolic tensor of an earlier trace."""
 
     place: tuple[str, int] = ("", 0)
 
 
 @dataclass(frozen=True)
 class Input:
-    """A tensor or variable that goes in.
-
-    Attributes:
-        name: of the argument, with the path to it.
-        value: what was given.
-        spec: its type; None for variables, which are captured.
-    """
+    """A tensor or variable that goes in; variables are captured and have no type here."""
 
     name: str
     value: Any
@@ -59,10 +49,8 @@ class Traced:
         concrete: TensorFlow's own object.
         inputs: tensors and variables that go in.
         fixed: arguments that are no data.
-        twin: a function of the same tensors, to be compiled by XLA.
+        twin: makes a function of the same tensors, to be compiled by XLA, and their types.
         warm: functions of the user's whose traces could not be kept apart.
-        printed: what the user's code printed meanwhile.
-        call: what was traced.
         is_copy: whether what is called is a copy that nobody else uses.
         side_effects: where the user's code kept symbolic tensors.
     """
@@ -88,19 +76,11 @@ def is_data(leaf: Any) -> bool:
 
 
 def trace(call: Call, *, makes_variables: bool = False) -> Traced:
-    """Trace a call in a function of its own.
-
-    Args:
-        call: it is not made: only shapes are followed.
-        makes_variables: whether it may, since it is a copy that nobody else uses.
-
-    Returns:
-        The graph.
+    """Trace a call in a function of its own, which may make variables where it is a copy.
 
     Raises:
         VariableMadeError: it makes a variable, and may not.
         OutOfScopeError: it uses a symbolic tensor of an earlier trace.
-        Exception: what tracing raised.
     """
     __tracebackhide__ = True
     function, autograph = references.python_function(call.function)
@@ -156,7 +136,7 @@ def traces(call: Call) -> bool:
 
 
 def _of_tensors(function: Callable[..., Any], rebuilt: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of tensors alone; AutoGraph reads it, and the user's function through it."""
+    """Return a function of tensors alone; AutoGraph reads the user's function through it."""
 
     def of_tensors(*tensors: Any) -> Any:
         args, kwargs = rebuilt(tensors)
@@ -170,7 +150,7 @@ def _of_tensors(function: Callable[..., Any], rebuilt: Callable[..., Any]) -> Ca
 
 @tf.autograph.experimental.do_not_convert
 def _only_tensors(result: Any) -> Any:
-    """What a call gives, without what a graph cannot give."""
+    """Return what a call gives, without what a graph cannot give."""
     kinds = (tf.Tensor, int, float, complex, tf.__internal__.CompositeTensor)
 
     def traceable(leaf: Any) -> Any:
@@ -191,7 +171,7 @@ def _inputs(name: str, value: Any) -> Iterator[Input]:
 
 
 def _spec(name: str, leaf: Any) -> Any:
-    """The type of a tensor, with a name for its placeholder."""
+    """Return the type of a tensor, with a name for its placeholder."""
     if isinstance(leaf, tf.TypeSpec) and not isinstance(leaf, tf.TensorSpec):
         return leaf
     if isinstance(leaf, references.COMPOSITES):

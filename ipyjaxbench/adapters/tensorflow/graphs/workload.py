@@ -21,7 +21,7 @@ _WHOLE = (
 
 
 def load_of(concrete: Any, nbytes: int) -> Load | None:
-    """The load of a graph; see `Live.load`."""
+    """Return the load of a graph; see `Live.load`."""
     graph = concrete.graph
     if program.Counted(graph).uncounted:
         return None

@@ -9,7 +9,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.compilation import original
-from ipyjaxbench.usercode import Call, Shape, is_of, label_arguments
+from ipyjaxbench.usercode import Call, is_of, label_arguments
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,6 @@ class CallInputs:
 
     Attributes:
         function: takes what `args` and `kwargs` are; of a module also its state.
-        args: its positional arguments.
-        kwargs: its keyword arguments.
         leaves: what all arguments hold, in their order.
         where: which of them are tensors.
         labels: what all of them are called.
@@ -43,7 +41,7 @@ class CallInputs:
         return [self.labels[index] for index in self.where]
 
     def with_tensors(self, tensors: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments with other tensors in their places."""
+        """Return the arguments with other tensors in their places."""
         leaves = list(self.leaves)
         for index, tensor in zip(self.where, tensors, strict=True):
             leaves[index] = tensor
@@ -53,19 +51,20 @@ class CallInputs:
 
 
 def plain_call(call: Call) -> Call:
-    """The call of what `torch.compile` was given; shapes become tensors that nobody reads."""
+    """Return the call of what `torch.compile` was given; shapes become tensors nobody reads."""
     function: Any = call.function
     while (inner := original(function)) is not None:
         function = inner
-    args = tuple(map(_without_data, call.args))
+    # Memory that nobody writes to is only promised: it costs nothing.
+    call = call.with_arrays(lambda x: torch.empty(x.shape, dtype=getattr(torch, x.dtype)))
     named = call.labels
     if is_of(function, torch.nn.Module):  # its call takes all, and tells no names
-        named = label_arguments(function.forward, args, call.kwargs)
-    return replace(call, function=function, args=args, labels=named)
+        named = label_arguments(function.forward, call.args, call.kwargs)
+    return replace(call, function=function, labels=named)
 
 
 def inputs_of(call: Call) -> CallInputs:
-    """What a plain call is given."""
+    """Return what a plain call is given."""
     args, kwargs, named = call.args, dict(call.kwargs), tuple(call.labels)
     leaves = trees.leaves((args, kwargs))
     where = [index for index, leaf in enumerate(leaves) if is_of(leaf, torch.Tensor)]
@@ -73,7 +72,7 @@ def inputs_of(call: Call) -> CallInputs:
 
 
 def inputs_with_state(call: Call) -> CallInputs:
-    """What a plain call is given, with the state of a module among it."""
+    """Return what a plain call is given, with the state of a module among it."""
     module: Any = call.function
     if not is_of(module, torch.nn.Module):
         return inputs_of(call)
@@ -86,13 +85,6 @@ def inputs_with_state(call: Call) -> CallInputs:
     return inputs_of(replace(call, function=with_state, args=(state, *call.args), labels=named))
 
 
-def _without_data(value: object) -> object:
-    if type(value) is Shape:
-        # Memory that nobody writes to is only promised: it costs nothing.
-        return torch.empty(value.shape, dtype=getattr(torch, value.dtype))
-    return value
-
-
 def _names_of(args: Sequence[Any], kwargs: Mapping[str, Any], named: Sequence[str]) -> list[str]:
     return [
         _spelled(label, path)
@@ -102,5 +94,5 @@ def _names_of(args: Sequence[Any], kwargs: Mapping[str, Any], named: Sequence[st
 
 
 def _spelled(label: str, path: Any) -> str:
-    """``weight`` of a module's own state, and ``batch['x']`` of an argument."""
+    """Return ``weight`` of a module's own state, and ``batch['x']`` of an argument."""
     return label + pytree.keystr(path) if label else ".".join(str(key.key) for key in path)

@@ -18,23 +18,16 @@ from ipyjaxbench.usercode import Call
 
 
 def trace(call: Call) -> CapturedGraphs:
-    """The ATen operations of a call.
-
-    Args:
-        call: a plain one; it is not made.
-
-    Returns:
-        The program; a module's parameters are inputs of their own.
-    """
+    """Return the ATen operations of a plain call; a module's parameters are inputs of their own."""
     inputs = inputs_with_state(call)
     with source_lines.record_lines(), isolation.undo_changes(call, is_made=False) as log:
         traced = _traced(inputs, log)
     found = CapturedGraphs.single(traced, Program(traced, _names(traced.graph, inputs)))
-    return replace(found, notes=tuple(log.notes))
+    return replace(found, notes=tuple(log.side_effects.tracer_notes()))
 
 
 def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
-    """How tracing a call fails, and the arguments of which the last operation before is made."""
+    """Return how tracing fails, and which arguments the last operation before is made of."""
     inputs = inputs_with_state(call)
     with source_lines.record_lines() as nodes, isolation.undo_changes(call, is_made=False) as log:
         try:
@@ -77,7 +70,7 @@ def _made_of(node: Any, inputs: CallInputs) -> tuple[str, ...]:
 
 
 def _of_tensors(inputs: CallInputs, stand_ins: StandIns) -> Callable[..., Any]:
-    """The call as a function of its tensors alone."""
+    """Return the call as a function of its tensors alone."""
 
     def of_tensors(*given: Any) -> Any:
         args, kwargs = inputs.with_tensors(given)
@@ -91,7 +84,7 @@ def _of_tensors(inputs: CallInputs, stand_ins: StandIns) -> Callable[..., Any]:
 
 @contextmanager
 def _compiled_ones_inlined() -> Iterator[None]:
-    """A compiled function inside is traced as the function that it was made of."""
+    """Have a compiled function inside traced as the function that it was made of."""
     from torch._dynamo import config
 
     name = "error_on_nested_fx_trace"

@@ -15,10 +15,7 @@ class CapturedGraphs:
     Attributes:
         program: PyTorch's own object.
         programs: its graphs, in the order in which they are met.
-        inputs: tensors that go in.
-        outputs: tensors that come out.
         breaks: where a graph ends and Python goes on.
-        notes: what to know of it.
         tries: how often the code was traced.
     """
 
@@ -32,7 +29,7 @@ class CapturedGraphs:
 
     @classmethod
     def single(cls, program: object, only: Program) -> "CapturedGraphs":
-        """One graph without a break."""
+        """Return one graph without a break."""
         return cls(program, (only,), only.inputs, only.outputs)
 
     @property
@@ -42,11 +39,7 @@ class CapturedGraphs:
         return tuple(sorted(held, key=lambda value: -value.nbytes))
 
     def text(self, *, whole: bool) -> str:
-        """One line for each operation, graph by graph.
-
-        Args:
-            whole: a long text is folded where it is not.
-        """
+        """Return one line for each operation, graph by graph; folded where it is long."""
         texts = [program.text(whole=whole) for program in self.programs]
         if len(texts) == 1 and not self.breaks:
             return texts[0]
@@ -54,7 +47,7 @@ class CapturedGraphs:
         return "\n".join(headed) or "# no graph: Python runs all of it"
 
     def nodes(self) -> tuple[Node, ...]:
-        """Inputs, operations and outputs, graph by graph."""
+        """Return inputs, operations and outputs, graph by graph."""
         several = len(self.programs) > 1
         return tuple(
             node

@@ -3,10 +3,9 @@
 import contextlib
 import dis
 import io
-import linecache
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 from typing import Any
@@ -21,16 +20,17 @@ from ipyjaxbench.adapters.torch.graphs.dynamo_frames import Analysis
 from ipyjaxbench.adapters.torch.graphs.program import (
     Place,
     Program,
+    innermost_place,
     is_outside_torch,
+    places_in,
     value_of,
 )
-from ipyjaxbench.graphs import Break, notes
+from ipyjaxbench.graphs import Break, line_of, notes
 from ipyjaxbench.usercode import Call
 
 _MOST_CALLS = 4  # each finds functions that ran behind a break of the one before
 _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
-_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _EXPLAINED = re.compile(r"Explanation: (.+?)(?:\.(?= [A-Z]|$)|$)", re.MULTILINE)
 _BECAUSE = (
     ("generic_jump", "if or while asks for a tensor's value"),
@@ -41,51 +41,33 @@ _BECAUSE = (
 
 
 def trace(call: Call) -> CapturedGraphs:
-    """The graphs that torch.compile would make of a call.
+    """Return the graphs that torch.compile would make of a plain call, with breaks between them.
 
-    Args:
-        call: a plain one. It is not made where all of it is one graph. Behind a break Python goes
-            on with values: then it is made, on copies of its tensors.
-
-    Returns:
-        The graphs, with the breaks between them.
+    The call is not made where all of it is one graph. Behind a break Python goes on with values:
+    then it is made, on copies of its tensors.
     """
     return unbroken(call) or _made(call)
 
 
 def unbroken(call: Call) -> CapturedGraphs | None:
-    """The one graph of a call, which is not made; None where there are more."""
+    """Return the one graph of a call, which is not made; None where there are more."""
     ready = _prepared(call)
-    with (
-        isolation.undo_changes(call, is_made=False),
-        dynamo_state.keep_records(),
-        dynamo_frames.replace_code([ready.first]) as codes,
-    ):
-        seen = dynamo_frames.analyse(replace(call, function=ready.function), codes, stop=True)
+    seen = _analyse(call, ready, stop=True)
     if len(seen.graphs) != 1 or seen.breaks or seen.skipped:
         return None
     return CapturedGraphs.single(seen.graphs[0], _program(seen.graphs[0], call, ready.root))
 
 
 def _made(call: Call) -> CapturedGraphs:
-    """The graphs of a call that is made, again until all functions in it were looked at."""
+    """Make a call, again until all functions in it were analysed; return its graphs."""
     more: list[FunctionType] = []
     times = 0
     while True:
         times += 1
         copied = tensors.call_with_copies(call)
         ready = _prepared(copied)
-        printed = io.StringIO()
-        with (
-            contextlib.redirect_stdout(printed),
-            isolation.keep_settings(),
-            dynamo_state.keep_records(),
-            isolation.undo_changes(copied, is_made=True),
-            dynamo_frames.replace_code([ready.first, *more]) as codes,
-        ):
-            seen = dynamo_frames.analyse(
-                replace(copied, function=ready.function), codes, stop=False
-            )
+        with contextlib.redirect_stdout(io.StringIO()) as printed, isolation.keep_settings():
+            seen = _analyse(copied, ready, more)
         new = dynamo_frames.functions_of(list(seen.strangers.values())) if seen.strangers else []
         if not new or times == _MOST_CALLS:
             break
@@ -104,15 +86,21 @@ def _made(call: Call) -> CapturedGraphs:
     )
 
 
+def _analyse(
+    call: Call, ready: "_Prepared", more: Sequence[FunctionType] = (), *, stop: bool = False
+) -> Analysis:
+    """Have dynamo analyse a call and further functions; see `dynamo_frames.analyse`."""
+    with (
+        dynamo_state.keep_records(),
+        isolation.undo_changes(call, is_made=not stop),
+        dynamo_frames.replace_code([ready.first, *more]) as codes,
+    ):
+        return dynamo_frames.analyse(replace(call, function=ready.function), codes, stop=stop)
+
+
 @dataclass(frozen=True)
 class _Prepared:
-    """A call as dynamo is to meet it.
-
-    Attributes:
-        function: what to call.
-        first: the function that dynamo meets first.
-        root: what the object that is called has for a name in it; empty where there is none.
-    """
+    """What dynamo is to meet: what is called, the function met first, and its own first name."""
 
     function: Callable[..., Any]
     first: FunctionType
@@ -147,7 +135,7 @@ def _program(graph: Any, call: Call, root: str) -> Program:
 
 
 def _name_of(node: Any) -> str:
-    """``self.first.weight`` of ``L['self']._modules['first']._parameters['weight']``."""
+    """Return ``self.first.weight`` of ``L['self']._modules['first']._parameters['weight']``."""
     source = getattr(node, "_dynamo_source", None)
     name = getattr(source, "name", None)
     name = name() if callable(name) else name
@@ -158,23 +146,18 @@ def _name_of(node: Any) -> str:
 
 def _breaks(seen: Analysis, first: CodeType) -> Iterator[Break]:
     for each in seen.breaks:
-        places = [
-            (f.filename, f.lineno or 0) for f in each.user_stack if is_outside_torch(f.filename)
-        ]
-        yield _break(places[-1] if places else _asked_for(first), each.reason)
+        yield _break(((f.filename, f.lineno or 0) for f in each.user_stack), first, each.reason)
     for code, reason in seen.skipped:
-        if not is_outside_torch(code.co_filename):  # what we put around PyTorch's own: told above
+        if not is_outside_torch(code.co_filename):  # what we put around PyTorch's own: see above
             continue
-        places = [(f, int(n)) for f, n in _PLACE.findall(reason) if is_outside_torch(f)]
-        found = _break(places[-1] if places else _asked_for(code), reason)
         resumed = dynamo_frames.RESUMED.fullmatch(code.co_name)
         what = f"the rest of {resumed[1]}" if resumed else f"all of {code.co_name}"
-        because = f"{found.because}, and so Python runs {what}"
-        yield Break(found.line, found.source, because)
+        found = _break(places_in(reason), code, reason)
+        yield replace(found, because=f"{found.because}, and so Python runs {what}")
 
 
 def _asked_for(code: CodeType) -> Place:
-    """Where code asks for a break, as far as it says; else where it begins."""
+    """Return where code asks for a break, as far as it says; else where it begins."""
     if not is_outside_torch(code.co_filename):
         return "", 0
     named = (each for each in dis.get_instructions(code) if each.argval == "graph_break")
@@ -183,19 +166,20 @@ def _asked_for(code: CodeType) -> Place:
 
 
 def _unseen(functions: Sequence[FunctionType]) -> Iterator[Break]:
-    """Functions that were met in the last call that is made."""
+    """Yield a break for each function that was met in the last call that is made."""
     for function in functions:
-        file, line = function.__code__.co_filename, function.__code__.co_firstlineno
-        source = linecache.getline(file, line).strip()
-        yield Break(line, source, "it ran behind a break, and was not looked at")
+        place = function.__code__.co_filename, function.__code__.co_firstlineno
+        because = "it ran behind a break, and was not looked at"
+        yield Break(place[1], line_of(*place), because)
 
 
-def _break(place: Place, reason: str) -> Break:
-    return Break(place[1], linecache.getline(*place).strip(), describe_break(reason))
+def _break(places: Iterable[Place], code: CodeType, reason: str) -> Break:
+    place = innermost_place(places) or _asked_for(code)
+    return Break(place[1], line_of(*place), describe_break(reason))
 
 
 def describe_break(reason: str) -> str:
-    """Dynamo's reason in one sentence."""
+    """Return dynamo's reason in one sentence."""
     for known, because in _BECAUSE:
         if known in reason.partition("\n")[0]:
             return because

@@ -46,21 +46,17 @@ class Analysis:
 
 
 def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
-    """Make a call with dynamo's analysis switched on, and keep what it finds.
+    """Make a call with dynamo's analysis switched on; compile nothing beyond dynamo's own part.
 
     Args:
-        call: it is made.
-        codes: of functions that may be looked at: dynamo keeps what it finds with them.
-        stop: raise `EnoughError` once the first function was looked at, before it is run.
-
-    Returns:
-        What was seen; nothing is compiled beyond dynamo's own part.
+        call: it is made, or only begun.
+        codes: of functions that may be analysed: dynamo keeps what it finds with them.
+        stop: stop once the first function was analysed, before it is run.
 
     Raises:
-        SnippetError: dynamo is switched off, or is another one than is known here.
-        Exception: what the call raised.
+        SnippetError: dynamo is switched off.
     """
-    from torch._dynamo import utils
+    from torch._dynamo import trace_rules, utils
     from torch._dynamo.eval_frame import set_eval_frame
 
     seen, known = Analysis(), {id(code) for code in codes}
@@ -81,7 +77,7 @@ def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
     def callback(frame: Any, *rest: Any) -> Any:
         code = frame.f_code
         if id(code) not in known and not RESUMED.fullmatch(code.co_name):
-            if not is_own_file(code.co_filename) and not _is_skipped(code, frame):
+            if not is_own_file(code.co_filename) and not trace_rules.check(code, frame=frame):
                 seen.strangers[id(code)] = code
             return _left_alone()
         unable = dict(utils.counters["unimplemented"])
@@ -114,14 +110,8 @@ def is_analysed(function: object) -> bool:
     return is_own and not trace_rules.check(plain)
 
 
-def _is_skipped(code: CodeType, frame: Any) -> bool:
-    from torch._dynamo import trace_rules
-
-    return bool(trace_rules.check(code, frame=frame))
-
-
 def _left_alone() -> Any:
-    """Python runs this frame, and dynamo remembers nothing of it."""
+    """Have Python run this frame, and dynamo remember nothing of it."""
     from torch._dynamo.types import ConvertFrameReturn
 
     return ConvertFrameReturn(apply_to_code=False)
@@ -129,7 +119,7 @@ def _left_alone() -> Any:
 
 @contextmanager
 def replace_code(functions: Sequence[FunctionType]) -> Iterator[list[CodeType]]:
-    """The same functions with code of their own, with which dynamo keeps what it finds.
+    """Give functions code of their own, with which dynamo keeps what it finds.
 
     Yields:
         All of that code; that of functions defined inside of them is among it.
@@ -154,7 +144,7 @@ def replace_code(functions: Sequence[FunctionType]) -> Iterator[list[CodeType]]:
 
 
 def _clean(names: dict[str, Any], new: set[str]) -> None:
-    """Take away what dynamo left, as it would when the code is gone; it must not try again then."""
+    """Remove what dynamo left, as it would when the code is gone; it must not try again then."""
     from torch._dynamo import utils
 
     kept = getattr(getattr(utils, "CleanupManager", None), "instance", None)
@@ -168,7 +158,7 @@ def _clean(names: dict[str, Any], new: set[str]) -> None:
 
 
 def functions_of(codes: Sequence[CodeType]) -> list[FunctionType]:
-    """The functions in memory that have one of these codes."""
+    """Return the functions in memory that have one of these codes."""
     wanted = {id(code) for code in codes}
     found = gc.get_referrers(*codes)
     return [f for f in found if isinstance(f, FunctionType) and id(f.__code__) in wanted]

@@ -18,15 +18,15 @@ _VALUES = {"convert_frame": ("FRAME_COUNTER",), "pgo": ("_CODE_STATE", "_INIT_CO
 
 @contextmanager
 def keep_records() -> Iterator[None]:
-    """Dynamo's records are afterwards as they were, and callbacks of others are not called.
+    """Put dynamo's records back afterwards, and call no callbacks of others meanwhile.
 
     What dynamo learnt of sizes that change (`pgo`) goes by file and line, not by code object: a
     look would have the next compilation take a changed size for a dynamic one.
     """
-    containers = [(each, _contents(each)) for each in map(_held, _named(_CONTAINERS))]
-    values = [(where, name, _held((where, name))) for where, name in _named(_VALUES)]
-    for where, name, value in values:
-        setattr(_module(where), name, copy.deepcopy(value))
+    containers = [(value, _contents(value)) for *_, value in _records(_CONTAINERS)]
+    values = [*_records(_VALUES)]
+    for module, name, value in values:
+        setattr(module, name, copy.deepcopy(value))
     callbacks = [(each, list(each)) for each in _callbacks()]
     for each, _ in callbacks:
         each.clear()
@@ -35,37 +35,28 @@ def keep_records() -> Iterator[None]:
     finally:
         for each, before in callbacks:
             each.extend(before)
-        for where, name, value in values:
-            setattr(_module(where), name, value)
+        for module, name, value in values:
+            setattr(module, name, value)
         for each, before in containers:
             each.clear()
             (each.extend if isinstance(before, list) else each.update)(before)
 
 
-def _named(table: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
-    """Those that this version of PyTorch has."""
+def _records(table: dict[str, tuple[str, ...]]) -> Iterator[tuple[Any, str, Any]]:
+    """Yield module, name and value of those that this version of PyTorch has."""
     for where, names in table.items():
-        for name in names:
-            if name in vars(_module(where)):
-                yield where, name
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(f"torch._dynamo.{name}")
-
-
-def _held(place: tuple[str, str]) -> Any:
-    return vars(_module(place[0]))[place[1]]
+        module = importlib.import_module(f"torch._dynamo.{where}")
+        yield from ((module, name, vars(module)[name]) for name in names if name in vars(module))
 
 
 def _contents(container: Any) -> Any:
-    """A copy, of the containers in it too."""
+    """Return a copy, of the containers in it too."""
     if isinstance(container, dict):
         return {key: copy.copy(value) for key, value in container.items()}
     return set(container) if isinstance(container, set) else list(container)
 
 
 def _callbacks() -> list[list[Any]]:
-    handler = getattr(_module("callback"), "callback_handler", None)
+    handler = getattr(importlib.import_module("torch._dynamo.callback"), "callback_handler", None)
     names = ("start_callbacks", "end_callbacks")
     return [getattr(handler, name) for name in names if getattr(handler, name, None)]

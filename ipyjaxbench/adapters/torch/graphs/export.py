@@ -20,10 +20,8 @@ from ipyjaxbench.usercode import Call
 class _Called(torch.nn.Module):
     """A call as the module that export takes: of its tensors alone, with all else fixed.
 
-    Args:
-        inputs: the call. A module that is called is part of this one.
-        named: tensors that the code names beside them: they are part of this one too, as export
-            would compute with others.
+    The module that is called, and tensors that the code names, are part of this one: export would
+    compute with others.
     """
 
     def __init__(self, inputs: CallInputs, named: Sequence[torch.Tensor]) -> None:
@@ -56,13 +54,9 @@ class _Called(torch.nn.Module):
 
 
 def trace(call: Call) -> CapturedGraphs:
-    """The exported program of a call.
+    """Return the exported program of a plain call, which is not made.
 
-    Args:
-        call: a plain one; it is not made.
-
-    Returns:
-        The program; its inputs have the names of the arguments, and of a module's own state.
+    Its inputs have the names of the arguments, and of a module's own state.
     """
     inputs = inputs_of(call)
     # A graph that fails is printed.
@@ -79,11 +73,11 @@ def trace(call: Call) -> CapturedGraphs:
         exported = torch.export.export(module, args, kwargs, strict=False)
     names, constants = _names(exported, inputs.labels if is_module else inputs.names)
     found = CapturedGraphs.single(exported, Program(exported.graph_module, names, constants))
-    return replace(found, notes=tuple(log.notes))
+    return replace(found, notes=tuple(log.side_effects.tracer_notes()))
 
 
 def _names(exported: Any, labels: Sequence[str]) -> tuple[dict[Any, str], dict[Any, Any]]:
-    """What inputs are called, and which are no inputs to the user: tensors that the code names."""
+    """Return names of inputs, and which are tensors that the code names, no inputs to the user."""
     signature = exported.graph_signature
     held = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
     constant = signature.inputs_to_lifted_tensor_constants

@@ -24,11 +24,7 @@ _READS = {
 
 
 class StandIns:
-    """For each of the user's tensors one without data, so that nothing is computed with them.
-
-    Args:
-        mode: PyTorch's, which makes them.
-    """
+    """For each of the user's tensors one without data, which a mode of PyTorch's makes."""
 
     def __init__(self, mode: Any) -> None:
         self._mode = mode
@@ -37,19 +33,16 @@ class StandIns:
         self._versions: dict[int, int] = {}
 
     def of(self, tensor: torch.Tensor) -> Any:
-        """What stands for a tensor; of one that PyTorch cannot do without, itself."""
+        """Return what stands for a tensor; of one that PyTorch cannot do without, itself."""
         if id(tensor) not in self._fakes:
             with _disable_current_modes(), self._mode:
                 self.add(tensor, self._mode.from_tensor(tensor))
         return self._fakes[id(tensor)]
 
     def add(self, tensor: torch.Tensor, fake: Any, *, is_input: bool = True) -> None:
-        """Have a tensor without data stand for one that has some.
+        """Have a tensor without data stand for the user's.
 
-        Args:
-            tensor: the user's.
-            fake: what stands for it.
-            is_input: otherwise it is part of the program, and so is the value of a single number.
+        Unless it is an input it is part of the program, and so is the value of a single number.
         """
         self._fakes[id(tensor)], self._real[id(fake)] = fake, tensor
         self._versions[id(tensor)] = _version(fake)
@@ -59,23 +52,23 @@ class StandIns:
             self._mode.fake_tensor_converter.add_constant_storage_mapping(fake)
 
     def know(self, found: Iterable[torch.Tensor]) -> None:
-        """Make them for tensors beside the inputs."""
+        """Make stand-ins for tensors beside the inputs."""
         for tensor in found:
             if id(tensor) not in self._fakes and is_plain(tensor):
                 self.add(tensor, self.of(tensor), is_input=False)
 
     def real(self, value: Any) -> Any:
-        """The user's tensor for which one stands; any other value is given back."""
+        """Return the user's tensor that one stands for; any other value itself."""
         return self._real.get(id(value), value)
 
     @contextmanager
     def met(self) -> Iterator[None]:
-        """The user's code meets them wherever it names a tensor."""
+        """Have the user's code meet them wherever it names a tensor."""
         with _Rest(self), _Named(self):
             yield
 
     def swapped(self, values: Any) -> Any:
-        """Values with what stands for the tensors among them that are known."""
+        """Replace the tensors in values that are known by what stands for them."""
         return pytree.tree_map_only(torch.Tensor, lambda t: self._fakes.get(id(t), t), values,
                                     is_leaf=is_opaque)  # fmt: skip
 
@@ -121,7 +114,7 @@ class _Rest(TorchDispatchMode):
 
 
 def _version(tensor: Any) -> int:
-    """How often a tensor was written to; -1 where PyTorch does not count."""
+    """Return how often a tensor was written to; -1 where PyTorch does not count."""
     return -1 if tensor.is_inference() else int(tensor._version)
 
 

@@ -80,7 +80,7 @@ class Flops:
         self.of[node] = float(flops)
 
     def _inside(self, node: Any, args: Any) -> float:
-        """Of the graphs that an operation takes: of the costlier branch, of a turn of a loop."""
+        """Count the graphs that an operation takes: the costlier branch, one turn of a loop."""
         graphs = [g for g in pytree.tree_leaves(args) if isinstance(g, torch.fx.GraphModule)]
         inner = [Flops(graph, partial(result_of, graph)) for graph in graphs]
         self.missed += [each for flops in inner for each in flops.missed]
@@ -91,7 +91,7 @@ class Flops:
         return max(costs, default=0.0) if "cond" in name else sum(costs)
 
     def _shaped(self, node: Any) -> Any:
-        """What stands for a node's result; of a tensor that the graph holds, one without data."""
+        """Return what stands for a node's result; a tensor that the graph holds loses its data."""
         value = self._value_of(node)
         if type(value) not in (torch.Tensor, torch.nn.Parameter):
             return value
@@ -140,39 +140,31 @@ def _call(node: Any, args: Any, kwargs: Any) -> None:
 
 
 def _formulas() -> dict[Any, Callable[..., int]]:
-    """By operation, for those that PyTorch's counter does not know.
+    """Return formulas by operation, for those that PyTorch's counter does not know.
 
     A product of matrices of m by k and k by n takes 2mkn operations, as PyTorch counts it too.
     """
-    known: dict[str, Callable[..., int]] = {
-        "_scaled_dot_product_flash_attention_for_cpu": _attention,
-        "_scaled_dot_product_fused_attention_overrideable": _attention,
-        "_scaled_dot_product_flash_attention_for_cpu_backward": _attention_backward,
-        "_scaled_dot_product_fused_attention_overrideable_backward": _attention_backward,
-        "mkldnn_rnn_layer": _rnn,
-        "_cudnn_rnn": _rnn,
-        "miopen_rnn": _rnn,
-        "mkldnn_rnn_layer_backward": _rnn_backward,
-        "_cudnn_rnn_backward": _rnn_backward,
-        "miopen_rnn_backward": _rnn_backward,
-        "dot": _product,
-        "vdot": _product,
-        "mv": _product,
-        "_int_mm": _product,
-        "addmv": _product_added,
-        "addbmm": _product_added,
-        "_addmm_activation": _product_added,
-        "addmv_": _product_added,
-        "addbmm_": _product_added,
-        "addmm_": _product_added,
-        "baddbmm_": _product_added,
-    }
-    found = ((getattr(_aten, name, None), formula) for name, formula in known.items())
-    return {packet: formula for packet, formula in found if packet is not None}
+    names: dict[Callable[..., int], Sequence[str]] = {
+        _attention: (
+            "_scaled_dot_product_flash_attention_for_cpu",
+            "_scaled_dot_product_fused_attention_overrideable",
+        ),
+        _attention_backward: (
+            "_scaled_dot_product_flash_attention_for_cpu_backward",
+            "_scaled_dot_product_fused_attention_overrideable_backward",
+        ),
+        _rnn: ("mkldnn_rnn_layer", "_cudnn_rnn", "miopen_rnn"),
+        _rnn_backward: ("mkldnn_rnn_layer_backward", "_cudnn_rnn_backward", "miopen_rnn_backward"),
+        _product: ("dot", "vdot", "mv", "_int_mm"),
+        _product_added: ("addmv", "addbmm", "_addmm_activation", "addmv_", "addbmm_", "addmm_",
+                         "baddbmm_"),
+    }  # fmt: skip
+    known = ((getattr(_aten, n, None), formula) for formula, ns in names.items() for n in ns)
+    return {packet: formula for packet, formula in known if packet is not None}
 
 
 def _product(a: Shape, b: Shape, *_: Any, **__: Any) -> int:
-    """Of matrices, of those with vectors, and of several at once."""
+    """Count a product of matrices, of those with vectors, and of several at once."""
     columns = b[-1] if len(b) > 1 else 1
     return 2 * math.prod(a) * columns
 
@@ -182,7 +174,7 @@ def _product_added(_: Shape, a: Shape, b: Shape, *__: Any, **___: Any) -> int:
 
 
 def _attention(query: Shape, key: Shape, value: Shape, *_: Any, **__: Any) -> int:
-    """Scores, and values weighed by them; a causal mask saves nothing, as PyTorch counts."""
+    """Count scores and weighed values; a causal mask saves nothing, as PyTorch counts."""
     return int(flop_counter.sdpa_flop_count(query, key, value))
 
 
@@ -193,18 +185,18 @@ def _attention_backward(
 
 
 def _rnn(sequence: Shape, *rest: Any, **_: Any) -> int:
-    """Each step multiplies what goes in and the state by their matrices, for all gates."""
+    """Count products of what goes in and of the state by their matrices, for all gates."""
     steps = math.prod(sequence[:-1])
     return 2 * steps * sum(math.prod(shape) for shape in _weights(rest))
 
 
 def _rnn_backward(sequence: Shape, *rest: Any, **_: Any) -> int:
-    """For each product of the forward pass two: by what went in, and by the matrix."""
+    """Count two for each product of the forward pass: by what went in, and by the matrix."""
     return 2 * _rnn(sequence, *rest)
 
 
 def _weights(rest: Sequence[Any]) -> list[Shape]:
-    """The matrices of a recurrent layer: in a list of all, or among the first four."""
+    """Return the matrices of a recurrent layer: in a list of all, or among the first four."""
     several = rest[:4] if isinstance(rest[0], torch.Size) else rest[0]
     return [shape for shape in _shapes(several) if len(shape) == 2]
 

@@ -1,19 +1,19 @@
 """What a look at a call in PyTorch must not change: what it reaches, generators, settings."""
 
 import logging
-import random
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.adapters.torch import tensors, trees
-from ipyjaxbench.adapters.torch.graphs.triton import refuse_after_tensorflow
 from ipyjaxbench.adapters.torch.tensors import is_lazy
+from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import (
     DictNames,
     Names,
@@ -23,8 +23,7 @@ from ipyjaxbench.frameworks import (
     read_environment,
     write_environment,
 )
-from ipyjaxbench.graphs import notes
-from ipyjaxbench.reports import Note
+from ipyjaxbench.graphs import keep_random_state
 from ipyjaxbench.usercode import Call, is_of, is_users_class, package_of
 
 #: What belongs to the session, not to the call.
@@ -33,21 +32,17 @@ _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", *sys.
 
 @contextmanager
 def keep_settings() -> Iterator[None]:
-    """Whatever is set here is set back; PyTorch logs nothing and warns of nothing.
+    """Put settings back afterwards; have PyTorch log nothing and warn of nothing meanwhile.
 
     What PyTorch loads here for the first time sets a variable and a warning's filter. It also logs
-    each failure of a fake tensor with a traceback: the error tells it too.
-
-    Raises:
-        SnippetError: what PyTorch loads to look would abort the process.
+    each failure of a fake tensor with a traceback: the error says it too.
     """
-    refuse_after_tensorflow()
+    _refuse_after_tensorflow()
     variables = read_environment()
     with ExitStack() as stack:
-        stack.enter_context(torch.random.fork_rng(_cuda_devices()))
+        stack.enter_context(keep_random_state())
         stack.enter_context(warnings.catch_warnings())
         stack.enter_context(_silent())
-        stack.enter_context(_other_generators())
         # A compiled function inside of the call would mark its code as one that is never compiled.
         stack.enter_context(torch.compiler.set_stance("force_eager"))
         warnings.simplefilter("ignore")
@@ -57,13 +52,24 @@ def keep_settings() -> Iterator[None]:
             write_environment(variables)
 
 
-def _cuda_devices() -> list[int]:
-    return list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+def _refuse_after_tensorflow() -> None:
+    """Raise where PyTorch, which imports triton to trace, would abort the process.
+
+    TensorFlow makes the symbols of its LLVM visible to all libraries that are loaded after it, and
+    triton's LLVM registers its options with them a second time. The other order is safe, and
+    without triton PyTorch traces too.
+    """
+    is_there = "triton" in sys.modules or find_spec("triton") is None
+    if "tensorflow" in sys.modules and not is_there:
+        raise SnippetError(
+            "PyTorch imports triton to trace, and after TensorFlow that aborts the process"
+            " (LLVM): restart, and import triton before tensorflow"
+        )
 
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Loggers of PyTorch, those that are made meanwhile among them."""
+    """Silence loggers of PyTorch, those that are made meanwhile among them."""
     before = {name: logger.disabled for name, logger in _loggers()}
     for _, logger in _loggers():
         logger.disabled = True
@@ -80,41 +86,14 @@ def _loggers() -> list[tuple[str, logging.Logger]]:
             if isinstance(each, logging.Logger) and name.partition(".")[0] == "torch"]  # fmt: skip
 
 
-@contextmanager
-def _other_generators() -> Iterator[None]:
-    """Python's and NumPy's: a call that is made may draw from them."""
-    numpy: Any = getattr(sys.modules.get("numpy"), "random", None)
-    states = random.getstate(), numpy.get_state() if numpy else None
-    try:
-        yield
-    finally:
-        random.setstate(states[0])
-        if numpy:
-            numpy.set_state(states[1])
-
-
 class TorchUndoLog(UndoLog):
-    """What a call's function and arguments can reach by name, as it is now.
-
-    Args:
-        call: its function and arguments lead there.
-
-    Attributes:
-        tensors: that it can reach, each once.
-    """
+    """What a call's function and arguments can reach by name, the tensors each once."""
 
     with_keys = True
 
     def __init__(self, call: Call) -> None:
         self.tensors: list[torch.Tensor] = []
         super().__init__([("self", call.function), *call.arguments])
-
-    @property
-    def notes(self) -> list[Note]:
-        """Say where the code kept tensors without data."""
-        found = self.side_effects
-        named = ((found.tracers_restored, True), (found.tracers_leaked, False))
-        return [notes.tracer_kept(names, put_back=put_back) for names, put_back in named if names]
 
     def is_tracer(self, value: Any) -> bool:
         """Whether a value is a tensor without data."""
@@ -163,11 +142,7 @@ class TorchUndoLog(UndoLog):
 
 
 class _Class(State):
-    """The class of an object: lazy modules and parameters change it when they get their shapes.
-
-    Args:
-        value: the object.
-    """
+    """The class of an object: lazy modules and parameters change it when they get their shapes."""
 
     def __init__(self, value: Any) -> None:
         self._value, self._before = value, type(value)
@@ -181,18 +156,13 @@ class _Class(State):
         self._value.__class__ = self._before
 
     def again(self) -> "_Class":
-        """The one that it is now."""
+        """Return the one that it is now."""
         return _Class(self._value)
 
 
 @contextmanager
 def undo_changes(call: Call, *, is_made: bool) -> Iterator[TorchUndoLog]:
-    """All that a call can reach is afterwards as it was.
-
-    Args:
-        call: it is made or traced inside of this.
-        is_made: whether it writes to tensors, all of which are copied then.
-    """
+    """Put back all that a call can reach, which is made inside of this and writes, or traced."""
     log = TorchUndoLog(call)
     with tensors.restore_tensors(log.tensors, is_made=is_made), log:
         yield log

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def result_of(module: Any, node: Any) -> Any:
-    """What a node gives, or what the graph holds for it; dynamo leaves some of that out."""
+    """Return what a node gives, or what the graph holds for it; dynamo leaves some of it out."""
     known = node.meta.get("val", node.meta.get("example_value"))
     if node.op != "get_attr":
         return known

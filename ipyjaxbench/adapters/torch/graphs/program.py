@@ -3,7 +3,7 @@
 import math
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,6 @@ class Program:
         constants: tensors that go in and are none of its inputs, but part of it.
 
     Attributes:
-        module: as given.
         operations: the nodes that compute, in their order.
         results: what comes out: nodes, or numbers and the like.
         names: of all nodes.
@@ -53,7 +52,7 @@ class Program:
         self._held += [n for n in self._constants if n.users]
         ends = [node.args[0] for node in nodes if node.op == "output"]
         self.results = pytree.tree_leaves(ends)
-        self.names = {**_told_apart(self.operations, set(names.values())), **names}
+        self.names = {**_distinct_names(self.operations, set(names.values())), **names}
 
     @property
     def inputs(self) -> tuple[Value, ...]:
@@ -87,14 +86,11 @@ class Program:
     def steps(self) -> Iterator[tuple[str, int, str, float]]:
         """File, line, name and FLOP of each operation."""
         for node in self.operations:
-            yield *_place_of(node), operation(node), self.flops.of[node]
+            place = innermost_place(places_in(node.stack_trace or "")) or ("", 0)
+            yield *place, operation(node), self.flops.of[node]
 
     def text(self, *, whole: bool) -> str:
-        """One line for each operation.
-
-        Args:
-            whole: a long text is folded where it is not.
-        """
+        """Return one line for each operation; a long text is folded unless all is wanted."""
         lines = [self._line(node) for node in self.operations]
         if not whole and len(lines) > _FIRST + _LAST:
             hidden = len(lines) - _FIRST - _LAST
@@ -103,11 +99,7 @@ class Program:
         return "\n".join([*lines, result.rstrip()])
 
     def nodes(self, prefix: str = "") -> Iterator[Node]:
-        """Inputs, operations and outputs.
-
-        Args:
-            prefix: of all names, where there are several graphs.
-        """
+        """Yield inputs, operations and outputs, their names after a prefix."""
         for node in self._placeholders:
             label = f"{self.names.get(node, node.name)} {_typed(node)}".strip()
             yield Node(prefix + node.name, label)
@@ -120,7 +112,7 @@ class Program:
         yield Node(f"{prefix}out", "result", tuple(dict.fromkeys(last)))
 
     def tensor_of(self, node: Any) -> Any:
-        """The tensor that stands for a node's result; None where it is none."""
+        """Return the tensor that stands for a node's result; None where it is none."""
         found = self._result_of(node)
         return found if isinstance(found, torch.Tensor) else None
 
@@ -144,23 +136,26 @@ class Program:
 
 
 def value_of(name: str, tensor: Any) -> Value:
-    """What a tensor is."""
+    """Describe a tensor."""
     shape = tuple(map(_size, tensor.shape))
     nbytes = math.prod(max(n, 0) for n in shape) * tensor.element_size()
     return Value(name, str(tensor.dtype).removeprefix("torch."), shape, nbytes)
 
 
 def fake_tensor_of(node: Any) -> Any:
-    """The tensor without data that stands for a node's result; None where it is no tensor."""
+    """Return the tensor without data that stands for a node's result; None if it is none."""
     found = node.meta.get("val", node.meta.get("example_value"))
     return found if isinstance(found, torch.Tensor) else None
 
 
-def _place_of(node: Any) -> Place:
-    """File and line of the user's innermost frame."""
-    found = _PLACE.findall(node.stack_trace or "")
-    mine = [(file, int(line)) for file, line in found if is_outside_torch(file)]
-    return mine[-1] if mine else ("", 0)
+def places_in(text: str) -> list[Place]:
+    """Return the files and lines that a traceback names."""
+    return [(file, int(line)) for file, line in _PLACE.findall(text)]
+
+
+def innermost_place(places: Iterable[Place]) -> Place | None:
+    """Return the last place that is neither PyTorch's nor ours; None where there is none."""
+    return next((p for p in reversed([*places]) if is_outside_torch(p[0])), None)
 
 
 def is_own_file(file: str) -> bool:
@@ -174,7 +169,7 @@ def is_outside_torch(file: str) -> bool:
 
 
 def operation(node: Any) -> str:
-    """``aten.mm`` without the name of its overload, ``torch.relu``, ``Tensor.sum``."""
+    """Return ``aten.mm`` without the name of its overload, ``torch.relu``, ``Tensor.sum``."""
     target = node.target
     if node.op == "call_method":
         return f"Tensor.{target}"
@@ -198,10 +193,10 @@ def _typed(node: Any) -> str:
 
 
 def _size(number: Any) -> int:
-    """Of an axis; -1 where it depends on values."""
+    """Return the length of an axis; -1 where it depends on values."""
     return int(number) if isinstance(number, int) or number.node.has_hint() else -1
 
 
-def _told_apart(nodes: Sequence[Any], taken: set[str]) -> dict[Any, str]:
-    """Names of operations, none of which is that of an input."""
+def _distinct_names(nodes: Sequence[Any], taken: set[str]) -> dict[Any, str]:
+    """Name operations so that none has the name of an input."""
     return {node: f"{node.name}_out" if node.name in taken else node.name for node in nodes}

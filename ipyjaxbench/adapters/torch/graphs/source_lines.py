@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.torch.graphs.program import is_outside_torch, is_own_f
 
 @contextmanager
 def record_lines() -> Iterator[list[Any]]:
-    """While tracing, each operation gets the user's line as its stack trace.
+    """Give each operation the user's line as its stack trace while it is traced.
 
     PyTorch's own record keeps the frames of functions called ``forward`` alone.
 
@@ -41,7 +41,7 @@ def record_lines() -> Iterator[list[Any]]:
 
 
 def _users_line() -> str:
-    """The innermost line that is not PyTorch's, up to the call that we make."""
+    """Return the innermost line that is not PyTorch's, up to the call that we make."""
     frame: Any = sys._getframe(2)
     while frame is not None:
         code = frame.f_code

@@ -8,7 +8,7 @@ from ipyjaxbench.adapters.torch.graphs import aten, dynamo, export
 from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.isolation import keep_settings
 from ipyjaxbench.adapters.torch.graphs.workload import load_of
-from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs import Live, Load, Node
 from ipyjaxbench.usercode import Call
 
@@ -23,11 +23,7 @@ STAGES: dict[str, Callable[[Call], CapturedGraphs]] = {
 
 
 def without_values(call: Call, stage: str) -> CapturedGraphs:
-    """The program of a plain call, which is not made.
-
-    Raises:
-        SnippetError: it would have to be.
-    """
+    """Return the program of a plain call; raise where the call would have to be made."""
     found = (dynamo.unbroken if stage == "dynamo" else STAGES[stage])(call)
     if found is None:
         raise SnippetError(
@@ -38,13 +34,7 @@ def without_values(call: Call, stage: str) -> CapturedGraphs:
 
 
 class LiveProgram(Live):
-    """A program in memory.
-
-    Args:
-        call: whose it is.
-        stage: which of its stages was traced.
-        found: what was traced.
-    """
+    """A program in memory, of which one stage was traced."""
 
     def __init__(self, call: Call, stage: str, found: CapturedGraphs) -> None:
         self.program = found.program
@@ -52,23 +42,16 @@ class LiveProgram(Live):
         self._stage = stage
 
     def text(self, stage: str) -> str:
-        """The whole text of a stage; another one than that of the graph is traced now.
-
-        Raises:
-            OptionError: PyTorch has no such stage.
-            SnippetError: finding it would make the call.
-        """
-        if stage not in STAGES:
-            raise OptionError(f"stage {stage!r}: PyTorch's are {', '.join(STAGES)}")
+        """Return the whole text of a stage; another one than that of the graph is traced now."""
         if stage not in self._traced:
             with keep_settings():
                 self._traced[stage] = without_values(self._call, stage)
         return self._traced[stage].text(whole=True)
 
     def nodes(self) -> tuple[Node, ...]:
-        """Inputs, operations and outputs, graph by graph."""
+        """Return inputs, operations and outputs, graph by graph."""
         return self._traced[self._stage].nodes()
 
     def load(self, nbytes: int) -> Load | None:
-        """From the operations that were traced."""
+        """Return what the operations that were traced have to do."""
         return load_of(self._traced[self._stage], nbytes)

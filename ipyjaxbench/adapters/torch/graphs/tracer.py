@@ -29,68 +29,64 @@ from ipyjaxbench.usercode import Call, Shape, is_of
 _CLOCK = Clock.elapsed()
 
 
-def graph(call: Call, options: GraphOptions) -> Graph | None:
-    """Trace a call and tell which operations it is.
+class TorchTracer(GraphTracer):
+    """ATen operations, found with fake tensors; what dynamo and `torch.export` make."""
 
-    Args:
-        call: it is not made, but for ``--dynamo`` where Python goes on behind a graph break.
-        options: which form of the program, and how much of it.
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
+        """Trace a call; it is made for ``--dynamo`` where there are graph breaks."""
+        __tracebackhide__ = True
+        has_values = not any(is_of(arg, Shape) for arg in call.args)
+        call = plain_call(call)
+        try:
+            inputs = inputs_with_state(call)
+            is_theirs = bool(inputs.where) or is_torchs(call)
+        except Exception as error:
+            why = f"PyTorch cannot look into what {call.text!r} is given: {type(error).__name__}"
+            raise SnippetError(why) from error
+        if not is_theirs:
+            return None
+        stage = options.stage_of("torch")
+        find = stages.STAGES[stage] if has_values else partial(stages.without_values, stage=stage)
+        start = _CLOCK.now()
+        written = io.StringIO()
+        try:
+            with keep_settings(), contextlib.redirect_stdout(written):
+                found = find(call)
+                seconds = (_CLOCK.now() - start) * 1e-9
+                steps = [step for program in found.programs for step in program.steps]
+        except IpyJaxBenchError:
+            raise
+        except Exception as error:
+            with keep_settings(), contextlib.redirect_stdout(io.StringIO()):
+                diagnosis = diagnose(call, error, find, has_values=has_values)
+            raise UntraceableError(diagnosis, error) from error
+        if not (steps or found.inputs or found.outputs):
+            return None
+        return Graph(
+            code=call.text,
+            framework="torch",
+            frameworks={"torch": stages.VERSION},
+            form=stage,
+            program=lines_with(found.text(whole=options.depth is None), options.find),
+            inputs=found.inputs,
+            outputs=found.outputs,
+            constants=found.constants,
+            operations=len(steps),
+            flops=sum(flops for *_, flops in steps),
+            uncounted=(Uncounted("others"), *_missed(found)),
+            stats=by_name((name, flops) for *_, name, flops in steps),
+            lines=by_line(steps),
+            tries=found.tries,
+            seconds=seconds,
+            printed=written.getvalue(),
+            notes=found.notes,
+            breaks=found.breaks,
+            details=options.details,
+        ).attach(stages.LiveProgram(call, stage, found))
 
-    Returns:
-        The graph; None where neither a tensor nor anything of PyTorch's is in the call.
-
-    Raises:
-        UntraceableError: it depends on values; it holds the diagnosis.
-    """
-    __tracebackhide__ = True
-    has_values = not any(is_of(arg, Shape) for arg in call.args)
-    call = plain_call(call)
-    try:
-        inputs = inputs_with_state(call)
-        is_theirs = bool(inputs.where) or is_torchs(call)
-    except Exception as error:
-        why = f"PyTorch cannot look into what {call.text!r} is given: {type(error).__name__}"
-        raise SnippetError(why) from error
-    if not is_theirs:
-        return None
-    stage = options.stage_of("torch")
-    find = stages.STAGES[stage] if has_values else partial(stages.without_values, stage=stage)
-    start = _CLOCK.now()
-    written = io.StringIO()
-    try:
-        with keep_settings(), contextlib.redirect_stdout(written):
-            found = find(call)
-            seconds = (_CLOCK.now() - start) * 1e-9
-            steps = [step for program in found.programs for step in program.steps]
-    except IpyJaxBenchError:
-        raise
-    except Exception as error:
-        with keep_settings(), contextlib.redirect_stdout(io.StringIO()):
-            diagnosis = diagnose(call, error, find, has_values=has_values)
-        raise UntraceableError(diagnosis, error) from error
-    if not (steps or found.inputs or found.outputs):
-        return None
-    return Graph(
-        code=call.text,
-        framework="torch",
-        frameworks={"torch": stages.VERSION},
-        form=stage,
-        program=lines_with(found.text(whole=options.depth is None), options.find),
-        inputs=found.inputs,
-        outputs=found.outputs,
-        constants=found.constants,
-        operations=len(steps),
-        flops=sum(flops for *_, flops in steps),
-        uncounted=(Uncounted("others"), *_missed(found)),
-        stats=by_name((name, flops) for *_, name, flops in steps),
-        lines=by_line(steps),
-        tries=found.tries,
-        seconds=seconds,
-        printed=written.getvalue(),
-        notes=found.notes,
-        breaks=found.breaks,
-        details=options.details,
-    ).alive(stages.LiveProgram(call, stage, found))
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """Explain why torch.compile would not take a function as one graph."""
+        return explain(error)
 
 
 def _missed(found: CapturedGraphs) -> Iterator[Uncounted]:
@@ -99,15 +95,3 @@ def _missed(found: CapturedGraphs) -> Iterator[Uncounted]:
     names = dict.fromkeys(operation(node) for node in nodes)
     if names:
         yield Uncounted("products", ", ".join(names))
-
-
-class TorchTracer(GraphTracer):
-    """ATen operations, found with fake tensors; what dynamo and `torch.export` make."""
-
-    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
-        """Its ATen operations, found with fake tensors."""
-        return graph(call, options)
-
-    def explain(self, error: BaseException) -> Diagnosis | None:
-        """Why torch.compile would not take a function as one graph."""
-        return explain(error)

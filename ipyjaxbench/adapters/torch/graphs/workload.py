@@ -18,7 +18,7 @@ _TAGS = ("pointwise", "reduction")
 
 
 def load_of(found: CapturedGraphs, nbytes: int) -> Load | None:
-    """The load of a program without breaks; see `Live.load`."""
+    """Return the load of a program without breaks; see `Live.load`."""
     if found.breaks or len(found.programs) != 1 or found.programs[0].flops.missed:
         return None
     (program,) = found.programs
