@@ -12,6 +12,7 @@ from ipyjaxbench.graphs.components import (
     Collective,
     Compiled,
     Count,
+    CountDifference,
     Estimate,
     Live,
     Load,

@@ -3,7 +3,7 @@
 import linecache
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -125,6 +125,27 @@ class Collective:
 
 
 @dataclass(frozen=True)
+class CountDifference:
+    """Why a compiler counts other operations than we do.
+
+    Attributes:
+        ours: FLOP that we count; None where that is what it counts on all devices together.
+        devices: that share the work; the compiler's count is that of one.
+        left: FLOP that the compiler counts beside ours.
+        reasons: of the difference, each with its FLOP; none where they are not known.
+        uncounted: primitives that we do not count.
+        rewritten: primitives that the compiler computes in another way.
+    """
+
+    ours: float | None
+    devices: int = 1
+    left: float = 0.0
+    reasons: tuple[tuple[Literal["complex", "turns", "unused", "constant"], float], ...] = ()
+    uncounted: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Compiled:
     """What a compiler made of a program, by its own account.
 
@@ -134,7 +155,8 @@ class Compiled:
         memory: bytes that are needed at once, inputs and outputs among them.
         temporary: those beside inputs and outputs.
         collectives: what devices exchange, by name.
-        why: why it counts other operations than we do, in words; empty where it does not.
+        why: why it counts other operations than we do; empty where it does not. Old records hold
+            a sentence.
     """
 
     flops: float | None
@@ -142,7 +164,7 @@ class Compiled:
     memory: int
     temporary: int
     collectives: tuple[Collective, ...] = ()
-    why: str = ""
+    why: CountDifference | str = ""
 
 
 @dataclass(frozen=True)
@@ -210,8 +232,8 @@ class Live(ABC):
         """Return the whole text of a stage."""
 
     @abstractmethod
-    def nodes(self) -> Iterable[Node]:
-        """Return inputs, operations and outputs; those of branches and loops are left out."""
+    def nodes(self) -> Iterator[Node]:
+        """Yield inputs, operations and outputs; those of branches and loops are left out."""
 
     def compiled(self) -> Compiled | None:
         """Return what the framework's compiler makes of it; None where it does not tell."""

@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.graphs.components import Collective, Compiled, Count, Estimate, Value
+from ipyjaxbench.graphs.components import (
+    Collective,
+    Compiled,
+    Count,
+    CountDifference,
+    Estimate,
+    Value,
+)
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
@@ -31,6 +38,13 @@ _UNCOUNTED = {
     "turns": "the turns of a while loop are not known: one was counted",
     "most turns": "a while loop was counted with the most turns that it may take, {0.turns:,}",
     "branch": "one branch of {0.name} was counted, the costliest",
+}
+#: By the reasons of a `CountDifference`.
+_REASONS = {
+    "complex": "since one of complex numbers is several of real ones",
+    "turns": "in further turns of loops, of which it counts one",
+    "unused": "whose result is not used, and that it removed",
+    "constant": "that depends on no argument, and that it computed beforehand",
 }
 _PARTS_WIDTH = 20  # columns for the primitives of a line
 
@@ -119,7 +133,28 @@ def _compiled(told: Compiled, *, captures: bool) -> str:
     what = "captured arrays and values in between" if captures else "values in between"
     between = f" ({units.size(told.temporary)} of it for {what})"
     parts.append(f"{units.size(told.memory)} of memory{between if told.temporary else ''}")
-    return f"{', '.join(parts)}{f'. {told.why}' if told.why else ''}"
+    why = told.why if isinstance(told.why, str) else _why(told.why)
+    return f"{', '.join(parts)}{f'. {why}' if why else ''}"
+
+
+def _why(found: CountDifference) -> str:
+    if found.devices > 1:
+        ours = "" if found.ours is None else f"; we count {units.flops(found.ours)} in all"
+        return f"That is on each of {found.devices} devices{ours}"
+    ours = f"We count {units.flops(found.ours or 0.0)}"
+    if found.reasons:
+        reasons = (f"{units.flops(flops)} {_REASONS[reason]}" for reason, flops in found.reasons)
+        return f"{ours}: {'; '.join(reasons)}"
+    if found.uncounted:
+        ours += f", and not {', '.join(found.uncounted)}"
+        if found.left > 0:
+            return ours
+    left = units.flops(abs(found.left))
+    if found.rewritten and found.left > 0:
+        names = ", ".join(found.rewritten)
+        return f"{ours}: XLA counts {left} more, since it computes {names} in another way"
+    how = "adds" if found.left > 0 else "leaves out"
+    return f"{ours}: XLA {how} {left}, for reasons that are not known"
 
 
 def _exchanged(collectives: Sequence[Collective], where: str = "") -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from traceback import walk_tb
 
 from ipyjaxbench.frameworks import Checkpoint, Framework, MutableState, loaded
 from ipyjaxbench.usercode import Call, is_users_file, names_in
@@ -53,9 +54,7 @@ def roots_in(error: BaseException) -> dict[str, object]:
     cause: BaseException | None = error
     while cause is not None and id(cause) not in known:
         known.add(id(cause))
-        step = cause.__traceback__
-        while step is not None:
-            frame, step = step.tb_frame, step.tb_next
+        for frame, _ in walk_tb(cause.__traceback__):
             if is_users_file(frame.f_code.co_filename):
                 names = names_in(frame.f_code)
                 found |= {n: frame.f_globals[n] for n in names if n in frame.f_globals}

@@ -53,7 +53,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Compilers that answer the same of every program, and what they are asked."""
     asked: list[dict[str, Any]] = []
 
-    def answers(_: object, these: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def answers(these: list[dict[str, Any]]) -> list[dict[str, Any]]:
         asked.extend(these)
         return [dict(TOLD) for _ in these]
 
@@ -219,7 +219,7 @@ def test_a_program_that_calls_python_is_not_taken_to_a_chip(
 
 def test_three_chips_fit_into_80_columns(worker: object, monkeypatch: pytest.MonkeyPatch) -> None:
     large = {"memory": int(1.2 * 2**30), "flops": 54e9, "moved": 36e6, "held": 36 * 2**20}
-    monkeypatch.setattr(compile_remote, "answers", lambda _, asked: [TOLD | large for _ in asked])
+    monkeypatch.setattr(compile_remote, "answers", lambda asked: [TOLD | large for _ in asked])
     text = str(graph("x + 1", "tpu:v5e:16x16", "tpu:v4:2x2x2", "tpu:v6e"))
     row = next(line for line in text.splitlines() if "tpu:v5e:16x16" in line)
     assert "1.20 GiB of 16.0 GiB  36.0 MiB" in row
@@ -235,12 +235,12 @@ def test_a_compiler_that_ends_costs_its_own_answer_alone(monkeypatch: pytest.Mon
     runs(
         monkeypatch,
         "import json, os, sys\n"
-        "for each in json.load(sys.stdin)['asked']:\n"
+        "for each in json.load(sys.stdin):\n"
         "    if each == {'dies': 1}:\n"
         "        print('Check failed: no', file=sys.stderr, flush=True); os.abort()\n"
         "    print(json.dumps(each), flush=True)\n",
     )
-    told = compile_remote.answers([], [{"a": 1}, {"dies": 1}, {"b": 2}])
+    told = compile_remote.answers([{"a": 1}, {"dies": 1}, {"b": 2}])
     assert told == [
         {"a": 1}, {"error": "its compiler ended with SIGABRT: Check failed: no"}, {"b": 2},
     ]  # fmt: skip
@@ -252,12 +252,12 @@ def test_a_compiler_that_takes_too_long_costs_its_own_answer_alone(
     runs(
         monkeypatch,
         "import json, signal, sys, time\n"
-        "for each in json.load(sys.stdin)['asked']:\n"
+        "for each in json.load(sys.stdin):\n"
         "    signal.setitimer(signal.ITIMER_REAL, each.get('seconds', 9))\n"
         "    time.sleep('seconds' in each and 9)\n"
         "    print(json.dumps(each), flush=True)\n",
     )
-    told = compile_remote.answers([], [{"seconds": 0.1}, {"b": 2}])
+    told = compile_remote.answers([{"seconds": 0.1}, {"b": 2}])
     assert told == [{"error": "its compiler took longer than 10 minutes"}, {"b": 2}]
 
 
@@ -278,7 +278,7 @@ def test_an_interrupt_ends_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_pat
     watcher = threading.Thread(target=interrupt, daemon=True)
     watcher.start()
     with pytest.raises(KeyboardInterrupt):
-        compile_remote.answers([], [{}])
+        compile_remote.answers([{}])
     watcher.join()
     assert not psutil.pid_exists(int(place.read_text()))
 

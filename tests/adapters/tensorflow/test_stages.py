@@ -155,7 +155,7 @@ def test_variables_and_tensors_that_are_captured_are_named_the_largest_first() -
 def test_a_drawing_has_inputs_operations_and_a_result() -> None:
     live = graph("(lambda v: tf.nn.relu(v @ w))(x)").live
     assert live is not None
-    nodes = live.nodes()
+    nodes = [*live.nodes()]
     assert [node.label for node in nodes] == [
         "v f32[3,4]", "weights f32[4,5]", "ReadVariableOp f32[4,5]", "MatMul f32[3,5]",
         "Relu f32[3,5]", "result",

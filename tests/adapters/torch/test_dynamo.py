@@ -452,7 +452,7 @@ def test_it_can_be_drawn(names: dict[str, Any]) -> None:
     for stage in ("aten", "dynamo", "export"):
         found = graph("twice(x)" if stage == "dynamo" else "scaled(x)", names, stage)
         assert found.live is not None
-        nodes = found.live.nodes()
+        nodes = [*found.live.nodes()]
         known = {node.name for node in nodes}
         assert len(known) == len(nodes)
         assert all(set(node.takes) <= known for node in nodes)

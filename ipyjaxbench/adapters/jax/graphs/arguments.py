@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.usercode import Call, ask, attribute, is_of, name_of
+from ipyjaxbench.usercode import Call, ask, attribute, is_of, items_of, name_of
 
 _CONTAINERS: tuple[Any, ...] = (list, tuple, dict)
-_FEW = 3  # parts that are named one by one
+_MOST_NAMED = 3  # parts that are named one by one
 _HOLE = None  # what stands in a tree where a static leaf was
 
 
@@ -48,16 +48,9 @@ def holds_itself(value: object, above: frozenset[int] = frozenset()) -> bool:
     """Whether a container leads back to itself; JAX cannot follow that, and is left broken."""
     if not is_of(value, *_CONTAINERS):
         return False
-    containers = [each for each in _items(value) if is_of(each, *_CONTAINERS)]
+    containers = [each for each in items_of(value, 0) if is_of(each, *_CONTAINERS)]
     here = above | {id(value)}
     return any(id(each) in here or holds_itself(each, here) for each in containers)
-
-
-def _items(value: Any) -> Iterable[Any]:
-    """Return what is in a container, by Python's own methods: those of others may do anything."""
-    kind = next(each for each in _CONTAINERS if is_of(value, each))
-    found: Iterable[Any] = dict.values(value) if kind is dict else kind.__iter__(value)
-    return found
 
 
 def _is_data(value: object) -> bool:
@@ -104,7 +97,9 @@ class Part:
             for (path, _), is_data in zip(paths, self._is_data, strict=True)
             if not is_data
         ]
-        return tuple(found) if len(found) <= _FEW else (f"{len(found)} parts of {self.name}",)
+        return (
+            tuple(found) if len(found) <= _MOST_NAMED else (f"{len(found)} parts of {self.name}",)
+        )
 
     def whole(self, data: Any) -> Any:
         """Return the argument with traced leaves in place of data."""

@@ -45,7 +45,7 @@ class LiveProgram(Live):
         flops, text = _flops(cost), str(self._compiled.as_text())
         return Compiled(
             flops=flops,
-            why="" if flops is None else difference(self.program, flops, _devices(text)),
+            why=(flops is not None and difference(self.program, flops, _devices(text))) or "",
             moved=counted_cost(cost, "bytes accessed"),
             memory=memory_needed(memory),
             temporary=memory.temp_size_in_bytes,

@@ -26,12 +26,11 @@ _SETTINGS = {
 _LONGEST = 120  # characters of what a compiler said last
 
 
-def answers(programs: Sequence[str], asked: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def answers(asked: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what compilers say, in order; one that ends its process costs its answer alone."""
     told: list[dict[str, Any]] = []
     while len(told) < len(asked):
-        rest = {"programs": list(programs), "asked": list(asked[len(told) :])}
-        code, written, logged = _run(json.dumps(rest))
+        code, written, logged = _run(json.dumps(asked[len(told) :]))
         told += [json.loads(line) for line in written.splitlines() if line.startswith("{")]
         if len(told) < len(asked):
             told.append({"error": _why(code, logged)})

@@ -42,7 +42,8 @@ def estimates(
     """
     asked = [Topology.of(name) for name in on]
     if shard and all(topology.devices == 1 for topology in asked):
-        raise OptionError(f"--shard goes with several chips, as in --on {_several(asked[0])}")
+        several = f"{asked[0].name}:{'x'.join(map(str, asked[0].generation.smallest))}"
+        raise OptionError(f"--shard goes with several chips, as in --on {several}")
     own = own_layout(traced) if not shard else None
     layouts = [layout(traced, shard, topology, own) for topology in asked]
     if importlib.util.find_spec("libtpu") is None:
@@ -68,10 +69,6 @@ def here(live: LiveProgram) -> Estimate:
     )
 
 
-def _several(topology: Topology) -> str:
-    return f"{topology.name}:{'x'.join(map(str, topology.generation.smallest))}"
-
-
 def _memory_of(device: Any) -> int:
     if device.platform != "cpu":
         return int((device.memory_stats() or {}).get("bytes_limit", 0))
@@ -86,20 +83,19 @@ def _answers(
     """Return what the worker says of each, or why it was not asked."""
     exported = {given: _exported(traced, given=given) for given in {each.given for each in layouts}}
     told = [_refused(exported[each.given], t) for each, t in zip(layouts, asked, strict=True)]
-    open_ones = [i for i, refused in enumerate(told) if not refused]
-    kept = [given for given, one in exported.items() if not isinstance(one, str)]
-    requests = [
-        {
-            "program": kept.index(layouts[i].given),
+    requests = {
+        i: {
+            "program": base64.b64encode(exported[layouts[i].given].serialize()).decode(),
             "topology": asked[i].compiler,
             "arguments": asked[i].arguments,
             "mesh": layouts[i].mesh,
             "specs": layouts[i].specs,
         }
-        for i in open_ones
-    ]
-    texts = [base64.b64encode(exported[given].serialize()).decode() for given in kept]
-    for i, answer in zip(open_ones, compile_remote.answers(texts, requests), strict=True):
+        for i, refused in enumerate(told)
+        if not refused
+    }
+    answers = compile_remote.answers([*requests.values()])
+    for i, answer in zip(requests, answers, strict=True):
         told[i] = answer | {"placed": exported[layouts[i].given].nr_devices > 1}
     return told
 

@@ -1,7 +1,7 @@
 """A process of its own that compiles programs for chips that this machine does not have.
 
 The compiler is the TPU's own (libtpu). It reads variables of the environment, logs, and can end
-the process: none of that is to happen where the user works. It reads one JSON object from standard
+the process: none of that is to happen where the user works. It reads a JSON list from standard
 input, and writes one line for each chip.
 """
 
@@ -32,19 +32,18 @@ _FREE = {"ConcatBitcast", "AllocateBuffer", "PrepareAsyncCallStart", "PrepareAsy
 
 def main() -> None:
     """Compile for each chip that is asked for."""
-    asked = json.load(sys.stdin)
-    programs = [export.deserialize(base64.b64decode(each)) for each in asked["programs"]]
-    for each in asked["asked"]:
+    for each in json.load(sys.stdin):
         signal.alarm(_SECONDS)  # ends the process, also inside of the compiler
         try:
-            told = _compiled(programs[each["program"]], each)
+            told = _compiled(each)
         except Exception as error:  # noqa: BLE001  the next chip may be larger
             told = {"error": f"{type(error).__name__}: {error}"}
         sys.stdout.write(f"{json.dumps(told)}\n")
         sys.stdout.flush()
 
 
-def _compiled(exported: Any, asked: dict[str, Any]) -> dict[str, Any]:
+def _compiled(asked: dict[str, Any]) -> dict[str, Any]:
+    exported = export.deserialize(base64.b64decode(asked["program"]))
     whole, *places = _places(asked)
     given = [
         jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=place)

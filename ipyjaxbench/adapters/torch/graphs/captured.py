@@ -1,6 +1,6 @@
 """What a stage of PyTorch found: one graph, or several with breaks between them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ipyjaxbench.adapters.torch.graphs.program import Program
@@ -46,11 +46,8 @@ class CapturedGraphs:
         headed = (f"# graph {n} of {len(texts)}\n{text}" for n, text in enumerate(texts, 1))
         return "\n".join(headed) or "# no graph: Python runs all of it"
 
-    def nodes(self) -> tuple[Node, ...]:
-        """Return inputs, operations and outputs, graph by graph."""
+    def nodes(self) -> Iterator[Node]:
+        """Yield inputs, operations and outputs, graph by graph."""
         several = len(self.programs) > 1
-        return tuple(
-            node
-            for number, program in enumerate(self.programs, 1)
-            for node in program.nodes(f"g{number}_" if several else "")
-        )
+        for number, program in enumerate(self.programs, 1):
+            yield from program.nodes(f"g{number}_" if several else "")

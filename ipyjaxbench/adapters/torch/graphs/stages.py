@@ -1,6 +1,6 @@
 """What PyTorch can still tell of a program that was traced: its stages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -48,7 +48,7 @@ class LiveProgram(Live):
                 self._traced[stage] = without_values(self._call, stage)
         return self._traced[stage].text(whole=True)
 
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> Iterator[Node]:
         """Return inputs, operations and outputs, graph by graph."""
         return self._traced[self._stage].nodes()
 
