@@ -227,7 +227,7 @@ def history(
         text: that their name or code has; empty for any.
         last: how many, the newest of them; None for all.
         since: how old at most, as in "7d" or "12h"; None for any age.
-        framework: that was in play, by its name; None for any.
+        framework: that was used, by its name; None for any.
         here: those alone that were measured in this directory.
 
     Returns:

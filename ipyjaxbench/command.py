@@ -159,7 +159,7 @@ class Command(Generic[T]):
             if flag not in rows:
                 return []
             if rows[flag].takes_value:
-                # `-n10` is an option and `-beta` is code: numbers are told by their first sign.
+                # `-n10` is an option and `-beta` is code: a number shows by its first sign.
                 is_value = flag == "-v" or not rest or _NUMBER.match(rest) is not None
                 return [*flags, (flag, rest or None)] if is_value else []
             flags.append((flag, None))

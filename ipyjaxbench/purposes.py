@@ -1,4 +1,4 @@
-"""What each magic is there for, in one sentence: known before what it takes is loaded."""
+"""The purpose of each magic, in one sentence, without loading what it takes."""
 
 #: By the name of the magic.
 PURPOSES = {

@@ -11,7 +11,7 @@ from ipyjaxbench.host import Clock
 
 
 class FakeClock(Clock):
-    """A clock that only moves when told to, and by ``step`` at each reading.
+    """A clock that moves only by `advance`, and by ``step`` at each reading.
 
     Args:
         step: nanoseconds that every reading takes.

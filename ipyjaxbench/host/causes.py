@@ -1,9 +1,9 @@
-"""Why figures moved, as far as the machine tells: short phrases from `Conditions`.
+"""Why figures moved, as far as the machine knows: short phrases from `Conditions`.
 
 The limits come from measurements of matrix products in JAX, PyTorch, TensorFlow and NumPy on two
 CPUs, alone and beside one to three programs that keep a CPU busy. Alone, threads of one product
 waited for each other up to 18 % of the time, and Linux's pressure read up to 20 %; so pressure
-does not tell whose fault it is. The CPU time of all other programs does.
+does not show whose fault it is. The CPU time of all other programs does.
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _cpus(c: Conditions) -> Iterator[tuple[float, str]]:
     waiting = _waiting(c)
     if waiting <= _WAITING_SHARE * c.wall or c.others is None or c.wall <= 0:
         return
-    # What this process itself used of its CPUs, nobody took from it.
+    # What this process itself used of its CPUs, others did not take.
     theirs = min(c.others, waiting, max(c.usable * c.wall - c.cpu, 0.0))
     share = waiting / (waiting + c.cpu)
     waited = f" (waited {units.percent(share)} of the time for one)"
@@ -93,7 +93,7 @@ def _hypervisor(c: Conditions) -> Iterator[tuple[float, str]]:
 
 def _gpus(c: Conditions) -> Iterator[tuple[float, str]]:
     for index, gpu in enumerate(c.gpus):
-        # Which GPU is used is not always told; if there is one, it is that.
+        # Which GPU is used is not always known; if there is one, it is that.
         if gpu.ours or (gpu.ours is None and len(c.gpus) == 1):
             which = "GPU" if len(c.gpus) == 1 else f"GPU {index}"
             yield from _clocks(gpu, which)

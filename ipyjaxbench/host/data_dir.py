@@ -1,13 +1,13 @@
 """Where files that outlive a notebook are kept: below Jupyter's data directory.
 
-They hold lines of code and paths, so that nobody but their owner may read them.
+They hold lines of code and paths, so only their owner may read them.
 """
 
 import os
 from contextlib import suppress
 from pathlib import Path
 
-#: Modes of the folders and of their files: nobody but the owner reads them.
+#: Modes of the folders and of their files: only the owner reads them.
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 
 

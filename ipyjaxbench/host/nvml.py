@@ -100,7 +100,7 @@ def _users(nvml: Any, handle: Any) -> set[int]:
 def _nvml() -> Any:
     """Return the initialised binding; None where there is none, or no driver."""
     global _ready
-    # Whatever a broken driver or binding raises, the measurement goes on without it.
+    # Whatever a broken driver or binding raises, the measurement continues without it.
     try:
         import pynvml
 

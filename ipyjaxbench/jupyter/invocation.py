@@ -1,4 +1,4 @@
-"""One use of a magic: what was typed, where it stands, and what becomes of its value."""
+"""One use of a magic: what was typed, where it stands, and how its value is used."""
 
 import ast
 import dis
@@ -26,7 +26,7 @@ Options = TypeVar("Options")
 T = TypeVar("T")
 R = TypeVar("R", bound=Result)
 
-#: What becomes of a call's value, by the instruction that follows it.
+#: How a call's value is used, by the instruction that follows it.
 _USES = {
     "POP_TOP": "dropped",
     "RETURN_VALUE": "dropped",
@@ -129,7 +129,7 @@ class Invocation(Generic[Options]):
             return work(self)
 
     def is_shown(self, raised: BaseException | None = None) -> bool:
-        """Return whether the magic shows its result, rather than IPython or nobody."""
+        """Return whether the magic shows its result, rather than IPython or not at all."""
         by_ipython = self._is_returned and self.use == "shown" and raised is None
         return not (self.shown.quiet or by_ipython)
 
@@ -198,7 +198,7 @@ def _calling_frame() -> FrameType | None:
 
 
 def _use_of_result(frame: FrameType | None) -> tuple[str, bool]:
-    """Return what becomes of the value, and whether it is awaited first."""
+    """Return how the value is used, and whether it is awaited first."""
     if frame is None:
         return "used", False
     following = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.magic import (
     Magics,
@@ -15,14 +15,10 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
+from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.purposes import PURPOSES
 
-if TYPE_CHECKING:
-    from ipyjaxbench.jupyter.session import Session
-    from ipyjaxbench.usercode import Namespace
-
-
-#: Magic -> the module that does what it is there for, where that has another name.
+#: Magic -> the module of its work, where that has another name.
 _MODULES = {"fxgraph": "jaxpr", "tfgraph": "jaxpr", "explain": "jaxpr", "ipyjaxbench": "about"}
 _WITHOUT_CELL = ("explain", "fwhistory", "ipyjaxbench")
 
@@ -32,7 +28,7 @@ def _magic(name: str) -> Any:
         self: FrameworkMagics,
         line: str,
         cell: str | None = None,
-        local_ns: Namespace | None = None,
+        local_ns: dict[str, Any] | None = None,
     ) -> Any:
         __tracebackhide__ = True
         from ipyjaxbench.jupyter.commands import COMMANDS

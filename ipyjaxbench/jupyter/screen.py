@@ -45,7 +45,7 @@ class Progress:
     Args:
         show: takes one line, which replaces the one before.
         clock: to read.
-        doing: what goes on until the first call.
+        doing: what runs until the first call.
         wait: seconds until the thread shows that.
     """
 
@@ -78,7 +78,7 @@ class Progress:
 
         Args:
             half_width: of the interval, relative; infinite while calls only warm up, and not a
-                number where nobody asked for it.
+                number where it is not computed.
             left: nanoseconds of the budget.
         """
         self._stop_waiting()

@@ -68,8 +68,8 @@ class Session:
     def location(self) -> Location:
         """Where the code that runs now was typed.
 
-        Jupyter's server tells a kernel the notebook's path in its environment, VS Code in a name,
-        and JupyterLab the cell's identifier in what it sends; others tell neither.
+        Jupyter's server passes the notebook's path in the kernel's environment, VS Code in a name,
+        and JupyterLab the cell's identifier in its messages; others pass neither.
         """
         from ipyjaxbench.records import Location
 

@@ -17,7 +17,7 @@ class Environment:
 
     Attributes:
         python: its version; empty where it is not known.
-        frameworks: versions by name, of those in play.
+        frameworks: versions by name, of those that were used.
         devices: where the values lived, such as "jax cuda:0".
         cpu: what the CPU calls itself; empty where it is not known.
         cpus: how many logical CPUs there are; 0 where it is not known.

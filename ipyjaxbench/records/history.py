@@ -21,7 +21,7 @@ class History(Result, Sequence[HistoryEntry]):
         unread: for each file with lines that could not be read, its name and how many.
         trouble: why those of this session are not kept; empty where they are.
         plotted: whether they are to be drawn over time.
-        removed: how many files were, and how many measurements in them; None where no age was told.
+        removed: how many files were, and measurements in them; None where none were to be.
 
     Example:
         >>> # [entry.median for entry in history("softmax", since="7d")]

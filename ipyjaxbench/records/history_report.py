@@ -1,4 +1,4 @@
-"""How the history is told: a table, the newest first, and a picture over time."""
+"""The report of the history: a table, the newest first, and a picture over time."""
 
 import math
 from collections.abc import Iterator

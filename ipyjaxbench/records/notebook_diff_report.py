@@ -1,4 +1,4 @@
-"""How two runs of a notebook are told: what differs around them, then each pair."""
+"""The report of two runs of a notebook: what differs around them, then each pair."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -30,7 +30,7 @@ def _(r: Rerun) -> Report:
 
 
 def _names(r: Rerun) -> tuple[str, str]:
-    """Return the notebooks' names; with their folders where these alone tell them apart."""
+    """Return the notebooks' names, with their folders where the names are equal."""
     before, after = PurePath(r.before), PurePath(r.after)
     if before.name != after.name:
         return before.name, after.name

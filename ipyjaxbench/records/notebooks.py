@@ -43,7 +43,7 @@ class Saved:
         cell: its number, from 1, among all cells.
         cell_id: the cell's identifier; empty where it has none.
         source: the cell's code.
-        line: of the magic in the cell, from 1; 0 where it cannot be told which one it was.
+        line: of the magic in the cell, from 1; 0 where several could be it.
         name: that ``--name`` gave it; empty where it has none.
         result: what was saved.
         headline: of its report; None where it has none.
@@ -79,7 +79,7 @@ class NotebookRecords(Reported, Sequence[Saved]):
         path: of the notebook.
         records: those that could be read.
         refused: those that could not.
-        python: version of the kernel's Python; empty where it is not told.
+        python: version of the kernel's Python; empty where it is not known.
 
     Example:
         >>> # [saved.result.median for saved in read_notebook("a.ipynb")]

@@ -1,4 +1,4 @@
-"""How the records of a notebook are told: a line for each."""
+"""The report of a notebook's records: a line for each."""
 
 from pathlib import PurePath
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _LABEL_COLUMNS, _LINES = 22, 12
 _WIDE, _HIGH, _EDGE, _SAMPLE = 640, 240, 8, 36  # pixels
-#: Mid-tones that can be told apart on white and on black, by most who see colours differently too.
+#: Mid-tones that differ on white and on black, also for most who see colours differently.
 COLOURS = ("#3b82c4", "#c8701a", "#3a9d6a", "#c2559b", "#8a6fd1", "#9a8b2f", "#c0504d", "#5f8f9f")
 _SHAPES = {
     "circles": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",

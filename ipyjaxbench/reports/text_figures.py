@@ -152,7 +152,7 @@ def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say:
 
 
 def _shorten_middle(name: str, room: int, sign: str) -> str:
-    """Return a name in so many columns: its ends tell more than its middle."""
+    """Return a name in that many columns: its ends say more than its middle."""
     from rich.cells import cell_len, set_cell_size
 
     if cell_len(name) <= room:

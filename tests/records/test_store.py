@@ -1,5 +1,6 @@
 """Past measurements are kept in files of JSON lines, and nothing fails where they cannot be."""
 
+import dataclasses
 import errno
 import os
 import shutil
@@ -109,6 +110,12 @@ def test_of_many_samples_some_are_kept_evenly_with_their_rounds(count: int) -> N
     assert sorted(entry.samples)[len(entry.samples) // 2] == pytest.approx(m.median, rel=1e-3)
     if count > 100:
         assert entry.half_width == pytest.approx(m.half_width, rel=0.1)
+
+
+def test_of_long_code_the_beginning_is_kept() -> None:
+    code = "x = 1\n" * 1000
+    (entry,) = past(result=dataclasses.replace(measured(STEADY), code=code))
+    assert entry.code == code[:4000]
 
 
 def test_a_line_takes_little_room(journal: Journal, place: Path) -> None:
