@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from ipyjaxbench.host import procfs
 from ipyjaxbench.host.conditions import Conditions, describe_machine
 from tests.trees import V1_GROUPS, V1_STAT, V2_STAT, Tree
 
@@ -145,6 +146,26 @@ def test_the_tightest_of_several_quotas_counts(tree: Tree) -> None:
     tree.group("pod", {"cpu.max": "200000 100000\n"})
     tree.group("pod/container", {"cpu.max": "400000 100000\n"})
     assert describe_machine(tree.root)["cpu_quota"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "nbytes"),
+    [((), None), (("48K\n",), 48 * 2**10), (("48K\n", "2048K\n", "32M\n", "4096K\n"), 2**25),
+     (("many\n", "512\n"), 512)],
+)  # fmt: skip
+def test_the_largest_cache_of_the_first_cpu_counts(
+    tree: Tree, sizes: tuple[str, ...], nbytes: int | None
+) -> None:
+    for index, size in enumerate(sizes):
+        tree.write(f"sys/devices/system/cpu/cpu0/cache/index{index}/size", size)
+    assert procfs.largest_cache(tree.root) == nbytes
+
+
+def test_child_processes_are_those_of_all_threads(tree: Tree) -> None:
+    assert procfs.child_processes(tree.root) == frozenset()
+    tree.write("proc/self/task/10/children", "11 12 ")
+    tree.write("proc/self/task/13/children", "14 ")
+    assert procfs.child_processes(tree.root) == {11, 12, 14}
 
 
 # What cannot be read is not told, and nothing fails
