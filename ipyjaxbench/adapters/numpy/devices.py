@@ -1,11 +1,35 @@
-"""The threads with which NumPy computes on the host."""
+"""The threads with which NumPy computes on the host, and the work that measures its ceilings."""
 
 import os
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
-from ipyjaxbench.adapters.numpy.microbenchmarks import NumPyProbe
-from ipyjaxbench.device import DeviceInventory
+import numpy as np
+
+from ipyjaxbench.device import DeviceInventory, Probe, Run
+
+
+class NumPyProbe(Probe):
+    """NumPy on the host."""
+
+    device = "cpu"
+
+    def product(self, dtype: str, n: int) -> Run:
+        """Multiply by the linear algebra library, into memory that is there."""
+        x, y = np.ones((n, n), dtype), np.ones((n, n), dtype)
+        return partial(np.matmul, x, y, out=np.empty_like(x))
+
+    def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
+        """Negate in place, which reads and writes, and sum, which reads."""
+        x = np.ones(nbytes // 4, np.float32)
+        return (partial(np.negative, x, out=x), 2 * nbytes), (x.sum, nbytes)
+
+    def nothing(self) -> Run:
+        """Negate a number."""
+        x = np.ones((), np.float32)
+        return partial(np.negative, x)
 
 
 class NumPyDevices(DeviceInventory):
