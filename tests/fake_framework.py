@@ -86,7 +86,7 @@ class FakeProbe(Probe):
         """At half of that rate."""
         return self._taking(2 * nbytes / self._copies)
 
-    def nothing(self) -> Run:
+    def smallest_operation(self) -> Run:
         """A microsecond."""
         return self._taking(1e-6)
 

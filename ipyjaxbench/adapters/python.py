@@ -37,7 +37,7 @@ class Python(Synchronous):
 class PythonValues(ArrayInspector):
     """Values that are no arrays."""
 
-    def described(self, value: object) -> str:
+    def describe(self, value: object) -> str:
         """What gives its values one after the other, and each of them once."""
         return "looking into it would use it up" if ask(_is_iterator, value) else ""
 

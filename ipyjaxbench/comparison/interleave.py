@@ -74,7 +74,9 @@ def compare_snippets(
     with names_restored(parts), ExitStack() as watching:
         if options.align:
             for framework in loaded()[0]:
-                watching.enter_context(framework.capability(DeviceInventory).aligned(usable_cpus()))
+                watching.enter_context(
+                    framework.capability(DeviceInventory).align_settings(usable_cpus())
+                )
         each = TimeOptions(precision=options.precision, restore=options.restore)
         sessions = [
             open_session(entry.snippet, each, setup=entry.setup, clock=clock) for entry in entries

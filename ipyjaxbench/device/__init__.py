@@ -34,6 +34,6 @@ from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.device.placement import ArrayPlacement, Placements, Weight
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory, TransferWatch
 from ipyjaxbench.device.set_memory import set_memory
-from ipyjaxbench.device.sharding import Region, Shard, Sharding, short
+from ipyjaxbench.device.sharding import Region, Shard, Sharding, shorten_devices
 from ipyjaxbench.device.transfers import Transfers
 from ipyjaxbench.device.watch_transfers import transfer_code

@@ -82,7 +82,7 @@ def _devices(frameworks: Iterable[Framework]) -> tuple[FrameworkDevices, ...]:
 
 def _placed(name: str, framework: Framework, array: object) -> Iterator[ArrayPlacement]:
     """Yield where an array of numbers is; until it is given a name, ``of`` tells memory apart."""
-    placed = framework.capability(ArrayInspector).located(name, array)
+    placed = framework.capability(ArrayInspector).locate(name, array)
     if placed.dtype != _OBJECTS:
         yield placed if placed.of else replace(placed, of=f"{framework.name} {id(array)}")
 
@@ -115,8 +115,8 @@ def _unnamed(
             sizes = [weight.nbytes if weight else 0 for weight in weights]
             counts[framework.name] = len(rest), sum(sizes)
             array = rest[sizes.index(max(sizes))]
-            made = _made_at(inspector.made_at(array))
-            largest.append(replace(inspector.located("", array), layout=made))
+            made = _made_at(inspector.creation_frames(array))
+            largest.append(replace(inspector.locate("", array), layout=made))
     return counts, tuple(largest)
 
 
@@ -152,7 +152,7 @@ def _cut(name: str, value: object, other: str) -> ArrayPlacement:
 
 
 def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> ArrayPlacement:
-    descriptions = (each.capability(ArrayInspector).described(value) for each in frameworks)
+    descriptions = (each.capability(ArrayInspector).describe(value) for each in frameworks)
     try:
         description = next(filter(None, descriptions), "")
     # A proxy may raise whatever it likes when it is asked for its class.

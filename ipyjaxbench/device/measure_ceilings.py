@@ -104,7 +104,7 @@ def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Ceil
     collects = gc.isenabled()
     gc.disable()
     try:
-        with probe.usual():
+        with probe.default_settings():
             looks.until(begun + int(_SECONDS * 1e9))
     finally:
         if collects:
@@ -142,7 +142,7 @@ class _Looks:
         if not probe.on_host:
             self._measures["upload"] = partial(self._copy, probe.upload)
             self._measures["download"] = partial(self._copy, probe.download)
-        self._measures["latency"] = lambda: 1 / fastest(probe.nothing(), clock, _TINY)
+        self._measures["latency"] = lambda: 1 / fastest(probe.smallest_operation(), clock, _TINY)
 
     def until(self, end: int) -> None:
         """Look at everything once, and again at what is not steady yet, until a moment."""

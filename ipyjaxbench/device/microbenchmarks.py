@@ -59,7 +59,7 @@ class Probe(ABC):
     """Makes work for one device; each piece computes, and returns its result when that is done.
 
     Arrays are made when the work is, so that running it moves and computes nothing else. What a
-    device or framework cannot do raises, in any way. All is done in the context of `usual`.
+    device or framework cannot do raises, in any way. All is done under `default_settings`.
 
     Attributes:
         device: its name, as in placements.
@@ -73,7 +73,7 @@ class Probe(ABC):
     on_host: bool = True
     settings: str = ""
 
-    def usual(self) -> AbstractContextManager[object]:
+    def default_settings(self) -> AbstractContextManager[object]:
         """Put settings of the user's aside that would keep work from being done."""
         return nullcontext()
 
@@ -94,5 +94,5 @@ class Probe(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def nothing(self) -> Run:
+    def smallest_operation(self) -> Run:
         """Return the smallest operation: what it takes is what starting any operation takes."""

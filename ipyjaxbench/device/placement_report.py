@@ -8,7 +8,7 @@ from dataclasses import replace
 from ipyjaxbench import units
 from ipyjaxbench.device.inventory import Device, FrameworkDevices
 from ipyjaxbench.device.placement import ArrayPlacement, Placements
-from ipyjaxbench.device.sharding import Sharding, short
+from ipyjaxbench.device.sharding import Sharding, shorten_devices
 from ipyjaxbench.reports import Block, Calls, Facts, Grid, Headline, Report, report
 
 #: One step of a path, such as ``.layers``, ``.0`` or ``['w']``.
@@ -74,7 +74,7 @@ def _where(each: ArrayPlacement) -> Iterator[str]:
         yield "deleted: its memory was given away"
         return
     if each.devices:
-        yield short(each.devices)
+        yield shorten_devices(each.devices)
     if each.sharding is not None:
         yield each.sharding.describe()
         if each.sharding.hidden:
@@ -108,7 +108,9 @@ def _together(cut: Sequence[tuple[ArrayPlacement, Sharding]]) -> Grid | None:
     if len(rows) > _MAX_ROWS:
         return None
     names = tuple(each.name for each, _ in cut)
-    return Grid("", names, tuple((short(devices), *cells) for cells, devices in rows.items()))
+    return Grid(
+        "", names, tuple((shorten_devices(devices), *cells) for cells, devices in rows.items())
+    )
 
 
 def _parts(each: ArrayPlacement, sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
@@ -157,7 +159,7 @@ def _devices(home: FrameworkDevices, held: dict[str, tuple[int, int]]) -> str:
     default = f", default {home.default}: {home.why}" if is_choice else ""
     sizes = [held[name][1] for name in names if name in held]
     arrays = f" · {units.size(sum(sizes))} in arrays" if sizes else ""
-    return f"{short(names)}{count}{default}{arrays}"
+    return f"{shorten_devices(names)}{count}{default}{arrays}"
 
 
 def _memory(device: Device) -> str:

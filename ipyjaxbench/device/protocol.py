@@ -57,7 +57,7 @@ class DeviceInventory(Capability):
         """Return how many threads one operation may use on the CPU; None where not known."""
         return None
 
-    def aligned(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
+    def align_settings(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
         """Return a context in which settings are equal that other frameworks have too.
 
         Each operation on the CPU uses these threads, and matrix products use all bits of their
@@ -77,7 +77,7 @@ class DeviceInventory(Capability):
 class ArrayInspector(Capability):
     """Where the framework's arrays live, who made them, and their numbers on the host."""
 
-    def located(self, name: str, array: Any) -> ArrayPlacement:
+    def locate(self, name: str, array: Any) -> ArrayPlacement:
         """Return where one array lives, and in which way; must not fail for a deleted one."""
         place = self.framework.placement(array)
         shape = place.shape or ()
@@ -87,7 +87,7 @@ class ArrayInspector(Capability):
 
     def weight(self, array: Any) -> Weight | None:
         """Return fast what one of many arrays takes; None where it holds no numbers."""
-        placed = self.located("", array)
+        placed = self.locate("", array)
         return Weight(placed.devices, 0 if placed.deleted else placed.nbytes, placed.sharding)
 
     def live_arrays(self) -> Sequence[Any]:
@@ -98,11 +98,11 @@ class ArrayInspector(Capability):
         """Return the array that holds its memory among `live_arrays`: itself, or what it wraps."""
         return array
 
-    def made_at(self, array: Any) -> Sequence[tuple[str, str, int]]:  # noqa: ARG002
+    def creation_frames(self, array: Any) -> Sequence[tuple[str, str, int]]:  # noqa: ARG002
         """Return the calls that made it, innermost first: file, function, line; or nothing."""
         return ()
 
-    def described(self, value: object) -> str:  # noqa: ARG002
+    def describe(self, value: object) -> str:  # noqa: ARG002
         """Return what a value that holds no array is, such as a mesh; empty for others' values."""
         return ""
 

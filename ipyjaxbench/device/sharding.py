@@ -170,11 +170,11 @@ class Sharding:
         return f"{name}{join}{start}" + (f"-{stop - 1}" if stop - start > 1 else "")
 
 
-def short(devices: Sequence[str]) -> str:
+def shorten_devices(devices: Sequence[str]) -> str:
     """Return devices, those of one platform together.
 
     Example:
-        >>> short(["cpu:0", "cpu:1", "cpu:4"])
+        >>> shorten_devices(["cpu:0", "cpu:1", "cpu:4"])
         'cpu:0,1,4'
     """
     by_platform: dict[str, list[str]] = {}
@@ -204,7 +204,7 @@ def _ranges(numbers: Sequence[str]) -> Iterator[str]:
 
 def _holders(regions: dict[Region, list[str]], *wanted: tuple[int | None, tuple[int, int]]) -> str:
     """Return the devices with a part that begins and ends there on these axes."""
-    return short(
+    return shorten_devices(
         [
             device
             for region, devices in regions.items()

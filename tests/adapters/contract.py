@@ -139,7 +139,7 @@ class Contract:
     def test_locates_an_array_as_it_places_it(self, framework: Framework, array: object) -> None:
         placed, located = (
             framework.placement(array),
-            framework.capability(ArrayInspector).located("a", array),
+            framework.capability(ArrayInspector).locate("a", array),
         )
         assert (located.name, located.framework, located.arrays) == ("a", framework.name, 1)
         assert (located.dtype, located.shape) == (placed.dtype, placed.shape)
@@ -227,4 +227,4 @@ class Contract:
     def test_its_probe_has_a_smallest_operation(self, framework: Framework, array: object) -> None:
         probe = framework.capability(DeviceInventory).probe(self.devices[0])
         if probe is not None:
-            assert abs(float(probe.nothing()())) == 1  # type: ignore[arg-type]
+            assert abs(float(probe.smallest_operation()())) == 1  # type: ignore[arg-type]

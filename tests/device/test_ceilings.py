@@ -130,7 +130,7 @@ def test_looks_end_where_nothing_becomes_steady(fake: FakeFramework) -> None:
     class Restless(FakeProbe):
         turn = 0
 
-        def nothing(self) -> Any:
+        def smallest_operation(self) -> Any:
             Restless.turn += 1
             seconds = 1e-3 / Restless.turn
             return lambda: self._device.clock.advance(round(seconds * 1e9))
@@ -146,9 +146,9 @@ def test_measuring_leaves_the_garbage_collector_as_it_was(fake: FakeFramework) -
     seen: list[bool] = []
 
     class Seeing(FakeProbe):
-        def nothing(self) -> Any:
+        def smallest_operation(self) -> Any:
             seen.append(gc.isenabled())
-            return super().nothing()
+            return super().smallest_operation()
 
     fake.probes["cpu"] = Seeing(fake.device, RATES)
     look(fake)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipyjaxbench.device.sharding import Shard, Sharding, short
+from ipyjaxbench.device.sharding import Shard, Sharding, shorten_devices
 
 MESH = (("data", 4), ("model", 2))
 
@@ -110,4 +110,4 @@ def test_more_than_two_cut_axes_take_several_pictures() -> None:
     ],
 )
 def test_devices_of_one_platform_stand_together(devices: list[str], words: str) -> None:
-    assert short(devices) == words
+    assert shorten_devices(devices) == words

@@ -26,7 +26,7 @@ _DESCRIBED = (AbstractMesh, Mesh, JaxSharding, jax.ShapeDtypeStruct, jax.core.Tr
 class JaxArrays(ArrayInspector):
     """Arrays with their sharding; JAX lists all that are alive."""
 
-    def located(self, name: str, array: Any) -> ArrayPlacement:
+    def locate(self, name: str, array: Any) -> ArrayPlacement:
         """Return type, place and sharding of one array.
 
         Not the address of its memory: asking for that leaves arrays among the live ones.
@@ -66,14 +66,14 @@ class JaxArrays(ArrayInspector):
         """Return the numbers of a key; any other array itself."""
         return getattr(array, "_base_array", array)
 
-    def made_at(self, array: Any) -> Sequence[tuple[str, str, int]]:
+    def creation_frames(self, array: Any) -> Sequence[tuple[str, str, int]]:
         """Return what JAX keeps with each array."""
         frames = getattr(getattr(array, "traceback", None), "frames", ())
         return [(each.file_name, each.function_name, each.line_num) for each in frames]
 
-    def described(self, value: object) -> str:
+    def describe(self, value: object) -> str:
         """Describe meshes, shardings, and shapes without numbers."""
-        return _described(value) if is_of(value, *_DESCRIBED) else ""
+        return _describe(value) if is_of(value, *_DESCRIBED) else ""
 
     def to_numpy(self, array: Any) -> Any | None:
         """Return a copy; dtypes that NumPy lacks become float32, random keys have no numbers."""
@@ -156,7 +156,7 @@ def _region(indices: Sequence[slice], shape: Sequence[int]) -> Region:
     )
 
 
-def _described(value: object) -> str:
+def _describe(value: object) -> str:
     """Return in words what a value is; empty for what is none of these."""
     match value:
         case AbstractMesh():
@@ -166,7 +166,7 @@ def _described(value: object) -> str:
         case Mesh():
             return _mesh(value)
         case NamedSharding(mesh=AbstractMesh()):
-            return f"a sharding, {value.spec}, by {_described(value.mesh)}"
+            return f"a sharding, {value.spec}, by {_describe(value.mesh)}"
         case NamedSharding():
             return f"a sharding, {value.spec}, by {_mesh(value.mesh)}"
         case JaxSharding():
@@ -182,7 +182,7 @@ def _described(value: object) -> str:
 def _shape(value: Any) -> str:
     kind = units.array(str(value.dtype), tuple(value.shape))
     size = units.size(_nbytes(value))
-    cut = _described(value.sharding) if value.sharding is not None else ""
+    cut = _describe(value.sharding) if value.sharding is not None else ""
     words = f"a shape without numbers: {kind}, which would take {size}"
     return f"{words}, with {cut}" if cut else words
 

@@ -60,7 +60,7 @@ class JaxDevices(DeviceInventory):
         alone = "--xla_cpu_multi_thread_eigen=false" in os.environ.get("XLA_FLAGS", "")
         return 1 if alone else usable_cpus()
 
-    def aligned(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
+    def align_settings(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
         """Set precision alone: XLA's threads are set when it starts."""
         context: AbstractContextManager[object] = jax.default_matmul_precision("highest")
         return context

@@ -22,7 +22,7 @@ class JaxProbe(Probe):
         self._device = device
 
     @contextmanager
-    def usual(self) -> Iterator[None]:
+    def default_settings(self) -> Iterator[None]:
         """Turn jit on, and allow copies."""
         with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
             yield
@@ -70,7 +70,7 @@ class JaxProbe(Probe):
 
         return copy
 
-    def nothing(self) -> Run:
+    def smallest_operation(self) -> Run:
         """Negate a number."""
         x = self._ones((), "float32")
         return _run(jax.jit(lambda x: -x).lower(x).compile(), x)

@@ -22,7 +22,7 @@ from ipyjaxbench.device import (
     is_of_numpy,
     is_operator,
     receiver,
-    short,
+    shorten_devices,
 )
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import is_a, is_of, name_of
@@ -215,7 +215,7 @@ def _devices(arrays: Iterable[Any]) -> str:
 
 def _names(devices: Iterable[Any]) -> str:
     pairs = sorted({(device.platform, device.id) for device in devices})
-    return short([f"{platform}:{number}" for platform, number in pairs])
+    return shorten_devices([f"{platform}:{number}" for platform, number in pairs])
 
 
 class JaxTransfers(TransferWatch):

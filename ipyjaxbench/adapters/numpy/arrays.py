@@ -16,7 +16,7 @@ from ipyjaxbench.usercode import is_of
 class NumPyArrays(ArrayInspector):
     """Arrays with the memory that they are views of."""
 
-    def located(self, name: str, array: Any) -> ArrayPlacement:
+    def locate(self, name: str, array: Any) -> ArrayPlacement:
         """Return it with the address of the memory that it is a view of."""
         base = owner(array)
         nbytes = min(array.nbytes, base.nbytes)  # numbers that are repeated are held once
@@ -42,7 +42,7 @@ class NumPyArrays(ArrayInspector):
         """Return its bytes on the host; arrays of Python's objects hold no numbers."""
         return None if array.dtype.hasobject else Weight(HOST, array.nbytes)
 
-    def described(self, value: Any) -> str:
+    def describe(self, value: Any) -> str:
         """Describe arrays of Python's objects, and what pandas has."""
         if is_of(value, np.ndarray):
             return "it holds Python's objects, no numbers"

@@ -26,7 +26,7 @@ class NumPyProbe(Probe):
         x = np.ones(nbytes // 4, np.float32)
         return (partial(np.negative, x, out=x), 2 * nbytes), (x.sum, nbytes)
 
-    def nothing(self) -> Run:
+    def smallest_operation(self) -> Run:
         """Negate a number."""
         x = np.ones((), np.float32)
         return partial(np.negative, x)
@@ -40,7 +40,7 @@ class NumPyDevices(DeviceInventory):
         pools = _pools().threadpool_info()
         return next((p["num_threads"] for p in pools if p["user_api"] == "blas"), None)
 
-    def aligned(self, threads: int) -> AbstractContextManager[object]:
+    def align_settings(self, threads: int) -> AbstractContextManager[object]:
         """Set the linear algebra library's threads."""
         limits: AbstractContextManager[object] = _pools().threadpool_limits(threads, "blas")
         return limits

@@ -12,7 +12,7 @@ from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Shard, Sharding, 
 class TensorFlowArrays(ArrayInspector):
     """Tensors, and variables with their replicas; no list of tensors is kept."""
 
-    def located(self, name: str, array: Any) -> ArrayPlacement:
+    def locate(self, name: str, array: Any) -> ArrayPlacement:
         """Return one tensor or variable; a variable may have a copy on each of several devices."""
         place = self.framework.placement(array)
         copies = _copies(array)

@@ -57,7 +57,7 @@ class TensorFlowDevices(DeviceInventory):
         return tf.config.threading.get_intra_op_parallelism_threads() or usable_cpus()
 
     @contextmanager
-    def aligned(self, threads: int) -> Iterator[None]:  # noqa: ARG002
+    def align_settings(self, threads: int) -> Iterator[None]:  # noqa: ARG002
         """Set precision alone: threads are set before TensorFlow starts."""
         allowed = tf.config.experimental.tensor_float_32_execution_enabled()
         tf.config.experimental.enable_tensor_float_32_execution(enabled=False)

@@ -45,7 +45,7 @@ class TensorFlowProbe(Probe):
         """Make a new array each time."""
         return self._ones((nbytes,), "uint8").numpy  # type: ignore[no-any-return]
 
-    def nothing(self) -> Run:
+    def smallest_operation(self) -> Run:
         """Negate a number."""
         x = self._ones(())
         return self._run(lambda: tf.negative(x))

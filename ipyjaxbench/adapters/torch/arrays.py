@@ -39,7 +39,7 @@ class TorchArrays(ArrayInspector):
     GPUs, the devices tell what all tensors take, with a name or without.
     """
 
-    def located(self, name: str, array: Any) -> ArrayPlacement:
+    def locate(self, name: str, array: Any) -> ArrayPlacement:
         """Return type, place and layout of one tensor; no code of a subclass is run."""
         with torch._C.DisableTorchFunctionSubclass():
             cut = is_dtensor(array)
@@ -64,14 +64,14 @@ class TorchArrays(ArrayInspector):
             )
 
     def weight(self, array: Any) -> Weight:
-        """Return device and bytes; of kinds with more to them, those that `located` has."""
+        """Return device and bytes; of kinds with more to them, those that `locate` has."""
         is_plain = type(array) in _PLAIN and array.layout is torch.strided and not array.is_nested
         if not is_plain:
-            placed = self.located("", array)
+            placed = self.locate("", array)
             return Weight(placed.devices, placed.nbytes, placed.sharding)
         return Weight(_names(array.device), 0 if array.device.type == "meta" else array.nbytes)
 
-    def described(self, value: object) -> str:
+    def describe(self, value: object) -> str:
         """Describe meshes of devices."""
         return describe_mesh(value) if is_mesh(value) else ""
 

@@ -89,7 +89,7 @@ class TorchDevices(DeviceInventory):
         return int(torch.get_num_threads())
 
     @contextmanager
-    def aligned(self, threads: int) -> Iterator[None]:
+    def align_settings(self, threads: int) -> Iterator[None]:
         """Set both, which can be done at any time."""
         before = torch.get_num_threads(), torch.get_float32_matmul_precision()
         torch.set_num_threads(threads)

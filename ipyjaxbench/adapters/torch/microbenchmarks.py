@@ -45,7 +45,7 @@ class TorchProbe(Probe):
         there = torch.ones(nbytes, dtype=torch.uint8, device=self._device)
         return self._waited(lambda: here.copy_(there))
 
-    def nothing(self) -> Run:
+    def smallest_operation(self) -> Run:
         """Negate a number."""
         return self._waited(self._ones((), torch.float32).neg_)
 

@@ -69,7 +69,7 @@ class Works:
     def _measure(self, device: Any, dtype: str) -> None:
         """Measure the peak of a dtype; while others have the CPUs it is no peak of the host's."""
         probe, key, meter = self._probe(device), (device, dtype), Meter(_CLOCK)
-        with probe.usual():
+        with probe.default_settings():
             rate, _ = fastest_product(partial(probe.product, dtype), _CLOCK, _SECONDS)
         rate = max(rate, self._disturbed.get(key, 0.0))
         is_busy = meter.read().taken > BUSY and device.platform == "cpu"
