@@ -3,14 +3,14 @@
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.host import data_folder, describe_machine, make_data_folder
+from ipyjaxbench.host import data_folder, describe_machine, make_data_folder, open_private
 from ipyjaxbench.reports import Note
 
 _MAX_BYTES = 100_000  # of a file; a larger one is none of ours
@@ -55,19 +55,16 @@ def write(key: Key, ceiling: Ceiling) -> list[Note]:
     if make_data_folder("ceilings") is None:
         return _failed("Jupyter's data directory cannot be written")
     text = json.dumps(Ceilings((ceiling,), ceiling.taken, ceiling.seconds).to_dict())
-    scratch = ""
+    scratch = path.with_suffix(f".{os.getpid()}.part")
     try:
         # A reader sees the old file or the new one, and never a part of it.
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8"
-        ) as file:
-            scratch = file.name
+        with open(scratch, "w", encoding="utf-8", opener=open_private) as file:
             file.write(text)
         os.replace(scratch, path)
         del _not_written[path]
     except OSError as error:
-        if scratch:
-            Path(scratch).unlink(missing_ok=True)
+        with suppress(OSError):
+            scratch.unlink()
         return _failed(error.strerror or error)
     return []
 

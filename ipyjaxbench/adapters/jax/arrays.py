@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -12,7 +13,7 @@ from jax.sharding import Sharding as JaxSharding
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.devices import count_devices, count_missing, has_started
-from ipyjaxbench.adapters.jax.placement import dtype_of, name_of
+from ipyjaxbench.adapters.jax.placement import name_of
 from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Region, Shard, Sharding, Weight
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import is_of
@@ -33,12 +34,8 @@ class JaxArrays(ArrayInspector):
         """
         sharding, shape = array.sharding, tuple(array.shape)
         devices, memory = _devices(sharding)
-        return ArrayPlacement(
-            name=name,
-            framework="jax",
-            dtype=dtype_of(array.dtype),
-            shape=shape,
-            nbytes=_nbytes(array),
+        return replace(
+            super().locate(name, array),
             devices=devices,
             memory=memory,
             weak=bool(getattr(array, "weak_type", False)),  # keys of random numbers lack it

@@ -1,12 +1,13 @@
 """Where NumPy's arrays live: in the host's memory, with others that share it."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ipyjaxbench import units
-from ipyjaxbench.adapters.numpy.framework import HOST, dtype_of
+from ipyjaxbench.adapters.numpy.framework import HOST
 from ipyjaxbench.adapters.numpy.state import owner
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Weight
@@ -26,13 +27,9 @@ class NumPyArrays(ArrayInspector):
             f"a part of {units.size(base.nbytes)}" if base.nbytes > nbytes else "",
         )
         file = base.filename if isinstance(base, np.memmap) else None
-        return ArrayPlacement(
-            name=name,
-            framework=self.framework.name,
-            dtype=dtype_of(array),
-            shape=tuple(array.shape),
+        return replace(
+            super().locate(name, array),
             nbytes=nbytes,
-            devices=HOST,
             memory=f"mapped from {file}" if file else "",
             of=f"cpu@{base.__array_interface__['data'][0]}" if array.size else "",
             layout=", ".join(filter(None, layout)),

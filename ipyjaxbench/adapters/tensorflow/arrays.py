@@ -1,5 +1,6 @@
 """TensorFlow's tensors and variables one by one: where they live, and their replicas."""
 
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
@@ -14,23 +15,16 @@ class TensorFlowArrays(ArrayInspector):
 
     def locate(self, name: str, array: Any) -> ArrayPlacement:
         """Return one tensor or variable; a variable may have a copy on each of several devices."""
-        place = self.framework.placement(array)
-        copies = _copies(array)
-        devices = tuple(name_of(each.device) for each in copies) or place.devices
-        shape = place.shape or ()
+        placed = super().locate(name, array)
         if isinstance(array, tf.Tensor) and not isinstance(array, ops.EagerTensor):
             layout = "symbolic: a part of a graph, without numbers"
-            return ArrayPlacement(name, "tensorflow", place.dtype, shape, 0, (), layout=layout)
-        return ArrayPlacement(
-            name=name,
-            framework="tensorflow",
-            dtype=place.dtype,
-            shape=shape,
-            nbytes=place.nbytes,
-            devices=devices,
-            layout=_variable(name, array),
-            sharding=_replicated(array, shape, devices) if len(copies) > 1 else None,
-        )
+            return replace(placed, nbytes=0, devices=(), layout=layout)
+        placed = replace(placed, layout=_variable(name, array))
+        copies = tuple(name_of(each.device) for each in _copies(array))
+        if not copies:
+            return placed
+        sharding = _replicated(array, placed.shape, copies) if len(copies) > 1 else None
+        return replace(placed, devices=copies, sharding=sharding)
 
     def weight(self, array: Any) -> Weight | None:
         """Return device and bytes; of variables with their replicas."""

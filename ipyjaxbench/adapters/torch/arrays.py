@@ -2,13 +2,14 @@
 
 import functools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.shared import strides
-from ipyjaxbench.adapters.torch.placement import UNSUPPORTED, has_no_numbers, is_shape, shape_of
+from ipyjaxbench.adapters.torch.placement import UNSUPPORTED, has_no_numbers, is_shape
 from ipyjaxbench.adapters.torch.sharding import (
     describe_mesh,
     is_dtensor,
@@ -43,16 +44,13 @@ class TorchArrays(ArrayInspector):
         """Return type, place and layout of one tensor; no code of a subclass is run."""
         with torch._C.DisableTorchFunctionSubclass():
             cut = is_dtensor(array)
-            shape, known = shape_of(array), not torch.nn.parameter.is_lazy(array)
+            known = not torch.nn.parameter.is_lazy(array)
             nbytes = 0 if has_no_numbers(array) else _nbytes(array)
             sharding = read_sharding(array) if cut else None
             storage = _storage(local_part(array) if cut else array)
             device = str(array.device)
-            return ArrayPlacement(
-                name=name,
-                framework="torch",
-                dtype=_name(array.dtype),
-                shape=shape,
+            return replace(
+                super().locate(name, array),
                 nbytes=nbytes,
                 devices=tuple(s.device for s in sharding.shards) if sharding else (device,),
                 memory="pinned host" if known and _is_pinned(array) else "",
