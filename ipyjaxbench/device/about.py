@@ -91,13 +91,13 @@ def _frameworks() -> Iterator[tuple[str, str]]:
         versions = [f"{name} {v}" for name in names if (v := _version(name))]
         versions[:1] = [each.removeprefix(f"{module} ") for each in versions[:1]]
         if module in adapters:
-            yield from _adapted(adapters[module], versions)
+            yield from _framework_facts(adapters[module], versions)
         elif versions:
             state = "imported" if module in sys.modules else "not imported"
             yield module, ", ".join([*versions, broken.get(module, state)])
 
 
-def _adapted(framework: Framework, versions: list[str]) -> Iterator[tuple[str, str]]:
+def _framework_facts(framework: Framework, versions: list[str]) -> Iterator[tuple[str, str]]:
     facts = versions or [framework.version()]
     if not framework.capability(DeviceInventory).has_devices:
         yield framework.module, ", ".join([*facts, "imported"])

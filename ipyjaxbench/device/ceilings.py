@@ -56,7 +56,7 @@ class Ceiling:
         """Whether other programs had the CPUs meanwhile: the host can do more than was measured."""
         return self.others > BUSY and self.device.startswith("cpu")
 
-    def at_least(self, other: "Ceiling") -> "Ceiling":
+    def combine(self, other: "Ceiling") -> "Ceiling":
         """Return the better of both in each figure: nothing makes a device faster than it is."""
         rates = {name: _best(max, getattr(self, name), getattr(other, name)) for name in _RATES}
         products = {

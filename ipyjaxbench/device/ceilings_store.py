@@ -53,7 +53,7 @@ def write(key: Key, ceiling: Ceiling) -> list[Note]:
     path = data_folder("ceilings") / _name(key)
     _not_written[path] = ceiling
     if make_data_folder("ceilings") is None:
-        return _failed("Jupyter's data directory cannot be written")
+        return _failure_note("Jupyter's data directory cannot be written")
     text = json.dumps(Ceilings((ceiling,), ceiling.taken, ceiling.seconds).to_dict())
     scratch = path.with_suffix(f".{os.getpid()}.part")
     try:
@@ -65,11 +65,11 @@ def write(key: Key, ceiling: Ceiling) -> list[Note]:
     except OSError as error:
         with suppress(OSError):
             scratch.unlink()
-        return _failed(error.strerror or error)
+        return _failure_note(error.strerror or error)
     return []
 
 
-def _failed(reason: object) -> list[Note]:
+def _failure_note(reason: object) -> list[Note]:
     text = f"the ceilings could not be kept for other sessions: {reason}"
     return [Note("ceiling-not-kept", text)]
 

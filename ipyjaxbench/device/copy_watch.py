@@ -105,7 +105,7 @@ class CopyWatch(AbstractContextManager["CopyWatch"], ABC):
             self._replaced.callback(setattr, owner, name, own)
         return True
 
-    def _timed(self, make: Callable[[], Any], *values: Any) -> tuple[Any, int, int]:
+    def _time_copy(self, make: Callable[[], Any], *values: Any) -> tuple[Any, int, int]:
         """Make a copy of values; return it, and the nanoseconds before it and of it."""
         __tracebackhide__ = True
         start = self._now()

@@ -38,7 +38,7 @@ class LiveArrays:
 
     def created_since(self, before: "LiveArrays") -> tuple[ArrayInfo, ...]:
         """Return those that were not there before, the largest first."""
-        return _ranked(
+        return _largest_first(
             info
             for number, (ref, _, info) in self._arrays.items()
             if number not in before._arrays or before._arrays[number][0]() is not ref()
@@ -46,7 +46,7 @@ class LiveArrays:
 
     def freed(self) -> tuple[ArrayInfo, ...]:
         """Return those that are there no longer, the largest first."""
-        return _ranked(
+        return _largest_first(
             info
             for ref, framework, info in self._arrays.values()
             if (array := ref()) is None or not framework.alive(array)
@@ -69,5 +69,5 @@ class LiveArrays:
             return
 
 
-def _ranked(arrays: Iterable[ArrayInfo]) -> tuple[ArrayInfo, ...]:
+def _largest_first(arrays: Iterable[ArrayInfo]) -> tuple[ArrayInfo, ...]:
     return tuple(sorted(arrays, key=lambda array: -array.nbytes))

@@ -26,7 +26,7 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Placements:
         values: by the expression for each.
         start: whether frameworks that were imported may look for devices now.
     """
-    frameworks = _loaded(start=start)
+    frameworks = _load_frameworks(start=start)
     placements: list[ArrayPlacement] = []
     sums: set[str] = set()  # expressions of which no array is shown by itself
     for name, value in values.items():
@@ -38,7 +38,7 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Placements:
         placements += [_cut(name, value, "else " if leaves else "")] if budget.is_spent else []
     used = {placement.framework for placement in placements}
     homes = _devices(each for each in frameworks if each.name in used)
-    return Placements(tuple(values), homes, tuple(_summed(_with_shared(placements), sums)), {})
+    return Placements(tuple(values), homes, tuple(_sum_by_name(_mark_shared(placements), sums)), {})
 
 
 def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
@@ -48,7 +48,7 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
         names: the session's.
         start: whether frameworks that were imported may look for devices now.
     """
-    frameworks = _loaded(start=start)
+    frameworks = _load_frameworks(start=start)
     placements: list[ArrayPlacement] = []
     alone: set[str] = set()
     known: set[int] = set()
@@ -58,16 +58,16 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
         found = iterate_arrays(value, frameworks)
         for framework, array in itertools.islice(found, _MAX_LEAVES):
             known.add(id(framework.capability(ArrayInspector).base_array(array)))
-            placements += _placed(name, framework, array)
+            placements += _place(name, framework, array)
             if array is value:
                 alone.add(name)
         placements += _rest(name, found, known)
     sums = {placement.name for placement in placements} - alone
-    arrays = tuple(_summed(_with_shared(placements), sums))
-    return Placements((), _devices(frameworks), arrays, *_unnamed(frameworks, known))
+    arrays = tuple(_sum_by_name(_mark_shared(placements), sums))
+    return Placements((), _devices(frameworks), arrays, *_count_unnamed(frameworks, known))
 
 
-def _loaded(*, start: bool) -> list[Framework]:
+def _load_frameworks(*, start: bool) -> list[Framework]:
     frameworks, _ = loaded()
     if start:
         for each in frameworks:
@@ -80,14 +80,14 @@ def _devices(frameworks: Iterable[Framework]) -> tuple[FrameworkDevices, ...]:
     return tuple(each.devices() for each in inventories if each.has_devices)
 
 
-def _placed(name: str, framework: Framework, array: object) -> Iterator[ArrayPlacement]:
+def _place(name: str, framework: Framework, array: object) -> Iterator[ArrayPlacement]:
     """Yield where an array of numbers is; until it is given a name, ``of`` tells memory apart."""
     placed = framework.capability(ArrayInspector).locate(name, array)
     if placed.dtype != _OBJECTS:
         yield placed if placed.of else replace(placed, of=f"{framework.name} {id(array)}")
 
 
-def _summed(
+def _sum_by_name(
     placements: Iterable[ArrayPlacement], names: Collection[str]
 ) -> Iterator[ArrayPlacement]:
     """Yield one line for each of these names, where its first array stands; others as they are."""
@@ -99,10 +99,10 @@ def _summed(
         if each.name not in names:
             yield each
         elif each.name in by_name:
-            yield from _together(each.name, by_name.pop(each.name))
+            yield from _merge(each.name, by_name.pop(each.name))
 
 
-def _unnamed(
+def _count_unnamed(
     frameworks: Sequence[Framework], known: Collection[int]
 ) -> tuple[dict[str, tuple[int, int]], tuple[ArrayPlacement, ...]]:
     """Return how many arrays have no name, and their bytes, by framework; the largest of each."""
@@ -115,12 +115,12 @@ def _unnamed(
             sizes = [weight.nbytes if weight else 0 for weight in weights]
             counts[framework.name] = len(rest), sum(sizes)
             array = rest[sizes.index(max(sizes))]
-            made = _made_at(inspector.creation_frames(array))
+            made = _describe_creation(inspector.creation_frames(array))
             largest.append(replace(inspector.locate("", array), layout=made))
     return counts, tuple(largest)
 
 
-def _made_at(calls: Iterable[tuple[str, str, int]]) -> str:
+def _describe_creation(calls: Iterable[tuple[str, str, int]]) -> str:
     """Return which line of the user's code made an array, in words."""
     for file, function, line in calls:
         if is_users_file(file):
@@ -135,14 +135,14 @@ def _leaves(
 ) -> Iterator[ArrayPlacement]:
     found = iterate_named_arrays(name, value, frameworks, budget)
     for path, framework, array in itertools.islice(found, _MAX_LEAVES):
-        yield from _placed(path, framework, array)
+        yield from _place(path, framework, array)
     yield from _rest("...", (each[1:] for each in found), set())
 
 
 def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[ArrayPlacement]:
     """Yield arrays to which no path leads that a person could type, such as those of a set."""
     for framework, array in itertools.islice(iterate_arrays(value, frameworks), _MAX_LEAVES):
-        yield from _placed(name, framework, array)
+        yield from _place(name, framework, array)
 
 
 def _cut(name: str, value: object, other: str) -> ArrayPlacement:
@@ -184,14 +184,14 @@ def _rest(
         held = cut.bytes_on(nbytes) if cut else dict.fromkeys(devices, nbytes)
         lines.append(ArrayPlacement(name, framework_name, "", (), nbytes, tuple(held),
                              parts=_parts(held), arrays=count))  # fmt: skip
-    yield from _together(name, lines)
+    yield from _merge(name, lines)
 
 
 def _parts(held: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(held.values()) if len(held) > 1 else ()
 
 
-def _together(name: str, placements: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
+def _merge(name: str, placements: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
     """Yield one line for a name; several where its arrays are of several frameworks or devices."""
     groups: dict[tuple[str, tuple[str, ...]], list[ArrayPlacement]] = {}
     for each in placements:
@@ -221,7 +221,7 @@ def _together(name: str, placements: Sequence[ArrayPlacement]) -> Iterator[Array
         )
 
 
-def _with_shared(placements: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
+def _mark_shared(placements: Sequence[ArrayPlacement]) -> Iterator[ArrayPlacement]:
     """Name the array that has the same memory: the largest one, of these the first."""
     owners: dict[str, ArrayPlacement] = {}
     for each in placements:

@@ -52,7 +52,7 @@ def collect_ceilings(
                 clock.sleep(_SETTLE)
                 before, ceiling = ceiling, _measure(framework, key, probe, clock)
                 spent += _SETTLE + ceiling.seconds
-                ceiling = ceiling.at_least(before) if before else ceiling
+                ceiling = ceiling.combine(before) if before else ceiling
                 notes += [] if ceiling.is_disturbed else ceilings_store.write(key, ceiling)
             collected.append(replace(ceiling, device=probe.device))
     return Ceilings(

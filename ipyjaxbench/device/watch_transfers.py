@@ -144,7 +144,7 @@ class TransferRecorder:
     def _add(self, transfer: Transfer) -> None:
         key = replace(transfer, nbytes=0, seconds=None, waited=0.0)
         before = self._transfers.get(key)
-        self._transfers[key] = transfer if before is None else _together(before, transfer)
+        self._transfers[key] = transfer if before is None else _merge(before, transfer)
 
 
 def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseException | None]:
@@ -203,7 +203,7 @@ class transfers:  # noqa: N801  used as a function is
         del self._recorder
 
 
-def _together(one: Transfer, other: Transfer) -> Transfer:
+def _merge(one: Transfer, other: Transfer) -> Transfer:
     known = one.seconds is not None and other.seconds is not None
     return replace(
         one,

@@ -45,15 +45,15 @@ class JaxCaveats(RoundedProducts):
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield nothing before JAX has started."""
         if self.framework.started():
-            yield from _narrowed(code)
-            yield from self._rounded(code)
+            yield from _note_narrowing(code)
+            yield from self._note_rounding(code)
             yield from _options()
             yield from _compiler()
             if _profiling():
                 yield notes.watched("jax.profiler")
             yield from _processes(code)
 
-    def _rounded(self, code: CodeFacts) -> Iterator[Note]:
+    def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
         setting = jax.config.jax_default_matmul_precision
         devices = [
             device
@@ -84,7 +84,7 @@ def _chooses(code: CodeFacts) -> bool:
     return by_name or any(isinstance(f, jax.stages.Compiled) for f in code.compiled)
 
 
-def _narrowed(code: CodeFacts) -> Iterator[Note]:
+def _note_narrowing(code: CodeFacts) -> Iterator[Note]:
     if jax.config.jax_enable_x64:
         return
     types = {p.dtype for p in code.outputs if p.framework == "jax"}

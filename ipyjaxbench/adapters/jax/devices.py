@@ -40,7 +40,7 @@ class JaxDevices(DeviceInventory):
             return super().devices()
         gpus = query_gpus() if has_gpus() else ()
         answers = [_device(device, gpus) for device in local_devices()]
-        notes = (*_virtual(), *(_preallocated() if has_gpus() else ()))
+        notes = (*_virtual(), *(_memory_notes() if has_gpus() else ()))
         return self._started(answers, _default(), notes)
 
     def start(self) -> bool:
@@ -160,7 +160,7 @@ def _chosen_by(chosen: Any) -> str:
     return "jax_default_device" if everywhere() is chosen else "with jax.default_device"
 
 
-def _preallocated() -> Iterator[Note]:
+def _memory_notes() -> Iterator[Note]:
     """Yield what was taken of a GPU's memory at the start, and how to have it otherwise."""
     driver = query_gpu_driver()
     if driver:

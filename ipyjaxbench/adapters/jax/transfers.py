@@ -61,7 +61,7 @@ class JaxCopies(CopyWatch):
         if array.is_deleted():
             return old(array)
         has_copy = array._npy_value is not None
-        numbers, waited, spent = self._timed(partial(old, array), array)
+        numbers, waited, spent = self._time_copy(partial(old, array), array)
         why = KEPT if has_copy else "" if array._npy_value is not None else SHARES
         self._read_since.add(id(array))
         self._report(_devices([array]), HOST, array, spent, waited, why)
@@ -73,7 +73,7 @@ class JaxCopies(CopyWatch):
         __tracebackhide__ = True
         parts, devices = list(parts), list(devices)
         make = partial(old, aval, sharding, parts, devices, *args, **more)
-        made, waited, spent = self._timed(make, *parts)
+        made, waited, spent = self._time_copy(make, *parts)
         arrays = [
             (part, device)
             for part, device in zip(parts, devices, strict=False)
@@ -173,7 +173,7 @@ class JaxCopies(CopyWatch):
         if host.nbytes > host_memory() / 10:
             return "", None
         with jax.transfer_guard("allow"):
-            made, _, spent = self._timed(partial(jax.device_put, host))
+            made, _, spent = self._time_copy(partial(jax.device_put, host))
         self.measuring += spent
         return (SHARES if _shares(made, host) else ""), spent
 

@@ -23,7 +23,7 @@ class TensorFlowArrays(ArrayInspector):
         copies = tuple(name_of(each.device) for each in _copies(array))
         if not copies:
             return placed
-        sharding = _replicated(array, placed.shape, copies) if len(copies) > 1 else None
+        sharding = _replicated_sharding(array, placed.shape, copies) if len(copies) > 1 else None
         return replace(placed, devices=copies, sharding=sharding)
 
     def weight(self, array: Any) -> Weight | None:
@@ -49,7 +49,7 @@ def _copies(array: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _replicated(array: Any, shape: tuple[int, ...], devices: tuple[str, ...]) -> Sharding:
+def _replicated_sharding(array: Any, shape: tuple[int, ...], devices: tuple[str, ...]) -> Sharding:
     whole = tuple((0, size) for size in shape)
     summed = array.synchronization == tf.VariableSynchronization.ON_READ
     how = array.aggregation.name.lower().replace("_", " ")

@@ -23,7 +23,7 @@ class TensorFlowCaveats(RoundedProducts):
         """Yield nothing before TensorFlow has started."""
         if not self.framework.started():
             return
-        yield from self._rounded(code)
+        yield from self._note_rounding(code)
         yield from _modes(code)
         if _tape_is_on():
             yield notes.recorded("A tf.GradientTape", "time it outside of the tape")
@@ -31,7 +31,7 @@ class TensorFlowCaveats(RoundedProducts):
             yield notes.watched("tf.profiler")
         yield from _processes()
 
-    def _rounded(self, code: CodeFacts) -> Iterator[Note]:
+    def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
         """Yield a note on TensorFloat-32, which GPUs use unless it is turned off."""
         devices = [d for d in code.devices("tensorflow", "float32") if d.startswith("gpu")]
         allowed = devices and tf.config.experimental.tensor_float_32_execution_enabled()

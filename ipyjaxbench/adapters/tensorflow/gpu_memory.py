@@ -34,7 +34,7 @@ def _let_grow(gpu: Any) -> MemorySetting:
     return MemorySetting(
         _NAME,
         f"takes memory of {_short(gpu)} as it needs it",
-        f"tf.config.experimental.set_memory_growth({_typed(gpu)}, False), before its first use",
+        f"tf.config.experimental.set_memory_growth({_code_of(gpu)}, False), before its first use",
     )
 
 
@@ -48,7 +48,7 @@ def _limit(gpu: Any, fraction: float) -> MemorySetting:
         return MemorySetting(
             _NAME,
             f"it is not told how much memory {_short(gpu)} has. In MiB, type"
-            f" tf.config.set_logical_device_configuration({_typed(gpu)},"
+            f" tf.config.set_logical_device_configuration({_code_of(gpu)},"
             " [tf.config.LogicalDeviceConfiguration(memory_limit=...)])",
         )
     limit = int(whole * fraction)
@@ -58,7 +58,7 @@ def _limit(gpu: Any, fraction: float) -> MemorySetting:
     return MemorySetting(
         _NAME,
         f"may take {units.size(limit)} of {_short(gpu)}",
-        f"tf.config.set_logical_device_configuration({_typed(gpu)},"
+        f"tf.config.set_logical_device_configuration({_code_of(gpu)},"
         " [tf.config.LogicalDeviceConfiguration()]), before its first use",
     )
 
@@ -67,6 +67,6 @@ def _short(gpu: Any) -> str:
     return str(gpu.name).removeprefix("/physical_device:")
 
 
-def _typed(gpu: Any) -> str:
+def _code_of(gpu: Any) -> str:
     """Return it as a person would type it."""
     return f"tf.config.list_physical_devices('GPU')[{_short(gpu).rpartition(':')[2]}]"

@@ -46,7 +46,7 @@ class TensorFlowCopies(CopyWatch):
 
     def _read(self, old: Callable[..., Any], tensor: Any) -> Any:
         __tracebackhide__ = True
-        numbers, waited, spent = self._timed(partial(old, tensor))
+        numbers, waited, spent = self._time_copy(partial(old, tensor))
         is_copy = isinstance(numbers, np.ndarray) and numbers.flags.owndata
         why = SHARES if _on_host(tensor) and not is_copy else ""
         self._report(_place(tensor), HOST, tensor, spent, waited, why)
@@ -54,7 +54,7 @@ class TensorFlowCopies(CopyWatch):
 
     def _send(self, old: Callable[..., Any], tensor: Any, device: Any) -> Any:
         __tracebackhide__ = True
-        made, waited, spent = self._timed(partial(old, tensor, device))
+        made, waited, spent = self._time_copy(partial(old, tensor, device))
         source, target = _place(tensor), _place(made)
         why = SHARES if source == target else ""
         self._report(source, target, tensor, spent, waited, why)
@@ -64,7 +64,7 @@ class TensorFlowCopies(CopyWatch):
         __tracebackhide__ = True
         if not is_of(value, np.ndarray) or not value.ndim:
             return old(value, *args, **kwargs)
-        made, _, spent = self._timed(partial(old, value, *args, **kwargs))
+        made, _, spent = self._time_copy(partial(old, value, *args, **kwargs))
         self._report(HOST, _place(made), made, spent)
         return made
 
@@ -88,7 +88,7 @@ class TensorFlowCopies(CopyWatch):
 
     def _to_host(self, function: Any, tensors: Sequence[Any], make: Callable[[], Any]) -> Any:
         __tracebackhide__ = True
-        result, waited, spent = self._timed(make)
+        result, waited, spent = self._time_copy(make)
         name = function_name(function)
         for tensor in tensors:
             is_copy = name in _COPIES or not _on_host(tensor)

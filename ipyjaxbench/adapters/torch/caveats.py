@@ -23,13 +23,13 @@ class TorchCaveats(RoundedProducts):
         """Yield all that there is to say."""
         if _is_recorded(code) and not _goes_backward(code):
             yield notes.recorded("Autograd", "with torch.no_grad(): ... around it")
-        yield from self._rounded(code)
+        yield from self._note_rounding(code)
         yield from _modes(code)
         if _profiling():
             yield notes.watched("torch.profiler")
         yield from _processes()
 
-    def _rounded(self, code: CodeFacts) -> Iterator[Note]:
+    def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
         """Yield a note on the first device that rounds."""
         for device in code.devices("torch", "float32"):
             setting, advice = _precision(device.partition(":")[0])

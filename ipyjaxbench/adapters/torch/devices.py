@@ -107,7 +107,7 @@ class TorchDevices(DeviceInventory):
         return TorchProbe(where, wait)
 
 
-def in_use() -> Iterator[torch.device]:
+def used_accelerators() -> Iterator[torch.device]:
     """Yield accelerators with a context in this process: waiting for others would make one."""
     for kind in (torch.cuda, torch.xpu):
         if kind.is_initialized():
@@ -140,7 +140,7 @@ def is_busy(device: torch.device) -> bool:
 
 def drain() -> None:
     """Wait for all that was started on any of them."""
-    for device in in_use():
+    for device in used_accelerators():
         synchronize(device)
 
 

@@ -77,7 +77,7 @@ class Torch(Framework):
 
     def free_memory(self) -> int:
         """Return what CUDA devices in use have left; the host where there are none."""
-        cuda = [device for device in devices.in_use() if device.type == "cuda"]
+        cuda = [device for device in devices.used_accelerators() if device.type == "cuda"]
         return min((torch.cuda.mem_get_info(d)[0] for d in cuda), default=host_memory())
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
@@ -99,11 +99,11 @@ class Torch(Framework):
 
     def runs_ahead(self) -> bool:
         """Whether an accelerator is in use."""
-        return any(devices.in_use())
+        return any(devices.used_accelerators())
 
     def is_running(self) -> bool | None:
         """Whether streams in use are busy; that others are idle only a clock shows."""
-        in_use = list(devices.in_use())
+        in_use = list(devices.used_accelerators())
         if not in_use:
             return False
         return True if any(map(devices.is_busy, in_use)) else None

@@ -24,7 +24,7 @@ class TorchProfiler(Profiler):
 
     def profile(self, run: Callable[[], object]) -> Profile:
         """Profile with kineto."""
-        kinds = {device.type for device in devices.in_use()}
+        kinds = {device.type for device in devices.used_accelerators()}
         unseen = kinds - {"cuda", "xpu"}
         if unseen:
             return Profile(reason=f"PyTorch's profiler does not see {', '.join(sorted(unseen))}")

@@ -199,4 +199,8 @@ class TorchState(MutableState):
 def _device_generators() -> list[torch.Generator]:
     if not torch.cuda.is_initialized():
         return []
-    return [torch.cuda.default_generators[d.index] for d in devices.in_use() if d.type == "cuda"]
+    return [
+        torch.cuda.default_generators[d.index]
+        for d in devices.used_accelerators()
+        if d.type == "cuda"
+    ]

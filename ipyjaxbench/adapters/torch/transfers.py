@@ -59,7 +59,7 @@ class TorchCopies(CopyWatch):
             return old(tensor, *args, **kwargs)
         other = args[0] if old.__name__ == "copy_" and args else None
         before = other if isinstance(other, torch.Tensor) else tensor
-        result, waited, spent = self._timed(partial(old, tensor, *args, **kwargs), tensor)
+        result, waited, spent = self._time_copy(partial(old, tensor, *args, **kwargs), tensor)
         source, target = _place(before), _place(result)
         if source != target and "meta" not in (source, target):
             self._report(source, target, before, spent, waited)
@@ -71,7 +71,7 @@ class TorchCopies(CopyWatch):
         __tracebackhide__ = True
         if not _holds_data(tensor):
             return old(tensor, *args, **kwargs)
-        result, waited, spent = self._timed(partial(old, tensor, *args, **kwargs), tensor)
+        result, waited, spent = self._time_copy(partial(old, tensor, *args, **kwargs), tensor)
         why = SHARES if tensor.device.type == "cpu" else ""  # the host reads it in place
         self._report(_place(tensor), HOST, tensor, spent, waited, why)
         return result
