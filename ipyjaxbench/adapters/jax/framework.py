@@ -1,7 +1,7 @@
 """JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import jax
@@ -60,9 +60,7 @@ class Jax(Framework):
         """Return none of meshes and shardings; pytrees are objects that the walk enters."""
         return () if is_of(value, jax.sharding.Mesh, jax.sharding.Sharding) else None
 
-    def named_parts(self, value: object) -> Iterator[tuple[str, object]] | None:
-        """Return the value of a variable of Flax NNX."""
-        return named_parts(value)
+    named_parts = staticmethod(named_parts)
 
     def placement(self, array: Any) -> Placement:
         """Return type, devices and bytes, all of which outlive a donated buffer."""

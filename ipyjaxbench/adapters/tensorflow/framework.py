@@ -63,9 +63,7 @@ class TensorFlow(Framework):
             return [variable.value for variable in value.weights]
         return None
 
-    def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
-        """Return parts of modules, and of tensors that are made of several."""
-        return named_parts(value)
+    named_parts = staticmethod(named_parts)
 
     def placement(self, array: Any) -> Placement:
         """Return type, the last parts of the device's name, and bytes."""

@@ -56,9 +56,7 @@ class Torch(Framework):
             return [value.param_groups, list(value.state.values())]
         return () if is_mesh(value) else None
 
-    def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:
-        """Return those of modules and optimisers."""
-        return named_parts(value)
+    named_parts = staticmethod(named_parts)
 
     def placement(self, array: Any) -> Placement:
         """Return type, device and bytes of the elements (a view may hold on to more)."""
