@@ -176,7 +176,7 @@ class Estimate:
         seconds: of one run, as the compiler estimates it; None where it gives no estimate.
         flops: floating-point operations of the compiled program, on each chip.
         moved: bytes that are read and written, on each chip.
-        memory: bytes that are needed at once on each chip; 0 where that is not told.
+        memory: bytes that are needed at once on each chip; 0 where that is unknown.
         limit: bytes that the chip has; 0 where that is not known.
         error: why it did not compile.
         padding: bytes of inputs and outputs that are there only to fill the chip's tiles.
@@ -184,11 +184,11 @@ class Estimate:
     """
 
     chip: str
-    seconds: float | None
-    flops: float | None
-    moved: float | None
-    memory: int
-    limit: int
+    seconds: float | None = None
+    flops: float | None = None
+    moved: float | None = None
+    memory: int = 0
+    limit: int = 0
     error: str = ""
     padding: int = 0
     collectives: tuple[Collective, ...] = ()

@@ -1,4 +1,4 @@
-"""How a diagnosis is told: the line, why it does not trace, and what to write."""
+"""How a diagnosis is reported: the line, why it does not trace, and what to write."""
 
 from collections.abc import Iterator
 

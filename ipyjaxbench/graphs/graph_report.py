@@ -1,4 +1,4 @@
-"""How a program is told: what goes in and out, how much is computed, its text."""
+"""How a program is compiled: what goes in and out, how much is computed, its text."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,9 +25,11 @@ from ipyjaxbench.reports import (
 )
 
 _MOST_NAMED = 6  # inputs that are named one by one
-_PRINTED = 10  # lines
-_LARGE = 2**20  # bytes of a constant that is worth a line
-_LONG = 100  # operations above which the text is folded, and tables say what it leaves out
+_PRINTED_LINES = 10
+_LARGE_CONSTANT_BYTES = 2**20  # bytes of a constant that is worth a line
+_LONG_OPERATIONS = (
+    100  # operations above which the text is folded, and tables say what it leaves out
+)
 #: By the reason of an `Uncounted`.
 _UNCOUNTED = {
     "operation": "{0.name} is not counted",
@@ -114,7 +116,7 @@ def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
         yield "static", f"{names}: the program depends on it; write static_argnames={typed!r}"
     if g.fixed:
         yield "fixed", f"{', '.join(g.fixed)}: no input, and so part of the program"
-    large = [value for value in g.constants if value.nbytes >= _LARGE]
+    large = [value for value in g.constants if value.nbytes >= _LARGE_CONSTANT_BYTES]
     if g.constants:
         words = f"{units.count(len(g.constants), 'array')} {_size(g.constants)}"
         if large:
@@ -124,16 +126,16 @@ def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
 
 def _short(text: str) -> list[str]:
     lines = text.rstrip().splitlines()
-    return [*lines[:_PRINTED], *(["..."] if len(lines) > _PRINTED else [])]
+    return [*lines[:_PRINTED_LINES], *(["..."] if len(lines) > _PRINTED_LINES else [])]
 
 
-def _compiled(told: Compiled, *, captures: bool) -> str:
-    parts = [units.flops(told.flops)] if told.flops is not None else []
-    parts += [f"{units.size(int(told.moved))} moved"] if told.moved is not None else []
+def _compiled(compiled: Compiled, *, captures: bool) -> str:
+    parts = [units.flops(compiled.flops)] if compiled.flops is not None else []
+    parts += [f"{units.size(int(compiled.moved))} moved"] if compiled.moved is not None else []
     what = "captured arrays and values in between" if captures else "values in between"
-    between = f" ({units.size(told.temporary)} of it for {what})"
-    parts.append(f"{units.size(told.memory)} of memory{between if told.temporary else ''}")
-    why = told.why if isinstance(told.why, str) else _why(told.why)
+    between = f" ({units.size(compiled.temporary)} of it for {what})"
+    parts.append(f"{units.size(compiled.memory)} of memory{between if compiled.temporary else ''}")
+    why = compiled.why if isinstance(compiled.why, str) else _why(compiled.why)
     return f"{', '.join(parts)}{f'. {why}' if why else ''}"
 
 
@@ -202,7 +204,7 @@ def _is_too_large(each: Estimate) -> bool:
 
 
 def _tables(g: Graph) -> Iterator[Table]:
-    is_long = g.operations > _LONG
+    is_long = g.operations > _LONG_OPERATIONS
     word = "primitive" if g.framework == "jax" else "operation"
     if g.stats and (is_long or "stats" in g.details):
         of_stats = tuple((c.name, f"{c.times:,}", _work(c)) for c in g.stats)

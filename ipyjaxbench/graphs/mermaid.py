@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ipyjaxbench.graphs.components import Node
 
 MIME = "text/vnd.mermaid"
-_MOST = 80  # what a person can still follow
+_MAX_NODES = 80  # what a person can still follow
 
 
 def drawing(nodes: Iterable[Node]) -> str:
@@ -22,13 +22,13 @@ def drawing(nodes: Iterable[Node]) -> str:
 
 
 def _lines(nodes: Sequence[Node]) -> Iterator[str]:
-    hidden = nodes[_MOST // 2 : -_MOST // 2] if len(nodes) > _MOST else ()
+    hidden = nodes[_MAX_NODES // 2 : -_MAX_NODES // 2] if len(nodes) > _MAX_NODES else ()
     fold = dict.fromkeys((node.name for node in hidden), "more")
     arrows = []
     for number, node in enumerate(nodes):
         if node.name not in fold:
             yield f'  {node.name}["{_escaped(node.label)}"]'
-        elif number == _MOST // 2:
+        elif number == _MAX_NODES // 2:
             yield f'  more["{len(hidden):,} more operations"]'
         name = fold.get(node.name, node.name)
         arrows += [(fold.get(source, source), name) for source in node.takes]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 #: They give float64 unless a type is asked for, which is looked for elsewhere; of these sizes.
 _OF_SHAPE = {"ones", "zeros", "empty", "rand", "randn", "random", "random_sample"}
-_LARGE = {"linspace", "logspace", "geomspace", "eye", "identity"}
+_OF_SEVERAL = {"linspace", "logspace", "geomspace", "eye", "identity"}
 _DRAWS = {"normal", "uniform", "standard_normal", "exponential", "lognormal", "gamma", "beta"}
 _OF_VALUES = {"array", "asarray"}
 _SMOOTH = {"sin", "cos", "tan", "exp", "log", "sqrt", "abs", "tanh", "square", "sort", "stack"}
@@ -38,7 +38,7 @@ def _is_made(name: str, node: ast.Call) -> bool:
     sizes = [each.value for each in node.keywords if each.arg in ("shape", "size")]
     if name in _OF_SHAPE:
         return _several(sizes or node.args)
-    if name in _LARGE:
+    if name in _OF_SEVERAL:
         return True
     if name in _DRAWS:
         return bool(sizes) and _several(sizes)

@@ -11,7 +11,7 @@ from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import Caveats
 from ipyjaxbench.timing import validity_notes as notes
 
-_SIZE = 64  # below that, libraries use other kernels
+_SIDE = 64  # below that, libraries use other kernels
 _FULL_PRECISION_ERROR = 1e-5  # 24 bits give 1e-7, 11 bits (TF32, float16) 3e-4, bfloat16 2e-3
 
 
@@ -50,8 +50,8 @@ class RoundedProducts(Caveats):
 @cache
 def example() -> Product:
     """Return numbers without pattern, without touching any random state."""
-    numbers = np.sin(np.arange(2.0 * _SIZE * _SIZE) ** 2).astype(np.float32)
-    left, right = numbers.reshape(2, _SIZE, _SIZE)
+    numbers = np.sin(np.arange(2.0 * _SIDE * _SIDE) ** 2).astype(np.float32)
+    left, right = numbers.reshape(2, _SIDE, _SIDE)
     return Product(left, right, left.astype(np.float64) @ right.astype(np.float64))
 
 

@@ -35,15 +35,15 @@ def collectives_in(hlo: str) -> tuple[Collective, ...]:
     """
     times: Counter[str] = Counter()
     moved: Counter[str] = Counter()
-    seen: set[tuple[str, str]] = set()
+    counted: set[tuple[str, str]] = set()
     _, *rest = _PART.split(f"\nbefore () {{\n{hlo}")
     for part, text in zip(rest[::2], rest[1::2], strict=True):
         for match in _ONE.finditer(text):
             kind, gives, channel = match["kind"], match["gives"], match[3]
             # TPUs split one into several steps, between which others run: all have its channel.
-            if channel is not None and (kind, channel) in seen:
+            if channel is not None and (kind, channel) in counted:
                 continue
-            seen.add((kind, channel))
+            counted.add((kind, channel))
             root = _ROOT.search(text)
             if part.startswith(_SCATTERS) and root is not None:
                 kind, gives = "reduce-scatter", root[1]

@@ -10,6 +10,7 @@ from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.adapters.jax.graphs.program import constants_of
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
+from ipyjaxbench.adapters.jax.graphs.xla_costs import cost_analysis
 from ipyjaxbench.device import BUSY, fastest_product
 from ipyjaxbench.frameworks import Work
 from ipyjaxbench.host import Clock, Meter
@@ -36,8 +37,7 @@ class Works:
         jaxpr, compiled = program
         places = [s.device_set for s in jax.tree.leaves(compiled.output_shardings)]
         devices = set().union(*places)
-        cost = compiled.cost_analysis() or {}
-        cost = cost[0] if isinstance(cost, list) else cost  # a list before 0.5
+        cost = cost_analysis(compiled)
         if len(devices) != 1 or not cost:  # a program without operations has bytes alone
             return None
         try:

@@ -1,19 +1,29 @@
 """What user code changes outside of itself while JAX traces it: a look changes nothing."""
 
+import os
+import pickle
 import random
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.graphs import settings
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
-from ipyjaxbench.frameworks import CopyBudget, GeneratorState, position_states
+from ipyjaxbench.frameworks import (
+    CopyBudget,
+    GeneratorState,
+    Setting,
+    State,
+    position_states,
+    read_environment,
+    write_environment,
+)
 from ipyjaxbench.usercode import Call, is_a, is_of, is_users_class, unwrap
 
 _LARGEST_ARRAY_BYTES = 2**20  # of an array of NumPy that is copied
@@ -30,7 +40,7 @@ class JaxUndoLog(UndoLog):
         fixed = [
             (n, leaf) for n, v in call.arguments for leaf in trees.leaves(v) if not is_leaf(leaf)
         ]
-        super().__init__([("self", call.function), *fixed], settings.states())
+        super().__init__([("self", call.function), *fixed], _process_states())
 
     def is_tracer(self, value: Any) -> bool:
         """Whether a value is a tracer."""
@@ -60,3 +70,56 @@ class JaxUndoLog(UndoLog):
         for state in found or ():
             self.hold(name, state)
         return None if found is None else [(name, each) for one in found for each in one.parts]
+
+
+def _process_states() -> Iterator[tuple[str, State]]:
+    """Yield directories, filters, switches, and what random numbers are drawn from, as now."""
+    for name, read, write in _SETTINGS:
+        yield name, Setting(read, write)
+    yield "random", GeneratorState(random.getstate, random.setstate)
+    # Its arrays cannot be compared with ==, their bytes can.
+    yield (
+        "np.random",
+        GeneratorState(
+            lambda: pickle.dumps(np.random.get_state()),
+            lambda before: np.random.set_state(pickle.loads(before)),
+        ),
+    )
+
+
+def _directory() -> list[str]:
+    try:
+        return [os.getcwd()]
+    except OSError:  # it was removed
+        return [""]
+
+
+def _set_filters(before: list[Any]) -> None:
+    warnings.filters[:] = before  # type: ignore[index]
+    with warnings.catch_warnings():  # tells Python that they are others
+        pass
+
+
+def _configured() -> list[Any]:
+    return [each for item in getattr(jax.config, "values", {}).items() for each in item]
+
+
+def _configure(before: list[Any]) -> None:
+    now = dict(getattr(jax.config, "values", {}))
+    for name, value in zip(before[::2], before[1::2], strict=True):
+        if now[name] is not value:
+            jax.config.update(name, value)
+
+
+#: Name, how it is read, and how it is set.
+_SETTINGS: tuple[tuple[str, Callable[[], list[Any]], Callable[[list[Any]], object]], ...] = (
+    ("os.environ", read_environment, write_environment),
+    ("the working directory", _directory, lambda before: os.chdir(*before)),
+    ("warnings.filters", lambda: [*warnings.filters], _set_filters),
+    (
+        "np.seterr",
+        lambda: [*np.geterr().values()],
+        lambda before: np.seterr(**dict(zip(np.geterr(), before, strict=True))),
+    ),
+    ("jax.config", _configured, _configure),
+)

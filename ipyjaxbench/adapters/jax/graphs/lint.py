@@ -20,8 +20,8 @@ LOOKED_FOR = (
     *("callbacks", "products of narrow numbers", "donated arguments that are not used again"),
     *("parts that are computed again", "resharded results", "random keys used twice"),
 )
-_LARGE = 2**20  # bytes
-_OFTEN = 8  # times that a line is traced
+_LARGE_CONSTANT_BYTES = 2**20
+_UNROLLED_TIMES = 8  # times that a line is traced
 _OUTSIDE = ("callback", "debug_print", "infeed", "outfeed", "device_put")
 _NARROW = ("bfloat16", "float16", "float8_e4m3fn", "float8_e5m2")
 _REMAT = ("checkpoint", "remat", "remat2")
@@ -34,7 +34,7 @@ def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
     """
     everything = [*program.equations_of(traced.closed.jaxpr)]
     for value in program.constants_of(traced.closed):
-        if value.nbytes >= _LARGE:
+        if value.nbytes >= _LARGE_CONSTANT_BYTES:
             yield notes.baked_in(units.array(value.dtype, value.shape), value.nbytes)
     yield from _unrolled(traced.closed.jaxpr)
     weak = [
@@ -69,7 +69,7 @@ def _unrolled(jaxpr: Any) -> Iterator[Note]:
             places[place][equation.primitive.name] += 1
     for place, counted in places.items():
         times = min(counted.values())
-        if times >= _OFTEN:
+        if times >= _UNROLLED_TIMES:
             yield notes.unrolled(place[1], line_of(*place), times, counted.total())
 
 

@@ -104,8 +104,7 @@ def jitted_by_user(closed: Any) -> tuple[str, ...]:
 def _source_of(equation: Any) -> str:
     """Return the file of a jitted function, and more; empty where it is not known."""
     info = getattr(equation.params["jaxpr"].jaxpr, "debug_info", None)
-    told = getattr(info, "func_src_info", None) or ""
-    return str(told).rpartition(" at ")[2]
+    return str(getattr(info, "func_src_info", None) or "").rpartition(" at ")[2]
 
 
 def equations_of(jaxpr: Any) -> Iterator[Any]:

@@ -10,7 +10,13 @@ import jax
 
 from ipyjaxbench.adapters.jax.graphs import collectives, lint, listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.workload import load_of
-from ipyjaxbench.adapters.jax.graphs.xla_costs import difference
+from ipyjaxbench.adapters.jax.graphs.xla_costs import (
+    cost_analysis,
+    counted_cost,
+    counted_flops,
+    difference,
+    memory_needed,
+)
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.graphs import Compiled, Live, Load, Node
 from ipyjaxbench.reports import Note
@@ -37,12 +43,10 @@ class LiveProgram(Live):
 
     def compiled(self) -> Compiled | None:
         """Return what XLA makes of it on the default device."""
-        told = self._compiled.cost_analysis() or {}
-        cost = told[0] if isinstance(told, list) else told
-        memory = self._compiled.memory_analysis()
+        cost, memory = cost_analysis(self._compiled), self._compiled.memory_analysis()
         if memory is None:
             return None
-        flops, text = _flops(cost), str(self._compiled.as_text())
+        flops, text = counted_flops(cost), str(self._compiled.as_text())
         return Compiled(
             flops=flops,
             why=(flops is not None and difference(self.program, flops, _devices(text))) or "",
@@ -106,25 +110,6 @@ def _devices(text: str) -> int:
     """Return among how many devices the work of a compiled program is shared."""
     found = _PARTITIONS.search(text)
     return int(found[1]) if found else 1
-
-
-def _flops(cost: dict[str, float]) -> float | None:
-    """Add up what XLA counts apart, such as exp and tanh; None where it has no figure."""
-    told = [counted_cost(cost, name) for name in ("flops", "transcendentals")]
-    counted = [count for count in told if count is not None]
-    return sum(counted) if counted else None
-
-
-def memory_needed(memory: Any) -> int:
-    """Return the bytes that a compiled program needs at once."""
-    parts = (memory.temp_size_in_bytes, memory.argument_size_in_bytes, memory.output_size_in_bytes)
-    return int(sum(parts) - memory.alias_size_in_bytes)
-
-
-def counted_cost(cost: Any, name: str) -> float | None:
-    """Return what XLA counts; None where it says -1, since it cannot."""
-    found = cost.get(name)
-    return None if found is None or found < 0 else float(found)
 
 
 def _typed(variable: Any) -> str:

@@ -13,7 +13,7 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, unwrap
 
 _MOST_TRIES = 32
-_LARGE = 1000
+_MANY_TURNS = 1000
 _CLOCK = Clock.elapsed()
 #: JAX's words where it knows which arguments a failing value comes from, and of which function.
 _BLAMED = re.compile(r"depends on the values? of the arguments? (.+?)\.\s", re.DOTALL)
@@ -70,7 +70,7 @@ class Choices:
     def has_large(self, static: frozenset[str]) -> bool:
         """Whether a number that is static could be that of very many turns."""
         values = (value for name, value in self._call.arguments if name in static)
-        return any(is_of(value, int, float) and value > _LARGE for value in values)
+        return any(is_of(value, int, float) and value > _MANY_TURNS for value in values)
 
     def root_failure(self) -> tuple[tuple[str, ...], Exception]:
         """Return the fault that is left when arguments that only stand in its way are static.

@@ -39,8 +39,8 @@ from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import validity_notes
 from ipyjaxbench.usercode import Call, is_a, is_of
 
-_SHORT = 100  # equations up to which JAX's own text is shown
-_LINES = 120  # up to which it is shown, if it is short
+_SHORT_EQUATIONS = 100  # equations up to which JAX's own text is shown
+_SHORT_LINES = 120  # up to which it is shown, if it is short
 _CLOCK = Clock.elapsed()
 
 
@@ -130,9 +130,9 @@ def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, oper
 
 def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
     """Return JAX's own form where that is short; it takes several lines for some equations."""
-    if operations <= _SHORT or depth is None:
+    if operations <= _SHORT_EQUATIONS or depth is None:
         text = listing.text_of(closed, None)
-        if depth is None or text.count("\n") < _LINES:
+        if depth is None or text.count("\n") < _SHORT_LINES:
             return text
     return listing.text_of(closed, depth)
 

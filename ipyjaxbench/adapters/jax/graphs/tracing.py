@@ -195,8 +195,8 @@ def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
     except (Exception, OutOfTimeError):  # noqa: BLE001  then they are inputs
         return replace(traced, tries=traced.tries + 1)
     same = _primitives(other) == _primitives(traced)
-    told = replace(other, static=traced.static, untraceable=(*numbers, *traced.untraceable))
-    return replace(traced if same else told, tries=traced.tries + 1)
+    evaluated = replace(other, static=traced.static, untraceable=(*numbers, *traced.untraceable))
+    return replace(traced if same else evaluated, tries=traced.tries + 1)
 
 
 def _primitives(traced: Traced) -> set[str]:

@@ -1,4 +1,4 @@
-"""Why XLA counts other operations than a jaxpr has."""
+"""What XLA counts of a compiled program, and why that is not what its jaxpr has."""
 
 import itertools
 from typing import Any
@@ -7,13 +7,38 @@ from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
 from ipyjaxbench.graphs import CountDifference
 
-_NEAR = 0.05  # relative difference that is not worth a word
+_RELATIVE_TOLERANCE = 0.05
 #: XLA computes these in several operations for each of ours.
 _REWRITTEN = (
     *("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp", "argmax", "argmin"),
     *("select_and_scatter_add", "select_and_scatter", "select_and_gather_add"),
 )
 _NEGLIGIBLE_FLOPS = 100  # such as those of a loop's own counter
+
+
+def cost_analysis(compiled: Any) -> dict[str, float]:
+    """Return what XLA counts; empty where it does not tell."""
+    cost = compiled.cost_analysis() or {}
+    return cost[0] if isinstance(cost, list) else cost  # a list before 0.5
+
+
+def counted_flops(cost: dict[str, float]) -> float | None:
+    """Add up what XLA counts apart, such as exp and tanh; None where it has no figure."""
+    counts = [counted_cost(cost, name) for name in ("flops", "transcendentals")]
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def memory_needed(memory: Any) -> int:
+    """Return the bytes that a compiled program needs at once."""
+    parts = (memory.temp_size_in_bytes, memory.argument_size_in_bytes, memory.output_size_in_bytes)
+    return int(sum(parts) - memory.alias_size_in_bytes)
+
+
+def counted_cost(cost: Any, name: str) -> float | None:
+    """Return what XLA counts; None where it says -1, since it cannot."""
+    found = cost.get(name)
+    return None if found is None or found < 0 else float(found)
 
 
 def difference(closed: Any, theirs: float, devices: int) -> CountDifference | None:
@@ -56,4 +81,4 @@ def _reasons(closed: Any, counted: Tally, theirs: float) -> tuple[Any, ...]:
 
 
 def _are_near(one: float, other: float) -> bool:
-    return abs(one - other) <= _NEAR * max(one, other)
+    return abs(one - other) <= _RELATIVE_TOLERANCE * max(one, other)

@@ -23,24 +23,24 @@ _SETTINGS = {
     "TPU_MIN_LOG_LEVEL": "3",
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }
-_LONGEST = 120  # characters of what a compiler said last
+_ERROR_CHARACTERS = 120  # characters of what a compiler said last
 
 
 def answers(asked: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what compilers say, in order; one that ends its process costs its answer alone."""
-    told: list[dict[str, Any]] = []
-    while len(told) < len(asked):
-        code, written, logged = _run(json.dumps(asked[len(told) :]))
-        told += [json.loads(line) for line in written.splitlines() if line.startswith("{")]
-        if len(told) < len(asked):
-            told.append({"error": _why(code, logged)})
-    return told
+    received: list[dict[str, Any]] = []
+    while len(received) < len(asked):
+        code, written, logged = _run(json.dumps(asked[len(received) :]))
+        received += [json.loads(line) for line in written.splitlines() if line.startswith("{")]
+        if len(received) < len(asked):
+            received.append({"error": _why(code, logged)})
+    return received
 
 
 def error_line(error: Exception | str) -> str:
     """Return what went wrong, for a report."""
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())[:_LONGEST]
+    return " ".join(text.split())[:_ERROR_CHARACTERS]
 
 
 def _run(asked: str) -> tuple[int, str, str]:
@@ -59,14 +59,14 @@ def _run(asked: str) -> tuple[int, str, str]:
 
 def _environment() -> dict[str, str]:
     """Return the user's, without what would have the worker write files or read differently."""
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("JAX_") and name != "XLA_FLAGS"
     }
     path = os.pathsep.join(each or os.getcwd() for each in sys.path)
     precision = {"JAX_ENABLE_X64": str(bool(jax.config.jax_enable_x64)), "PYTHONPATH": path}
-    return kept | _SETTINGS | precision
+    return inherited | _SETTINGS | precision
 
 
 def _why(code: int, written: str) -> str:

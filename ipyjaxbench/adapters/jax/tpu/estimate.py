@@ -48,9 +48,9 @@ def estimates(
     layouts = [layout(traced, shard, topology, own) for topology in asked]
     if importlib.util.find_spec("libtpu") is None:
         raise MissingLibraryError("libtpu", "tpu")
-    told = _answers(traced, asked, layouts)
-    found = tuple(_estimate(t, one) for t, one in zip(asked, told, strict=True))
-    return (*found, here(live)), (*_notes(asked, layouts, told),)
+    answers = _answers(traced, asked, layouts)
+    found = tuple(_estimate(t, one) for t, one in zip(asked, answers, strict=True))
+    return (*found, here(live)), (*_notes(asked, layouts, answers),)
 
 
 def here(live: LiveProgram) -> Estimate:
@@ -59,14 +59,13 @@ def here(live: LiveProgram) -> Estimate:
     device = default if isinstance(default, jax.Device) else jax.local_devices(backend=default)[0]
     chip, limit = f"here ({device.platform})", _memory_of(device)
     try:
-        told = live.compiled()
+        xla = live.compiled()
     except Exception as error:  # noqa: BLE001  such as a kernel that is written for TPUs
-        return Estimate(chip, None, None, None, 0, limit, compile_remote.error_line(error))
-    if told is None:
-        return Estimate(chip, None, None, None, 0, limit, "its compiler does not tell")
-    return Estimate(
-        chip, None, told.flops, told.moved, told.memory, limit, collectives=told.collectives
-    )
+        return Estimate(chip, limit=limit, error=compile_remote.error_line(error))
+    if xla is None:
+        return Estimate(chip, limit=limit, error="its compiler does not tell")
+    found = xla.collectives
+    return Estimate(chip, None, xla.flops, xla.moved, xla.memory, limit, collectives=found)
 
 
 def _memory_of(device: Any) -> int:
@@ -82,7 +81,7 @@ def _answers(
 ) -> list[dict[str, Any]]:
     """Return what the worker says of each, or why it was not asked."""
     exported = {given: _exported(traced, given=given) for given in {each.given for each in layouts}}
-    told = [_refused(exported[each.given], t) for each, t in zip(layouts, asked, strict=True)]
+    answers = [_refused(exported[each.given], t) for each, t in zip(layouts, asked, strict=True)]
     requests = {
         i: {
             "program": base64.b64encode(exported[layouts[i].given].serialize()).decode(),
@@ -91,13 +90,13 @@ def _answers(
             "mesh": layouts[i].mesh,
             "specs": layouts[i].specs,
         }
-        for i, refused in enumerate(told)
+        for i, refused in enumerate(answers)
         if not refused
     }
-    answers = compile_remote.answers([*requests.values()])
-    for i, answer in zip(requests, answers, strict=True):
-        told[i] = answer | {"placed": exported[layouts[i].given].nr_devices > 1}
-    return told
+    received = compile_remote.answers([*requests.values()])
+    for i, answer in zip(requests, received, strict=True):
+        answers[i] = answer | {"placed": exported[layouts[i].given].nr_devices > 1}
+    return answers
 
 
 def _exported(traced: Traced, *, given: bool) -> Any:
@@ -141,21 +140,21 @@ def _refused(exported: Any, topology: Topology) -> dict[str, Any]:
     }
 
 
-def _estimate(topology: Topology, told: dict[str, Any]) -> Estimate:
-    limit, error = topology.generation.memory, told.get("error", "")
+def _estimate(topology: Topology, answer: dict[str, Any]) -> Estimate:
+    limit, error = topology.generation.memory, answer.get("error", "")
     if error:
         words = "" if _TOO_LARGE.search(error) else compile_remote.error_line(error)
         needed, available = _bytes(_USED.search(error)), _bytes(_LIMIT.search(error))
-        return Estimate(topology.name, None, None, None, needed, available or limit, words)
+        return Estimate(topology.name, memory=needed, limit=available or limit, error=words)
     return Estimate(
         topology.name,
-        told["seconds"],
-        told["flops"],
-        told["moved"],
-        int(told["memory"]),
+        answer["seconds"],
+        answer["flops"],
+        answer["moved"],
+        int(answer["memory"]),
         limit,
-        padding=_padding(told),
-        collectives=tuple(Collective(*each) for each in told["collectives"]),
+        padding=_padding(answer),
+        collectives=tuple(Collective(*each) for each in answer["collectives"]),
     )
 
 
@@ -163,15 +162,15 @@ def _bytes(match: re.Match[str] | None) -> int:
     return int(float(match[1]) * _UNITS[match[2]]) if match else 0
 
 
-def _padding(told: dict[str, Any]) -> int:
-    return max(int(told["held"] - told["real"]), 0)
+def _padding(answer: dict[str, Any]) -> int:
+    return max(int(answer["held"] - answer["real"]), 0)
 
 
 def _notes(
-    asked: Sequence[Topology], layouts: Sequence[Layout], told: Sequence[dict[str, Any]]
+    asked: Sequence[Topology], layouts: Sequence[Layout], answers: Sequence[dict[str, Any]]
 ) -> Iterator[Note]:
     """Say what to know of the estimates, each thing once."""
-    found = list(zip(asked, layouts, told, strict=True))
+    found = list(zip(asked, layouts, answers, strict=True))
     known = [each for each in found if "error" not in each[-1]]
     idle = [t for t, each, one in known if t.devices > 1 and not (each.is_cut or one["placed"])]
     if idle:

@@ -20,7 +20,7 @@ from jax.experimental import mesh_utils, topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ipyjaxbench.adapters.jax.graphs import collectives
-from ipyjaxbench.adapters.jax.graphs.stages import counted_cost, memory_needed
+from ipyjaxbench.adapters.jax.graphs.xla_costs import cost_analysis, counted_cost, memory_needed
 
 _SECONDS = 600  # for each chip
 _FUSED = re.compile(r" fusion\(.*?calls=%([\w.\-]+)")
@@ -35,10 +35,10 @@ def main() -> None:
     for each in json.load(sys.stdin):
         signal.alarm(_SECONDS)  # ends the process, also inside of the compiler
         try:
-            told = _compiled(each)
+            answer = _compiled(each)
         except Exception as error:  # noqa: BLE001  the next chip may be larger
-            told = {"error": f"{type(error).__name__}: {error}"}
-        sys.stdout.write(f"{json.dumps(told)}\n")
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
 
 
@@ -52,8 +52,7 @@ def _compiled(asked: dict[str, Any]) -> dict[str, Any]:
     # What takes nothing would be compiled for this machine.
     place = {} if given else {"out_shardings": whole}
     compiled = jax.jit(exported.call, **place).lower(*given).compile()
-    cost = compiled.cost_analysis() or {}
-    cost = cost[0] if isinstance(cost, list) else cost
+    cost = cost_analysis(compiled)
     memory = compiled.memory_analysis()
     outputs = zip(exported.out_avals, jax.tree.leaves(compiled.output_shardings), strict=True)
     real = sum(_nbytes(a, a.sharding) for a in given) + sum(_nbytes(a, s) for a, s in outputs)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
 
-_MOST = 1000  # elements that are taken one by one
+_MAX_ELEMENTS = 1000  # elements that are taken one by one
 _MODULE = "tensorflow.python.data.ops.iterator_ops"
 
 
@@ -31,8 +31,8 @@ def limit_iteration() -> Iterator[None]:
         nonlocal taken
         if get_ident() == thread:
             taken += 1
-            if taken > _MOST:
-                raise EndlessError(f"{_MOST:,} elements of a dataset were taken one by one")
+            if taken > _MAX_ELEMENTS:
+                raise EndlessError(f"{_MAX_ELEMENTS:,} elements of a dataset were taken one by one")
         return original(self)
 
     kind.__next__ = following

@@ -12,11 +12,11 @@ from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
 from ipyjaxbench.graphs import Count, Uncounted, Value, by_line, count_line, line_of
 
-_FIRST, _LAST = 60, 15  # operations that a long text shows at each level
+_FIRST_OPERATIONS, _LAST_OPERATIONS = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
 _LOOPS, _BRANCHES = ("While", "StatelessWhile"), ("If", "StatelessIf", "Case", "StatelessCase")
-_LARGE = 1024  # bytes of a constant that is no axis and no shape
-_FEW = 4  # numbers of a constant that are shown
+_LARGE_CONSTANT_BYTES = 1024  # bytes of a constant that is no axis and no shape
+_SHOWN_NUMBERS = 4  # numbers of a constant that are shown
 _MADE_NAME = re.compile(r"^__(inference|forward|backward)_|_\d+$")
 _KINDS = ("bool", "int", "string", "list(int)")  # of attributes that are shown
 
@@ -134,12 +134,13 @@ def text_of(graph: Any, depth: int | None) -> str:
 
 def _lines(graph: Any, level: int, depth: int | None) -> Iterator[str]:
     nodes, pad = operations_of(graph), "  " * level
-    hidden = range(_FIRST, len(nodes) - _LAST) if depth is not None else range(0)
+    last = len(nodes) - _LAST_OPERATIONS
+    hidden = range(_FIRST_OPERATIONS, last) if depth is not None else range(0)
     for number, op in enumerate(nodes):
         if number not in hidden:
             yield pad + _line(op)
             yield from _functions(op, level, depth)
-        elif number == _FIRST:
+        elif number == _FIRST_OPERATIONS:
             yield f"{pad}... {len(hidden):,} more operations ..."
 
 
@@ -193,7 +194,7 @@ def skip_identities(tensor: Any) -> Any:
 
 def _constant(op: Any) -> str:
     value = tf.get_static_value(op.outputs[0])
-    is_small = value is not None and value.size <= _FEW and value.dtype.kind in "biuf"
+    is_small = value is not None and value.size <= _SHOWN_NUMBERS and value.dtype.kind in "biuf"
     return str(value.tolist()) if is_small else ""
 
 
@@ -205,9 +206,10 @@ def _attributes(op: Any) -> Iterator[str]:
         value = op.node_def.attr[each.name]
         if each.HasField("default_value") and value == each.default_value:
             continue
-        told = op.get_attr(each.name)
-        shown = told.decode(errors="replace") if isinstance(told, bytes) else told
-        if len(str(shown)) <= _LAST * 2 and shown not in ("", []):
+        attribute = op.get_attr(each.name)
+        is_text = isinstance(attribute, bytes)
+        shown = attribute.decode(errors="replace") if is_text else attribute
+        if len(str(shown)) <= _LAST_OPERATIONS * 2 and shown not in ("", []):
             yield f"{each.name}={shown}"
 
 
@@ -248,7 +250,7 @@ def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> 
             found.append(value_of(names.get(id(outer), ""), outer))
     written = (op for op in concrete.graph.get_operations() if op.type == "Const")
     values = (value_of(op.name, op.outputs[0]) for op in written)
-    found += [value for value in values if value.nbytes >= _LARGE]
+    found += [value for value in values if value.nbytes >= _LARGE_CONSTANT_BYTES]
     return tuple(sorted(found, key=lambda each: -each.nbytes))
 
 

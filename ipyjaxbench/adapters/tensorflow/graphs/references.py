@@ -20,7 +20,7 @@ from ipyjaxbench.usercode import (
 )
 
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
-_DEPTH = 4  # functions that call functions
+_MAX_CALL_DEPTH = 4  # functions that call functions
 _WRAPPER = "of_tensors"
 
 
@@ -45,8 +45,8 @@ def keras() -> Any | None:
     """Return Keras, where it is loaded and computes with TensorFlow."""
     module: Any = sys.modules.get("keras")
     backend = getattr(module, "backend", None)
-    told = getattr(backend, "backend", None)
-    return module if told is not None and told() == "tensorflow" else None
+    name_of = getattr(backend, "backend", None)
+    return module if name_of is not None and name_of() == "tensorflow" else None
 
 
 def is_variable(value: object) -> bool:
@@ -57,15 +57,15 @@ def is_variable(value: object) -> bool:
 
 def used_values(function: Any) -> Iterator[tuple[str, Any]]:
     """Yield each global and closed-over value that a function and those it uses name."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     level = [function]
-    for _ in range(_DEPTH):
+    for _ in range(_MAX_CALL_DEPTH):
         following: list[Any] = []
         for each in level:
             code = _function_of(each)
-            if code is None or id(code) in seen or not is_users_file(code.__code__.co_filename):
+            if code is None or id(code) in visited or not is_users_file(code.__code__.co_filename):
                 continue
-            seen.add(id(code))
+            visited.add(id(code))
             found = [*named_values(code)]
             yield from found
             following += [value for _, value in found]

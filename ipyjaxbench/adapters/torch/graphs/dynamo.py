@@ -28,7 +28,7 @@ from ipyjaxbench.adapters.torch.graphs.program import (
 from ipyjaxbench.graphs import Break, line_of, notes
 from ipyjaxbench.usercode import Call
 
-_MOST_CALLS = 4  # each finds functions that ran behind a break of the one before
+_MAX_CALLS = 4  # each finds functions that ran behind a break of the one before
 _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _EXPLAINED = re.compile(r"Explanation: (.+?)(?:\.(?= [A-Z]|$)|$)", re.MULTILINE)
@@ -52,10 +52,10 @@ def trace(call: Call) -> CapturedGraphs:
 def unbroken(call: Call) -> CapturedGraphs | None:
     """Return the one graph of a call, which is not made; None where there are more."""
     ready = _prepared(call)
-    seen = _analyse(call, ready, stop=True)
-    if len(seen.graphs) != 1 or seen.breaks or seen.skipped:
+    analysis = _analyse(call, ready, stop=True)
+    if len(analysis.graphs) != 1 or analysis.breaks or analysis.skipped:
         return None
-    return CapturedGraphs.single(seen.graphs[0], _program(seen.graphs[0], call, ready.root))
+    return CapturedGraphs.single(analysis.graphs[0], _program(analysis.graphs[0], call, ready.root))
 
 
 def _made(call: Call) -> CapturedGraphs:
@@ -67,20 +67,24 @@ def _made(call: Call) -> CapturedGraphs:
         copied = tensors.call_with_copies(call)
         ready = _prepared(copied)
         with contextlib.redirect_stdout(io.StringIO()) as printed, isolation.keep_settings():
-            seen = _analyse(copied, ready, more)
-        new = dynamo_frames.functions_of(list(seen.strangers.values())) if seen.strangers else []
-        if not new or times == _MOST_CALLS:
+            analysis = _analyse(copied, ready, more)
+        new = (
+            dynamo_frames.functions_of(list(analysis.strangers.values()))
+            if analysis.strangers
+            else []
+        )
+        if not new or times == _MAX_CALLS:
             break
         more += new
     sys.stdout.write(printed.getvalue())
     inputs = inputs_with_state(call)
-    leaves = trees.leaves(seen.result)
+    leaves = trees.leaves(analysis.result)
     return CapturedGraphs(
-        program=tuple(seen.graphs),
-        programs=[_program(graph, call, ready.root) for graph in seen.graphs],
+        program=tuple(analysis.graphs),
+        programs=[_program(graph, call, ready.root) for graph in analysis.graphs],
         inputs=tuple(value_of(*each) for each in zip(inputs.names, inputs.tensors, strict=True)),
         outputs=tuple(value_of("", leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)),
-        breaks=tuple(dict.fromkeys([*_breaks(seen, ready.first.__code__), *_unseen(new)])),
+        breaks=tuple(dict.fromkeys([*_breaks(analysis, ready.first.__code__), *_unseen(new)])),
         notes=(notes.call_made(times),),
         tries=times + 1,
     )
@@ -144,10 +148,10 @@ def _name_of(node: Any) -> str:
     return _PART.sub(r".\1", _SOURCE.sub(r"\1", name)).replace("___stack", "stack")
 
 
-def _breaks(seen: Analysis, first: CodeType) -> Iterator[Break]:
-    for each in seen.breaks:
+def _breaks(analysis: Analysis, first: CodeType) -> Iterator[Break]:
+    for each in analysis.breaks:
         yield _break(((f.filename, f.lineno or 0) for f in each.user_stack), first, each.reason)
-    for code, reason in seen.skipped:
+    for code, reason in analysis.skipped:
         if not is_outside_torch(code.co_filename):  # what we put around PyTorch's own: see above
             continue
         resumed = dynamo_frames.RESUMED.fullmatch(code.co_name)

@@ -59,10 +59,10 @@ def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
     from torch._dynamo import trace_rules, utils
     from torch._dynamo.eval_frame import set_eval_frame
 
-    seen, known = Analysis(), {id(code) for code in codes}
+    analysis, known = Analysis(), {id(code) for code in codes}
 
     def backend(module: Any, _: object) -> Any:
-        seen.graphs.append(module)
+        analysis.graphs.append(module)
         return module.forward
 
     convert = getattr(torch._dynamo.optimize(backend), "callback", None)
@@ -78,13 +78,13 @@ def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
         code = frame.f_code
         if id(code) not in known and not RESUMED.fullmatch(code.co_name):
             if not is_own_file(code.co_filename) and not trace_rules.check(code, frame=frame):
-                seen.strangers[id(code)] = code
+                analysis.strangers[id(code)] = code
             return _left_alone()
         unable = dict(utils.counters["unimplemented"])
         made = convert(frame, *rest)
         if made.guarded_code is None:
             why = [r for r, n in utils.counters["unimplemented"].items() if unable.get(r) != n]
-            seen.skipped += [(code, reason) for reason in why[:1]]
+            analysis.skipped += [(code, reason) for reason in why[:1]]
         if stop:
             raise EnoughError
         return made
@@ -92,13 +92,13 @@ def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
     before = set_eval_frame(None)
     set_eval_frame(callback)
     try:
-        seen.result = call.function(*call.args, **call.kwargs)
+        analysis.result = call.function(*call.args, **call.kwargs)
     except EnoughError:
         pass
     finally:
         set_eval_frame(before)
-        seen.breaks = utils.graph_break_reasons[at:]
-    return seen
+        analysis.breaks = utils.graph_break_reasons[at:]
+    return analysis
 
 
 def is_analysed(function: object) -> bool:
@@ -147,8 +147,8 @@ def _clean(names: dict[str, Any], new: set[str]) -> None:
     """Remove what dynamo left, as it would when the code is gone; it must not try again then."""
     from torch._dynamo import utils
 
-    kept = getattr(getattr(utils, "CleanupManager", None), "instance", None)
-    for hooks in list(getattr(kept, "values", {}).values()):
+    cleanup = getattr(getattr(utils, "CleanupManager", None), "instance", None)
+    for hooks in list(getattr(cleanup, "values", {}).values()):
         for hook in [h for h in hooks if h.scope is names and h.name in new]:
             hooks.remove(hook)
             hook()

@@ -198,8 +198,4 @@ def _rnn_backward(sequence: Shape, *rest: Any, **_: Any) -> int:
 def _weights(rest: Sequence[Any]) -> list[Shape]:
     """Return the matrices of a recurrent layer: in a list of all, or among the first four."""
     several = rest[:4] if isinstance(rest[0], torch.Size) else rest[0]
-    return [shape for shape in _shapes(several) if len(shape) == 2]
-
-
-def _shapes(values: Any) -> list[Shape]:
-    return [value for value in values if isinstance(value, torch.Size)]
+    return [each for each in several if isinstance(each, torch.Size) and len(each) == 2]

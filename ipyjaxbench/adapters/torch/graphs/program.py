@@ -18,7 +18,7 @@ from ipyjaxbench.usercode import PACKAGE
 if TYPE_CHECKING:
     from ipyjaxbench.adapters.torch.graphs.flops import Flops
 
-_FIRST, _LAST = 60, 15  # operations that a long text shows
+_FIRST_OPERATIONS, _LAST_OPERATIONS = 60, 15  # operations that a long text shows
 _PYTORCH = str(torch.__path__[0])
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -92,9 +92,9 @@ class Program:
     def text(self, *, whole: bool) -> str:
         """Return one line for each operation; a long text is folded unless all is wanted."""
         lines = [self._line(node) for node in self.operations]
-        if not whole and len(lines) > _FIRST + _LAST:
-            hidden = len(lines) - _FIRST - _LAST
-            lines[_FIRST:-_LAST] = [f"... {hidden:,} more operations ..."]
+        if not whole and len(lines) > _FIRST_OPERATIONS + _LAST_OPERATIONS:
+            hidden = len(lines) - _FIRST_OPERATIONS - _LAST_OPERATIONS
+            lines[_FIRST_OPERATIONS:-_LAST_OPERATIONS] = [f"... {hidden:,} more operations ..."]
         result = f"return {', '.join(map(self._spelled, self.results))}"
         return "\n".join([*lines, result.rstrip()])
 
