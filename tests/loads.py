@@ -10,7 +10,7 @@ import ipyjaxbench
 from ipyjaxbench.device import measure_ceilings
 from ipyjaxbench.device.ceilings import Ceilings
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.usercode import call
 from ipyjaxbench.usercode.snippet import Source
@@ -24,7 +24,7 @@ def named(framework: str) -> Framework:
     return next(each for each in loaded()[0] if each.name == framework)
 
 
-def load(framework: str, code: str, **names: Any) -> Load | None:
+def load(framework: str, code: str, **names: Any) -> Workload | None:
     def is_data(value: object) -> bool:
         return bool(find_arrays(value, loaded()[0]))
 
@@ -35,8 +35,8 @@ def load(framework: str, code: str, **names: Any) -> Load | None:
     )
 
 
-def in_float32(nbytes: int | None, *, shortcuts: bool = False, flops: float = PRODUCT) -> Load:
-    return Load({"float32": flops}, shortcuts, nbytes)
+def in_float32(nbytes: int | None, *, shortcuts: bool = False, flops: float = PRODUCT) -> Workload:
+    return Workload({"float32": flops}, shortcuts, nbytes)
 
 
 def left_as_it_was(state: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Ceilings:

@@ -6,7 +6,7 @@ one; notes say what its author may not expect. Adapters make what is shown here.
 Python API and the room `retracing` call this room.
 """
 
-from ipyjaxbench.graphs import mermaid, notes
+from ipyjaxbench.graphs import notes
 from ipyjaxbench.graphs.components import (
     Break,
     Collective,
@@ -14,20 +14,21 @@ from ipyjaxbench.graphs.components import (
     Count,
     CountDifference,
     Estimate,
-    Live,
-    Load,
     Node,
+    ProgramHandle,
     Uncounted,
     Value,
-    by_line,
-    by_name,
+    Workload,
+    count_by_line,
+    count_by_name,
     count_line,
     line_of,
 )
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix, Pitfall, UntraceableError
 from ipyjaxbench.graphs.graph import Graph, difference
 from ipyjaxbench.graphs.inspect_code import explain, inspect_call, inspect_code
+from ipyjaxbench.graphs.mermaid import MERMAID_MIME, draw_mermaid
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import keep_random_state, rolled_back, roots_of
-from ipyjaxbench.graphs.text import lines_with, without_middle
+from ipyjaxbench.graphs.text import fold_lines, select_lines

@@ -51,7 +51,7 @@ class Count:
     parts: tuple[str, ...] = ()
 
 
-def by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
+def count_by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
     """Return how much each line of code whose text is known computes, file by file.
 
     Of each operation the file, the line (0 where it is unknown), its name and its FLOP are given.
@@ -73,7 +73,7 @@ def count_line(text: str, steps: Sequence[tuple[str, float]], line: int = 0) -> 
     return Count(text, len(steps), sum(flops for _, flops in steps), line, parts)
 
 
-def by_name(steps: Iterable[tuple[str, float]]) -> tuple[Count, ...]:
+def count_by_name(steps: Iterable[tuple[str, float]]) -> tuple[Count, ...]:
     """Return how often each operation is computed, the costliest first, from name and FLOP."""
     times: Counter[str] = Counter()
     total: defaultdict[str, float] = defaultdict(float)
@@ -204,7 +204,7 @@ class Break:
 
 
 @dataclass(frozen=True)
-class Load:
+class Workload:
     """What a program has to do, whichever way it is computed.
 
     Attributes:
@@ -218,7 +218,7 @@ class Load:
     nbytes: int | None
 
 
-class Live(ABC):
+class ProgramHandle(ABC):
     """What a framework can still tell of a program, as long as it is in memory.
 
     Attributes:
@@ -240,7 +240,7 @@ class Live(ABC):
         return None
 
     @abstractmethod
-    def load(self, nbytes: int) -> Load | None:
+    def load(self, nbytes: int) -> Workload | None:
         """Return what it has to do; None where it is not known, as with loops of unknown turns.
 
         The bytes are those of what goes in, comes out, and is part of it.

@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ipyjaxbench.errors import OptionError, SnippetError
-from ipyjaxbench.graphs.components import Break, Compiled, Count, Estimate, Live, Uncounted, Value
+from ipyjaxbench.graphs.components import (
+    Break,
+    Compiled,
+    Count,
+    Estimate,
+    ProgramHandle,
+    Uncounted,
+    Value,
+)
 from ipyjaxbench.graphs.options import STAGES
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Note, Result
 
+_Context = Callable[[], AbstractContextManager[object]]
 _NAMES = {"jax": "JAX", "torch": "PyTorch", "tensorflow": "TensorFlow"}
 
 
@@ -85,20 +94,18 @@ class Graph(Result):
     details: tuple[str, ...] = ()
     clear: tuple[str, ...] = ()
 
-    def attach(
-        self, live: Live, around: Callable[[], AbstractContextManager[object]] = nullcontext
-    ) -> "Graph":
+    def attach(self, live: ProgramHandle, around: _Context = nullcontext) -> "Graph":
         """Return this graph with what its framework can still tell, and what to do around that."""
         object.__setattr__(self, "_live", live)
         object.__setattr__(self, "_around", around)
         return self
 
     def _while_asking(self) -> AbstractContextManager[object]:
-        around: Callable[[], AbstractContextManager[object]] = getattr(self, "_around", nullcontext)
+        around: _Context = getattr(self, "_around", nullcontext)
         return around()
 
     @property
-    def live(self) -> Live | None:
+    def live(self) -> ProgramHandle | None:
         """What its framework can still tell; None where it was read from a record."""
         return getattr(self, "_live", None)
 

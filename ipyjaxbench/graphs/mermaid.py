@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ipyjaxbench.graphs.components import Node
 
-MIME = "text/vnd.mermaid"
+MERMAID_MIME = "text/vnd.mermaid"
 _MAX_NODES = 80  # what a person can still follow
 
 
-def drawing(nodes: Iterable[Node]) -> str:
+def draw_mermaid(nodes: Iterable[Node]) -> str:
     """Return the text of a flow chart of nodes, given as they are computed; many are one node.
 
     Example:
-        >>> print(drawing([Node("a", "x f32[3]"), Node("b", "tanh", ("a",))]))
+        >>> print(draw_mermaid([Node("a", "x f32[3]"), Node("b", "tanh", ("a",))]))
         flowchart TD
           a["x f32[3]"]
           b["tanh"]

@@ -1,7 +1,7 @@
 """What a framework offers to those who look at programs."""
 
 from ipyjaxbench.frameworks import Capability
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
@@ -22,7 +22,7 @@ class GraphTracer(Capability):
         """
         return None
 
-    def workload(self, call: Call) -> Load | None:
+    def workload(self, call: Call) -> Workload | None:
         """Count what a call that was made before has to do, without making it; None if unknown."""
         found = self.graph(call, GraphOptions())
         live = None if found is None else found.live

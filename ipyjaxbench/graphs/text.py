@@ -3,7 +3,7 @@
 _MOST_LINES = 120
 
 
-def lines_with(text: str, wanted: str | None) -> str:
+def select_lines(text: str, wanted: str | None) -> str:
     """Return the lines that hold some text; all where none is wanted."""
     if wanted is None:
         return text
@@ -11,7 +11,7 @@ def lines_with(text: str, wanted: str | None) -> str:
     return "\n".join(lines) or f"no line has {wanted!r}"
 
 
-def without_middle(text: str) -> str:
+def fold_lines(text: str) -> str:
     """Return the first and the last lines of a long text."""
     lines = text.splitlines()
     if len(lines) > _MOST_LINES:

@@ -9,13 +9,14 @@ from IPython.core.error import UsageError
 from ipyjaxbench.command import NoOptions
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs import (
+    MERMAID_MIME,
     Diagnosis,
     Graph,
     GraphOptions,
     UntraceableError,
     difference,
+    draw_mermaid,
     inspect_code,
-    mermaid,
 )
 from ipyjaxbench.graphs import explain as diagnose
 from ipyjaxbench.jupyter.invocation import Invocation
@@ -38,8 +39,8 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
     result = result if before is None else difference(before, result)
     returned = magic.present(result)
     if magic.options.mermaid and result.live is not None and magic.is_shown():
-        drawn = mermaid.drawing(result.live.nodes())
-        show({mermaid.MIME: drawn, "text/plain": drawn}, raw=True)
+        drawn = draw_mermaid(result.live.nodes())
+        show({MERMAID_MIME: drawn, "text/plain": drawn}, raw=True)
     return returned
 
 

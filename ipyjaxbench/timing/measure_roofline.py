@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ipyjaxbench.device import BUSY, Ceiling, find_ceiling, has_ceilings
 from ipyjaxbench.frameworks import Framework, find_arrays, find_compiler, find_reach
-from ipyjaxbench.graphs import GraphTracer, Load, rolled_back, roots_of
+from ipyjaxbench.graphs import GraphTracer, Workload, rolled_back, roots_of
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.roofline import Roofline
 from ipyjaxbench.timing.validity import notes
@@ -84,7 +84,7 @@ def _ceiling(framework: Framework, measured: Measurement) -> Ceiling | None:
     return find_ceiling(framework, devices.pop())
 
 
-def _bound(load: Load, ceiling: Ceiling) -> _Bound | None:
+def _bound(load: Workload, ceiling: Ceiling) -> _Bound | None:
     """Return the roof that is nearer; None where it is not known."""
     found: list[_Bound] = []
     if load.products:
@@ -100,7 +100,7 @@ def _bound(load: Load, ceiling: Ceiling) -> _Bound | None:
     return max(known, key=lambda bound: bound.seconds, default=None)
 
 
-def _load(framework: Framework, snippet: Snippet, *, exact: bool) -> Load | None:
+def _load(framework: Framework, snippet: Snippet, *, exact: bool) -> Workload | None:
     """Return what the code has to do, from its program; None where that is not known.
 
     To trace a function of the user's is one more run of its Python code: where the calls were

@@ -17,7 +17,7 @@ from ipyjaxbench.device.ceilings import Ceiling
 from ipyjaxbench.device.ceilings_store import Key
 from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
@@ -383,7 +383,7 @@ def test_fresh_goes_with_peak() -> None:
 # Beside a timed call
 
 PLACE = Placement("", "fake", 1, "float32", (), ("cpu",), 4)
-PRODUCTS = Load({"float32": 62e6}, shortcuts=False, nbytes=1000)  # in 1 ms, of 100 GFLOP/s
+PRODUCTS = Workload({"float32": 62e6}, shortcuts=False, nbytes=1000)  # in 1 ms, of 100 GFLOP/s
 
 
 class Timed:
@@ -396,7 +396,7 @@ class Timed:
         bench.names["f"] = lambda *_: bench.device.start(dispatch=0, work=MS)
         bench.names["x"] = FakeArray(bench.device, 0)
 
-    def __call__(self, load: Load | None, code: str = "f()", **changed: Any) -> Measurement:
+    def __call__(self, load: Workload | None, code: str = "f()", **changed: Any) -> Measurement:
         ceilings_store.write(KEY, dataclasses.replace(CEILING, **changed))
         self._patch.setattr(GraphTracer, "workload", lambda self, call: load)
         return self._bench.time(code)
@@ -417,13 +417,13 @@ def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
 
 
 def test_memory_is_the_roof_where_it_takes_longer(timed: Timed) -> None:
-    found = timed(Load({}, shortcuts=False, nbytes=14_200_000), beyond=2**20)
+    found = timed(Workload({}, shortcuts=False, nbytes=14_200_000), beyond=2**20)
     assert found.roof == Roofline("memory bandwidth", near(14.2e9), near(20e9))
     assert "71 % of this device's measured memory bandwidth (14.2 of 20.0 GB/s)" in str(found)
 
 
 def test_products_of_several_dtypes_take_the_time_of_each(timed: Timed) -> None:
-    load = Load({"float32": 20e6, "bfloat16": 60e6}, shortcuts=False, nbytes=None)
+    load = Workload({"float32": 20e6, "bfloat16": 60e6}, shortcuts=False, nbytes=None)
     found = timed(load, products={"float32": 100e9, "bfloat16": 200e9})
     assert found.roof is not None
     assert found.roof.share == near(0.5)
@@ -433,19 +433,19 @@ def test_products_of_several_dtypes_take_the_time_of_each(timed: Timed) -> None:
     ("load", "changed"),
     [
         (None, {}),
-        (Load({"int8": 62e6}, shortcuts=False, nbytes=None), {}),  # its peak was not measured
-        (Load({}, shortcuts=False, nbytes=14_200_000), {}),  # it may stay in a cache
-        (Load({"float32": 1e3}, shortcuts=False, nbytes=None), {}),  # next to nothing
-        (Load({}, shortcuts=False, nbytes=None), {}),
+        (Workload({"int8": 62e6}, shortcuts=False, nbytes=None), {}),  # its peak was not measured
+        (Workload({}, shortcuts=False, nbytes=14_200_000), {}),  # it may stay in a cache
+        (Workload({"float32": 1e3}, shortcuts=False, nbytes=None), {}),  # next to nothing
+        (Workload({}, shortcuts=False, nbytes=None), {}),
         (PRODUCTS, {"version": "0.9"}),
-        (Load({"float32": 200e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
-        (Load({"float32": 105e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
-        (Load({"float32": 115e6}, shortcuts=False, nbytes=None), {"spread": 0.2}),
-        (Load({"float32": 200e6}, shortcuts=True, nbytes=None), {}),  # as convolutions may
+        (Workload({"float32": 200e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
+        (Workload({"float32": 105e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
+        (Workload({"float32": 115e6}, shortcuts=False, nbytes=None), {"spread": 0.2}),
+        (Workload({"float32": 200e6}, shortcuts=True, nbytes=None), {}),  # as convolutions may
     ],
 )
 def test_nothing_is_told_rather_than_a_wrong_thing(
-    timed: Timed, load: Load | None, changed: dict[str, Any]
+    timed: Timed, load: Workload | None, changed: dict[str, Any]
 ) -> None:
     found = timed(load, **changed)
     assert found.roof is None
@@ -456,14 +456,14 @@ def test_nothing_is_told_rather_than_a_wrong_thing(
     ("load", "said"),
     [
         (
-            Load({"float32": 200e6}, shortcuts=False, nbytes=None),
+            Workload({"float32": 200e6}, shortcuts=False, nbytes=None),
             (
                 "As written this is 200 MFLOP in each call, 200 GFLOP/s, where this device does 100"
                 " GFLOP/s at best (measured): a way was found to do less."
             ),
         ),
         (
-            Load({}, shortcuts=False, nbytes=2**26),
+            Workload({}, shortcuts=False, nbytes=2**26),
             (
                 "As written this is 64.0 MiB that are read and written in each call, 67.1 GB/s,"
                 " where this device does 20.0 GB/s at best (measured): a way was found to do less."
@@ -471,7 +471,7 @@ def test_nothing_is_told_rather_than_a_wrong_thing(
         ),
     ],
 )
-def test_a_speed_above_the_ceiling_is_invalid(timed: Timed, load: Load, said: str) -> None:
+def test_a_speed_above_the_ceiling_is_invalid(timed: Timed, load: Workload, said: str) -> None:
     found = timed(load)
     assert found.verdict == "INVALID"
     assert [note.text for note in found.notes if note.code == "impossible-speed"] == [said]
@@ -492,7 +492,7 @@ def test_calls_whose_parts_can_be_had_without_running_code_are_looked_at(
 
 
 def test_an_array_that_is_given_twice_is_read_once(timed: Timed) -> None:
-    load = Load({}, shortcuts=False, nbytes=2**26)
+    load = Workload({}, shortcuts=False, nbytes=2**26)
     assert timed(load, "f(x)").verdict == "INVALID"
     assert timed(load, "f(x, x)").verdict != "INVALID"
 

@@ -2,13 +2,13 @@
 
 import re
 
-from ipyjaxbench.graphs import mermaid
+from ipyjaxbench.graphs import draw_mermaid
 from ipyjaxbench.graphs.components import Node
 
 
 def test_each_operation_is_a_box_with_arrows_from_what_it_takes() -> None:
     nodes = [Node("in0", "x f32[3]"), Node("n0", "tanh", ("in0",)), Node("out", "result", ("n0",))]
-    assert mermaid.drawing(nodes).splitlines() == [
+    assert draw_mermaid(nodes).splitlines() == [
         "flowchart TD",
         '  in0["x f32[3]"]',
         '  n0["tanh"]',
@@ -19,12 +19,12 @@ def test_each_operation_is_a_box_with_arrows_from_what_it_takes() -> None:
 
 
 def test_signs_that_end_a_label_are_spelled_otherwise() -> None:
-    assert '["p[#quot;w#quot;] &lt;f32&gt;"]' in mermaid.drawing([Node("a", 'p["w"] <f32>')])
+    assert '["p[#quot;w#quot;] &lt;f32&gt;"]' in draw_mermaid([Node("a", 'p["w"] <f32>')])
 
 
 def test_a_long_chain_keeps_its_ends_and_every_arrow_has_two_boxes() -> None:
     chain = [Node(f"n{i}", f"op{i}", (f"n{i - 1}",) if i else ()) for i in range(500)]
-    lines = mermaid.drawing(chain).splitlines()
+    lines = draw_mermaid(chain).splitlines()
     assert len(lines) < 200
     boxes = {match[1] for line in lines if (match := re.match(r"  (\w+)\[", line))}
     arrows = [match.groups() for line in lines if (match := re.match(r"  (\w+) --> (\w+)", line))]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ipyjaxbench.adapters.shared import strides
-from ipyjaxbench.graphs import GraphTracer, Load
+from ipyjaxbench.graphs import GraphTracer, Workload
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import Caveats, CodeFacts
 from ipyjaxbench.timing import validity_notes as notes
@@ -19,7 +19,7 @@ _PRODUCTS = ("dot", "matmul")
 class NumPyTracer(GraphTracer):
     """The work of plain products; NumPy has no programs."""
 
-    def workload(self, call: Call) -> Load | None:
+    def workload(self, call: Call) -> Workload | None:
         """Of a product of two matrices alone, written as ``a @ b``, `numpy.dot` or `matmul`."""
         node = call.made_of
         by_sign = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
@@ -35,7 +35,8 @@ class NumPyTracer(GraphTracer):
             return None
         whole = left.nbytes + right.nbytes + left.shape[0] * right.shape[1] * left.itemsize
         repeated = any(strides.overlaps(x.shape, x.strides, x.itemsize) for x in given)
-        return Load({left.dtype.name: flops}, shortcuts=False, nbytes=None if repeated else whole)
+        nbytes = None if repeated else whole
+        return Workload({left.dtype.name: flops}, shortcuts=False, nbytes=nbytes)
 
 
 class NumPyCaveats(Caveats):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.components import Workload
 from tests.loads import BYTES, PRODUCT, N, in_float32, left_as_it_was, load
 
 
@@ -47,7 +47,7 @@ def test_products_count_in_the_dtype_in_which_they_are_made(x: Any) -> None:
         return (y @ y).astype("float32") + x @ x
 
     found = load("jax", "f(x)", f=mixed, x=x)
-    assert found == Load({"bfloat16": PRODUCT, "float32": PRODUCT}, False, 2 * BYTES)
+    assert found == Workload({"bfloat16": PRODUCT, "float32": PRODUCT}, False, 2 * BYTES)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.components import Workload
 from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load
 
 
@@ -30,7 +30,7 @@ def test_a_product_in_tensorflow_is_counted(t: Any, code: str) -> None:
 
 
 def test_elementwise_work_in_tensorflow_moves_all(t: Any) -> None:
-    assert load("tensorflow", "tf.exp(t) + t", tf=tf, t=t) == Load({}, False, 2 * BYTES)
+    assert load("tensorflow", "tf.exp(t) + t", tf=tf, t=t) == Workload({}, False, 2 * BYTES)
 
 
 @pytest.mark.parametrize("code", ["t[:2] + 1", "tf.identity(t)", "tf.gather(t, [0])"])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.graphs.components import Load
+from ipyjaxbench.graphs.components import Workload
 from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load, named
 
 
@@ -30,8 +30,8 @@ def test_a_product_in_torch_is_counted(a: Any, code: str) -> None:
 
 
 def test_elementwise_work_in_torch_moves_all(a: Any) -> None:
-    assert load("torch", "torch.relu(a) + 1", torch=torch, a=a) == Load({}, False, 2 * BYTES)
-    assert load("torch", "a.sum()", a=a) == Load({}, False, BYTES + 4)
+    assert load("torch", "torch.relu(a) + 1", torch=torch, a=a) == Workload({}, False, 2 * BYTES)
+    assert load("torch", "a.sum()", a=a) == Workload({}, False, BYTES + 4)
 
 
 @pytest.mark.parametrize(

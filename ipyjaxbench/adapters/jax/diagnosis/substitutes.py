@@ -54,7 +54,7 @@ def other_argument(call: Call, error: Exception) -> Iterator[Fix]:
 
 def jax_numpy_function(call: Call, static: Sequence[str]) -> Iterator[Fix]:
     """Yield the function of jax.numpy in place of one of NumPy, where that was called itself."""
-    function = numpy_to_jax.with_jax_numpy(call.function)
+    function = numpy_to_jax.use_jax_numpy(call.function)
     changed, name = replace(call, function=function), name_of(function)
     if function is call.function or vars(jnp).get(name) is not function:
         return

@@ -28,7 +28,7 @@ def is_leaf(value: Any) -> bool:
     return attribute(type(value), "__jax_array__") is not None
 
 
-def with_self(call: Call) -> Call:
+def unbind_method(call: Call) -> Call:
     """Return a call of a method of a tree of arrays as one that takes that tree."""
     function = call.function
     if is_of(function, MethodType):

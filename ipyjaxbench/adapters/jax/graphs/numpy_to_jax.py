@@ -9,13 +9,13 @@ import numpy as np
 from ipyjaxbench.usercode import is_of, name_of, package_of
 
 
-def with_jax_numpy(function: Any) -> Any:
+def use_jax_numpy(function: Any) -> Any:
     """Copy a function and those that it uses, with `jax.numpy` in place of NumPy.
 
     What was imported from NumPy by name becomes the function of that name, where there is one. What
     is neither a Python function nor a method is returned as it is.
     """
-    return _Copies().of(function)
+    return _Copies().copy(function)
 
 
 class _Copies:
@@ -25,11 +25,11 @@ class _Copies:
         self._made: dict[int, Any] = {}
         self._names: dict[int, dict[str, Any]] = {}
 
-    def of(self, value: Any) -> Any:
+    def copy(self, value: Any) -> Any:
         if value is np:
             return jnp
         if is_of(value, MethodType):
-            return MethodType(self.of(value.__func__), value.__self__)
+            return MethodType(self.copy(value.__func__), value.__self__)
         if is_of(value, FunctionType) and package_of(value) not in ("numpy", "jax"):
             return self._of_function(value)
         if callable(value) and package_of(value) == "numpy":
@@ -48,7 +48,7 @@ class _Copies:
         made.__kwdefaults__ = function.__kwdefaults__
         self._made[id(function)] = made
         if known is None:
-            names |= {name: self.of(value) for name, value in function.__globals__.items()}
+            names |= {name: self.copy(value) for name, value in function.__globals__.items()}
         for cell, old in zip(cells, function.__closure__ or (), strict=True):
-            cell.cell_contents = self.of(old.cell_contents)
+            cell.cell_contents = self.copy(old.cell_contents)
         return made

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.graphs import collectives, lint, listing, program, tracing
-from ipyjaxbench.adapters.jax.graphs.workload import load_of
+from ipyjaxbench.adapters.jax.graphs.workload import workload_of
 from ipyjaxbench.adapters.jax.graphs.xla_costs import (
     cost_analysis,
     counted_cost,
@@ -18,13 +18,13 @@ from ipyjaxbench.adapters.jax.graphs.xla_costs import (
     memory_needed,
 )
 from ipyjaxbench.adapters.shared import hlo
-from ipyjaxbench.graphs import Compiled, Live, Load, Node
+from ipyjaxbench.graphs import Compiled, Node, ProgramHandle, Workload
 from ipyjaxbench.reports import Note
 
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 
 
-class LiveProgram(Live):
+class LiveProgram(ProgramHandle):
     """A program in memory."""
 
     program: Any
@@ -56,9 +56,9 @@ class LiveProgram(Live):
             collectives=collectives.collectives_in(text),
         )
 
-    def load(self, nbytes: int) -> Load | None:
+    def load(self, nbytes: int) -> Workload | None:
         """Return what it has to do, by its jaxpr, with every turn of each `scan`."""
-        return load_of(self.program, nbytes)
+        return workload_of(self.program, nbytes)
 
     def checks(self) -> tuple[Note, ...]:
         """Return what it holds that may not be expected."""

@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.jax.graphs.flops import (
     real_operations,
 )
 from ipyjaxbench.adapters.jax.graphs.program import Place, is_of_library, place_of, programs_in
-from ipyjaxbench.graphs import Count, Uncounted, by_line
+from ipyjaxbench.graphs import Count, Uncounted, count_by_line
 
 _UNCOUNTED = {
     "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",
@@ -44,7 +44,7 @@ class Tally:
 
     def lines(self) -> tuple[Count, ...]:
         """How much each line of code computes, file by file and in order."""
-        return by_line((*self._place(at), name, flops) for at, name, flops in self._leaves)
+        return count_by_line((*self._place(at), name, flops) for at, name, flops in self._leaves)
 
     def _program(self, jaxpr: Any, turns: float, caller: Any, *, is_certain: bool) -> float:
         """Add a program; what a library's function computes is at the line of its caller."""

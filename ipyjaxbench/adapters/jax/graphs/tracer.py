@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.jax.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.jax.graphs import listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
 from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
-from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import with_jax_numpy
+from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import use_jax_numpy
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.tpu import estimate
@@ -27,12 +27,12 @@ from ipyjaxbench.graphs import (
     Graph,
     GraphOptions,
     GraphTracer,
-    Load,
     UntraceableError,
-    by_name,
-    lines_with,
+    Workload,
+    count_by_name,
+    fold_lines,
     notes,
-    without_middle,
+    select_lines,
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
@@ -56,7 +56,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     _refuse_deleted(call)
     call = call.with_arrays(lambda given: jax.ShapeDtypeStruct(given.shape, given.dtype))
     if options.numpy:
-        call = replace(call, function=with_jax_numpy(call.function))
+        call = replace(call, function=use_jax_numpy(call.function))
     call = _transformed(call, options)
     start = _CLOCK.now()
     try:
@@ -87,14 +87,14 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         framework="jax",
         frameworks={"jax": jax.__version__},
         form=stage,
-        program=lines_with(_text(live, traced, options, counted.operations), options.find),
+        program=select_lines(_text(live, traced, options, counted.operations), options.find),
         inputs=program.values_of(traced.closed.in_avals, traced.names, traced.values),
         outputs=program.values_of(traced.closed.out_avals),
         constants=program.constants_of(traced.closed),
         operations=counted.operations,
         flops=counted.flops,
         uncounted=tuple(counted.uncounted),
-        stats=by_name(counted.steps),
+        stats=count_by_name(counted.steps),
         lines=counted.lines(),
         static_argnames=traced.static,
         fixed=(*traced.untraceable, *traced.within),
@@ -125,7 +125,7 @@ def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, oper
         text = hlo.readable(tracing.lowered(traced, stage, options.platform))
     else:
         text = live.text(stage)
-    return text if options.depth is None else without_middle(text)
+    return text if options.depth is None else fold_lines(text)
 
 
 def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
@@ -214,7 +214,7 @@ class JaxTracer(GraphTracer):
         INSPECTED.update(found.warm if found else ())
         return found
 
-    def workload(self, call: Call) -> Load | None:
+    def workload(self, call: Call) -> Workload | None:
         """Count a call that was made before; no trace is left that it did not leave itself."""
         before = set(INSPECTED)
         try:

@@ -14,7 +14,7 @@ from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_filtered, is_of_jax
 from ipyjaxbench.adapters.jax.diagnosis.provenance import asked_for
 from ipyjaxbench.adapters.jax.graphs import program
-from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, with_self
+from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, unbind_method
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_declared
 from ipyjaxbench.adapters.jax.jit import is_jitted
@@ -86,7 +86,7 @@ def trace(call: Call) -> Traced:
         NoChoiceError: none of the choices that were tried helps.
     """
     __tracebackhide__ = True
-    whole = with_self(call)
+    whole = unbind_method(call)
     written = io.StringIO()
     choices = Choices(whole)
     with contextlib.redirect_stdout(written):
@@ -118,7 +118,7 @@ def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
     """
     try:
         with silent(), contextlib.redirect_stdout(io.StringIO()), limit_time(_MOST_SECONDS):
-            _traced(with_self(call), frozenset(fixed))
+            _traced(unbind_method(call), frozenset(fixed))
     except OutOfTimeError:
         return TimeoutError("tracing took too long")
     except Exception as error:  # noqa: BLE001  the user's code may raise anything
@@ -137,7 +137,7 @@ def run(call: Call, fixed: Collection[str]) -> Any:
     Raises:
         OutOfTimeError: its program is too long to be compiled soon.
     """
-    traced = _traced(with_self(call), frozenset(fixed))
+    traced = _traced(unbind_method(call), frozenset(fixed))
     if sum(1 for _ in program.equations_of(traced.closed.jaxpr)) > _MOST_EQUATIONS:
         raise OutOfTimeError
     wrapper, args, kwargs = traced.call

@@ -7,7 +7,7 @@ from jax.interpreters import partial_eval
 from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.flops import ELEMENTWISE, REDUCTIONS
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
-from ipyjaxbench.graphs import Load
+from ipyjaxbench.graphs import Workload
 
 #: They read all that they are given, or only say how it is to be seen.
 _WHOLE = (
@@ -18,14 +18,15 @@ _WHOLE = (
 )  # fmt: skip
 
 
-def load_of(closed: Any, nbytes: int) -> Load | None:
-    """Return the load of a program; see `Live.load`."""
+def workload_of(closed: Any, nbytes: int) -> Workload | None:
+    """Return the load of a program; see `ProgramHandle.load`."""
     tally = Tally(closed)
     if tally.uncounted:
         return None
     names = {equation.primitive.name for equation in program.equations_of(closed.jaxpr)}
+    convolves = "conv_general_dilated" in names
     whole = names <= _WHOLE and _uses_all(closed.jaxpr)
-    return Load(dict(tally.products), "conv_general_dilated" in names, nbytes if whole else None)
+    return Workload(dict(tally.products), convolves, nbytes if whole else None)
 
 
 def _uses_all(jaxpr: Any) -> bool:

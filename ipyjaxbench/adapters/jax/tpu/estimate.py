@@ -50,10 +50,10 @@ def estimates(
         raise MissingLibraryError("libtpu", "tpu")
     answers = _answers(traced, asked, layouts)
     found = tuple(_estimate(t, one) for t, one in zip(asked, answers, strict=True))
-    return (*found, here(live)), (*_notes(asked, layouts, answers),)
+    return (*found, estimate_here(live)), (*_notes(asked, layouts, answers),)
 
 
-def here(live: LiveProgram) -> Estimate:
+def estimate_here(live: LiveProgram) -> Estimate:
     """Return what XLA says of a program on this machine, where time can be measured."""
     default = jax.config.jax_default_device
     device = default if isinstance(default, jax.Device) else jax.local_devices(backend=default)[0]

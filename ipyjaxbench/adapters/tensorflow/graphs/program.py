@@ -10,7 +10,7 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
-from ipyjaxbench.graphs import Count, Uncounted, Value, by_line, count_line, line_of
+from ipyjaxbench.graphs import Count, Uncounted, Value, count_by_line, count_line, line_of
 
 _FIRST_OPERATIONS, _LAST_OPERATIONS = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
@@ -48,8 +48,8 @@ class Counted:
             (name, flops) for file, line, name, flops in self._places if not line_of(file, line)
         ]
         if not rest:
-            return by_line(self._places)
-        return *by_line(self._places), count_line(call.strip().splitlines()[-1], rest)
+            return count_by_line(self._places)
+        return *count_by_line(self._places), count_line(call.strip().splitlines()[-1], rest)
 
     def _graph(self, graph: Any, turns: float) -> float:
         return math.fsum(self._operation(op, turns) for op in operations_of(graph))

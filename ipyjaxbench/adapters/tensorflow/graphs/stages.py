@@ -5,11 +5,11 @@ from typing import Any
 
 from ipyjaxbench.adapters.tensorflow.graphs import lowering, program
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced
-from ipyjaxbench.adapters.tensorflow.graphs.workload import load_of
-from ipyjaxbench.graphs import Live, Load, Node
+from ipyjaxbench.adapters.tensorflow.graphs.workload import workload_of
+from ipyjaxbench.graphs import Node, ProgramHandle, Workload
 
 
-class LiveGraph(Live):
+class LiveGraph(ProgramHandle):
     """A graph in memory."""
 
     program: Any
@@ -27,9 +27,9 @@ class LiveGraph(Live):
             self._texts[stage] = lowering.lower(self._traced, stage)
         return self._texts[stage]
 
-    def load(self, nbytes: int) -> Load | None:
+    def load(self, nbytes: int) -> Workload | None:
         """Return what the graph and the functions in it have to do."""
-        return load_of(self.program, nbytes)
+        return workload_of(self.program, nbytes)
 
     def nodes(self) -> Iterator[Node]:
         """Yield inputs, operations and outputs."""

@@ -23,10 +23,10 @@ from ipyjaxbench.graphs import (
     GraphTracer,
     UntraceableError,
     Value,
-    by_name,
-    lines_with,
+    count_by_name,
+    fold_lines,
     notes,
-    without_middle,
+    select_lines,
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import Call, is_of
@@ -72,14 +72,14 @@ class TensorFlowTracer(GraphTracer):
             framework="tensorflow",
             frameworks={"tensorflow": tf.__version__},
             form=stage,
-            program=lines_with(_text(live, stage, options), options.find),
+            program=select_lines(_text(live, stage, options), options.find),
             inputs=tuple(value for each in traced.inputs for value in _values(each)),
             outputs=tuple(program.value_of("", tensor) for tensor in concrete.outputs),
             constants=program.constants_of(concrete, variables, names),
             operations=counted.operations,
             flops=counted.flops,
             uncounted=tuple(counted.uncounted),
-            stats=by_name(counted.steps),
+            stats=count_by_name(counted.steps),
             lines=counted.lines(call.text),
             fixed=traced.fixed,
             seconds=seconds,
@@ -99,7 +99,7 @@ def _text(live: LiveGraph, stage: str, options: GraphOptions) -> str:
     if stage == "tf":
         return program.text_of(live.program.graph, options.depth)
     text = live.text(stage)
-    return text if options.depth is None else without_middle(text)
+    return text if options.depth is None else fold_lines(text)
 
 
 def _is_tensor(leaf: Any) -> bool:

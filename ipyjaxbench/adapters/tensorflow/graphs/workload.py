@@ -7,7 +7,7 @@ from typing import Any
 
 from ipyjaxbench.adapters.tensorflow.graphs import program
 from ipyjaxbench.adapters.tensorflow.graphs.flops import ELEMENTWISE, REDUCTIONS, flops_of
-from ipyjaxbench.graphs import Load
+from ipyjaxbench.graphs import Workload
 
 _CONVOLUTIONS = re.compile(r"(DepthwiseConv|Conv)\d.*")
 _PRODUCTS = re.compile(r"(Sparse)?(Batch)?MatMul(V2|V3)?|Einsum")
@@ -20,8 +20,8 @@ _WHOLE = (
 )  # fmt: skip
 
 
-def load_of(concrete: Any, nbytes: int) -> Load | None:
-    """Return the load of a graph; see `Live.load`."""
+def workload_of(concrete: Any, nbytes: int) -> Workload | None:
+    """Return the load of a graph; see `ProgramHandle.load`."""
     graph = concrete.graph
     if program.Counted(graph).uncounted:
         return None
@@ -34,7 +34,7 @@ def load_of(concrete: Any, nbytes: int) -> Load | None:
         if is_convolution or _PRODUCTS.fullmatch(op.type):
             products[op.inputs[0].dtype.name] += flops_of(op) or 0.0
     whole = {op.type for op in operations} <= _WHOLE and _uses_all(concrete)
-    return Load(dict(products), convolves, nbytes if whole else None)
+    return Workload(dict(products), convolves, nbytes if whole else None)
 
 
 def _operations(graph: Any) -> Iterator[Any]:

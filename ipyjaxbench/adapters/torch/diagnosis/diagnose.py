@@ -74,7 +74,7 @@ def explain(error: BaseException) -> Diagnosis | None:
 
 
 def _in_one_graph(call: Call) -> None:
-    if dynamo.unbroken(call) is None:
+    if dynamo.find_single_graph(call) is None:
         raise ValueError("there is a graph break")
 
 

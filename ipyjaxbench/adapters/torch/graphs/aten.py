@@ -45,8 +45,8 @@ def _traced(inputs: CallInputs, log: TorchUndoLog) -> Any:
 
     stand_ins = StandIns(mode := FakeTensorMode(allow_non_fake_inputs=True))
     with mode, _compiled_ones_inlined():
-        fakes = [stand_ins.of(tensor) for tensor in inputs.tensors]
-        stand_ins.know(log.tensors)
+        fakes = [stand_ins.fake(tensor) for tensor in inputs.tensors]
+        stand_ins.add_constants(log.tensors)
         graph = make_fx(_of_tensors(inputs, stand_ins), tracing_mode="real")(*fakes)
     for part in (m for m in graph.modules() if isinstance(m, torch.fx.GraphModule)):
         for node in part.graph.nodes:
@@ -74,9 +74,9 @@ def _of_tensors(inputs: CallInputs, stand_ins: StandIns) -> Callable[..., Any]:
 
     def of_tensors(*given: Any) -> Any:
         args, kwargs = inputs.with_tensors(given)
-        with stand_ins.met():
+        with stand_ins.replace_named():
             result = inputs.function(*args, **kwargs)
-        leaves = trees.leaves(stand_ins.swapped(result))
+        leaves = trees.leaves(stand_ins.swap(result))
         return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
     return of_tensors

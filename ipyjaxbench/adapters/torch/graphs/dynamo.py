@@ -46,10 +46,10 @@ def trace(call: Call) -> CapturedGraphs:
     The call is not made where all of it is one graph. Behind a break Python goes on with values:
     then it is made, on copies of its tensors.
     """
-    return unbroken(call) or _made(call)
+    return find_single_graph(call) or _made(call)
 
 
-def unbroken(call: Call) -> CapturedGraphs | None:
+def find_single_graph(call: Call) -> CapturedGraphs | None:
     """Return the one graph of a call, which is not made; None where there are more."""
     ready = _prepared(call)
     analysis = _analyse(call, ready, stop=True)

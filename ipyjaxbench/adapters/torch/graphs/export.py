@@ -48,9 +48,9 @@ class _Called(torch.nn.Module):
         for tensor, fake in zip(self._inputs.tensors, given, strict=True):
             stand_ins.add(tensor, fake)
         args, kwargs = self._inputs.with_tensors(given)
-        with stand_ins.met():
+        with stand_ins.replace_named():
             result = self._inputs.function(*args, **kwargs)
-        return stand_ins.swapped(result)
+        return stand_ins.swap(result)
 
 
 def trace(call: Call) -> CapturedGraphs:

@@ -32,7 +32,7 @@ class StandIns:
         self._real: dict[int, torch.Tensor] = {}
         self._versions: dict[int, int] = {}
 
-    def of(self, tensor: torch.Tensor) -> Any:
+    def fake(self, tensor: torch.Tensor) -> Any:
         """Return what stands for a tensor; of one that PyTorch cannot do without, itself."""
         if id(tensor) not in self._fakes:
             with _disable_current_modes(), self._mode:
@@ -51,23 +51,23 @@ class StandIns:
                 fake.constant = tensor.detach().clone()
             self._mode.fake_tensor_converter.add_constant_storage_mapping(fake)
 
-    def know(self, found: Iterable[torch.Tensor]) -> None:
+    def add_constants(self, found: Iterable[torch.Tensor]) -> None:
         """Make stand-ins for tensors beside the inputs."""
         for tensor in found:
             if id(tensor) not in self._fakes and is_plain(tensor):
-                self.add(tensor, self.of(tensor), is_input=False)
+                self.add(tensor, self.fake(tensor), is_input=False)
 
     def real(self, value: Any) -> Any:
         """Return the user's tensor that one stands for; any other value itself."""
         return self._real.get(id(value), value)
 
     @contextmanager
-    def met(self) -> Iterator[None]:
+    def replace_named(self) -> Iterator[None]:
         """Have the user's code meet them wherever it names a tensor."""
         with _Rest(self), _Named(self):
             yield
 
-    def swapped(self, values: Any) -> Any:
+    def swap(self, values: Any) -> Any:
         """Replace the tensors in values that are known by what stands for them."""
         return pytree.tree_map_only(torch.Tensor, lambda t: self._fakes.get(id(t), t), values,
                                     is_leaf=is_opaque)  # fmt: skip
@@ -89,7 +89,7 @@ class _Named(TorchFunctionMode):
         if func in _READS and self._stand_ins.is_unwritten(args[0]):
             with _disable_current_modes():  # NumPy might write to it
                 return func(args[0].detach().clone(), *args[1:], **(kwargs or {}))
-        args, kwargs = self._stand_ins.swapped((args, kwargs or {}))
+        args, kwargs = self._stand_ins.swap((args, kwargs or {}))
         return self._stand_ins.real(func(*args, **kwargs))
 
 
@@ -107,7 +107,7 @@ class _Rest(TorchDispatchMode):
             return func(*args, **(kwargs or {}))
 
         def fake(tensor: Any) -> Any:
-            return self._stand_ins.of(tensor) if is_plain(tensor) else tensor
+            return self._stand_ins.fake(tensor) if is_plain(tensor) else tensor
 
         args, kwargs = pytree.tree_map_only(torch.Tensor, fake, (args, kwargs or {}))
         return func(*args, **kwargs)

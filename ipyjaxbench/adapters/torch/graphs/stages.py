@@ -7,9 +7,9 @@ import torch
 from ipyjaxbench.adapters.torch.graphs import aten, dynamo, export
 from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.isolation import keep_settings
-from ipyjaxbench.adapters.torch.graphs.workload import load_of
+from ipyjaxbench.adapters.torch.graphs.workload import workload_of
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.graphs import Live, Load, Node
+from ipyjaxbench.graphs import Node, ProgramHandle, Workload
 from ipyjaxbench.usercode import Call
 
 VERSION = str(torch.__version__)
@@ -22,9 +22,9 @@ STAGES: dict[str, Callable[[Call], CapturedGraphs]] = {
 }
 
 
-def without_values(call: Call, stage: str) -> CapturedGraphs:
+def trace_without_values(call: Call, stage: str) -> CapturedGraphs:
     """Return the program of a plain call; raise where the call would have to be made."""
-    found = (dynamo.unbroken if stage == "dynamo" else STAGES[stage])(call)
+    found = (dynamo.find_single_graph if stage == "dynamo" else STAGES[stage])(call)
     if found is None:
         raise SnippetError(
             "behind a graph break Python goes on with values: %fxgraph --dynamo makes the call,"
@@ -33,7 +33,7 @@ def without_values(call: Call, stage: str) -> CapturedGraphs:
     return found
 
 
-class LiveProgram(Live):
+class LiveProgram(ProgramHandle):
     """A program in memory, of which one stage was traced."""
 
     def __init__(self, call: Call, stage: str, found: CapturedGraphs) -> None:
@@ -45,13 +45,13 @@ class LiveProgram(Live):
         """Return the whole text of a stage; another one than that of the graph is traced now."""
         if stage not in self._traced:
             with keep_settings():
-                self._traced[stage] = without_values(self._call, stage)
+                self._traced[stage] = trace_without_values(self._call, stage)
         return self._traced[stage].text(whole=True)
 
     def nodes(self) -> Iterator[Node]:
         """Return inputs, operations and outputs, graph by graph."""
         return self._traced[self._stage].nodes()
 
-    def load(self, nbytes: int) -> Load | None:
+    def load(self, nbytes: int) -> Workload | None:
         """Return what the operations that were traced have to do."""
-        return load_of(self._traced[self._stage], nbytes)
+        return workload_of(self._traced[self._stage], nbytes)

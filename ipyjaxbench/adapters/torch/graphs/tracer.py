@@ -19,9 +19,9 @@ from ipyjaxbench.graphs import (
     GraphTracer,
     Uncounted,
     UntraceableError,
-    by_line,
-    by_name,
-    lines_with,
+    count_by_line,
+    count_by_name,
+    select_lines,
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import Call, Shape, is_of
@@ -46,7 +46,9 @@ class TorchTracer(GraphTracer):
         if not is_theirs:
             return None
         stage = options.stage_of("torch")
-        find = stages.STAGES[stage] if has_values else partial(stages.without_values, stage=stage)
+        find = stages.STAGES[stage]
+        if not has_values:
+            find = partial(stages.trace_without_values, stage=stage)
         start = _CLOCK.now()
         written = io.StringIO()
         try:
@@ -67,15 +69,15 @@ class TorchTracer(GraphTracer):
             framework="torch",
             frameworks={"torch": stages.VERSION},
             form=stage,
-            program=lines_with(found.text(whole=options.depth is None), options.find),
+            program=select_lines(found.text(whole=options.depth is None), options.find),
             inputs=found.inputs,
             outputs=found.outputs,
             constants=found.constants,
             operations=len(steps),
             flops=sum(flops for *_, flops in steps),
             uncounted=(Uncounted("others"), *_missed(found)),
-            stats=by_name((name, flops) for *_, name, flops in steps),
-            lines=by_line(steps),
+            stats=count_by_name((name, flops) for *_, name, flops in steps),
+            lines=count_by_line(steps),
             tries=found.tries,
             seconds=seconds,
             printed=written.getvalue(),

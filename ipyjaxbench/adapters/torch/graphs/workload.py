@@ -8,7 +8,7 @@ import torch
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.program import Program, fake_tensor_of, operation
-from ipyjaxbench.graphs import Load
+from ipyjaxbench.graphs import Workload
 
 _ARITHMETIC = ("aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm", "aten.dot", "aten.mv")
 #: They only say how a tensor is to be seen.
@@ -17,8 +17,8 @@ _VIEWS = ("aten.t", "aten.transpose.int", "aten.permute", "aten.view", "aten._un
 _TAGS = ("pointwise", "reduction")
 
 
-def load_of(found: CapturedGraphs, nbytes: int) -> Load | None:
-    """Return the load of a program without breaks; see `Live.load`."""
+def workload_of(found: CapturedGraphs, nbytes: int) -> Workload | None:
+    """Return the load of a program without breaks; see `ProgramHandle.load`."""
     if found.breaks or len(found.programs) != 1 or found.programs[0].flops.missed:
         return None
     (program,) = found.programs
@@ -34,7 +34,7 @@ def load_of(found: CapturedGraphs, nbytes: int) -> Load | None:
             return None
         products[str(dtypes.pop()).removeprefix("torch.")] += flops
         shortcuts = shortcuts or "conv" in operation(node)
-    return Load(dict(products), shortcuts, nbytes if _is_whole(program) else None)
+    return Workload(dict(products), shortcuts, nbytes if _is_whole(program) else None)
 
 
 def _is_whole(program: Program) -> bool:
