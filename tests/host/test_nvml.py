@@ -173,6 +173,7 @@ def test_without_the_binding_nothing_is_told() -> None:
 def test_the_driver_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
     module = install(monkeypatch, full())
     nvml.load_gpu_driver()
+    assert module.started == 1
     query_gpus()
     query_gpus()
     assert module.started == 1
@@ -182,7 +183,9 @@ def test_the_meter_asks_only_when_told_to(monkeypatch: pytest.MonkeyPatch) -> No
     module = install(monkeypatch, full())
     assert Meter(Clock.elapsed()).read().gpus == ()
     assert module.started == 0
-    assert [gpu.name for gpu in Meter(Clock.elapsed(), gpus=True).read().gpus] == ["NVIDIA H100"]
+    meter = Meter(Clock.elapsed(), gpus=True)
+    assert module.started == 1  # before anything is timed
+    assert [gpu.name for gpu in meter.read().gpus] == ["NVIDIA H100"]
 
 
 def test_a_meter_without_the_binding_is_none_the_worse() -> None:
