@@ -20,7 +20,6 @@ class Program:
         name: of the function or operation; "?" where it is not known.
         seconds: that compiling (or loading) it took; None where that is not known.
         origin: "compiled", read from the "disk cache", or only "traced" to a graph.
-        framework: that made it.
     """
 
     name: str
@@ -128,14 +127,11 @@ class Compilation(Capability):
         named: Mapping[str, object],  # noqa: ARG002
         unnamed: Sequence[object],  # noqa: ARG002
     ) -> AbstractContextManager[ColdCall] | None:
-        """Have one call trace and compile all that it uses, and leave the user's caches alone.
+        """Return a context in which one call compiles all that it uses, the user's caches apart.
 
         Args:
             named: functions that it compiles, by the names that the code reads.
             unnamed: other such functions that the code can reach.
-
-        Returns:
-            A context for that call; None where nothing can be compiled.
         """
         return None
 
@@ -145,15 +141,9 @@ class Compilation(Capability):
         args: Sequence[object],  # noqa: ARG002
         kwargs: Mapping[str, object],  # noqa: ARG002
     ) -> Work | None:
-        """Count what a call of a function that it compiles computes.
+        """Count what a call computes, if that is known, of a function that it compiles.
 
-        Args:
-            function: was called with arguments like these before, so that asking compiles nothing.
-            args: positional arguments.
-            kwargs: keyword arguments.
-
-        Returns:
-            The work; None where it is not known.
+        It was called with arguments like these before, so that asking compiles nothing.
         """
         return None
 

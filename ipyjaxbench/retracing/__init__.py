@@ -10,7 +10,7 @@ from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
-from ipyjaxbench.retracing.protocol import CallWatch, Outcome, Retracing
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Invocation, Kwargs, Outcome, Retracing
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces

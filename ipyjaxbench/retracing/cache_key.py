@@ -124,11 +124,8 @@ class CacheMiss:
     """A call that was not cached, as a framework reports it.
 
     Attributes:
-        name: of the function.
-        signature: of the call.
         placed: whether nothing was traced, but something compiled.
         line: of the user's code that made the call; 0 where it is not known.
-        text: that line.
         phases: seconds of what happened; they grow until the call is over.
         fallback_reasons: the framework's own reasons, where signatures do not differ.
     """
@@ -143,12 +140,9 @@ class CacheMiss:
 
 
 def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
-    """Return in what a signature differs from the one that is most like it, the latest of these.
+    """Return in what a signature differs from the nearest of the known ones, the latest of these.
 
-    Args:
-        new: the signature.
-        known: earlier ones, the last one last; not empty.
-        placed: whether nothing was traced, so that only where arrays lie can have changed.
+    With `placed` nothing was traced, so that only where arrays lie can have changed.
     """
     differences = [list(changes(old, new)) for old in reversed(known)]
     if not placed:

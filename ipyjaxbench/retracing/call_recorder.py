@@ -3,7 +3,7 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.protocol import CallWatch, Outcome
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall, too_many_traces
 from ipyjaxbench.usercode import OutputRecorder, Site, Written, ask, describe_error
@@ -42,11 +42,6 @@ class _Row:
 
 class CallRecorder:
     """A hook that makes each call, and records those of compiled functions.
-
-    Args:
-        watches: of frameworks that compile.
-        printed: records what is written meanwhile.
-        most: traces that are allowed; None for any number.
 
     Attributes:
         other_calls: how many calls of other functions there were.
@@ -123,8 +118,8 @@ class CallRecorder:
         callee: _Callee,
         outcome: Outcome,
         error: BaseException | None,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
+        args: Args,
+        kwargs: Kwargs,
     ) -> TracedCall:
         """Return what became of a call that was not cached, why, and what to write."""
         framework, watch, site, function = callee

@@ -9,6 +9,10 @@ from typing import Any
 from ipyjaxbench.frameworks import Capability, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
 
+Args = Sequence[Any]
+Kwargs = Mapping[str, Any]
+Invocation = tuple[Any, Args, Kwargs]  # a function, and all that it is called with
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -18,7 +22,6 @@ class Outcome:
         state: one of `ipyjaxbench.retracing.traces.STATES`.
         phases: seconds of "trace", "lower", "compile" and "cache load".
         nested: functions that were traced inside, with their depth.
-        framework_reason: the framework's own reason; empty where it gives none.
         breaks: graphs that the call was compiled into, less one.
         why: reasons that the framework knows better than a signature tells; empty where none.
         fallback_reasons: its reasons where signatures do not differ.
@@ -66,13 +69,11 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Return what happened since; None where the program was there."""
 
     @abstractmethod
-    def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+    def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return what the framework looks at to find a trace."""
 
     @abstractmethod
-    def predicts(
-        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> bool | None:
+    def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether a call would be traced, found without running or compiling; None if not known."""
 
     @abstractmethod

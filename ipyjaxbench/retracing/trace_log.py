@@ -35,15 +35,8 @@ class TraceLog:
     def reasons(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
         """Return in what a signature differs from the nearest one of that function.
 
-        Args:
-            framework: whose function it is.
-            name: of the function.
-            new: the signature.
-            placed: whether nothing was traced, so that only where arrays lie can have changed.
-
-        Returns:
-            The changes; "first" where the function was not seen before, or the trace that it had
-            was dropped; none where nothing that we look at differs.
+        That is "first" where the function was not seen before, or its trace was dropped. With
+        `placed` nothing was traced, so that only where arrays lie can have changed.
         """
         known = self._known.get((framework, name), [])
         same_code = [each for each in known if each.code == new.code]

@@ -38,8 +38,6 @@ class TracedCall:
     """One call of a compiled function, or several in a row that found their program.
 
     Attributes:
-        name: what was called.
-        framework: that compiles it.
         line: where the call stands; 0 where that is not known.
         text: the call, as typed.
         number: which call of this function it is, from 1 on.
@@ -52,7 +50,7 @@ class TracedCall:
         says: the framework's own reason, where ours is not known or another one.
         fixes: what to write instead.
         nested: compiled functions that were traced inside of this one, with their depth.
-        printed: what was printed while it was traced.
+        printed: while it was traced.
         breaks: graphs that it was compiled into, less one.
     """
 
@@ -79,7 +77,6 @@ class Traces(Result):
     """What became of each call of a compiled function in some code.
 
     Attributes:
-        code: what was run.
         frameworks: versions of those in play.
         calls: in the order in which they were made.
         internal: programs that were compiled outside of these calls, such as single operations.
@@ -160,12 +157,7 @@ def numbered(events: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
 
 
 def too_many_traces(calls: Sequence[TracedCall], most: int) -> TooManyTracesError:
-    """Return the error that says which calls were too many, and why.
-
-    Args:
-        calls: those that were too many, the first one first.
-        most: how many there may be.
-    """
+    """Return the error that says which calls were more than `most`, and why."""
     first = calls[0]
     words = "; ".join(change.words() for change in first.why) or "the reason is not known"
     where = f" in line {first.line}" if first.line else ""

@@ -3,7 +3,7 @@
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from traceback import walk_stack
@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ipyjaxbench import units
 from ipyjaxbench.graphs import line_of
-from ipyjaxbench.retracing import CacheMiss, CallWatch
+from ipyjaxbench.retracing import Args, CacheMiss, CallWatch, Invocation, Kwargs
 from ipyjaxbench.usercode import is_users_file
 
 _VALUE_CHARACTERS = 40
@@ -32,12 +32,12 @@ _E = TypeVar("_E", bound=_Event)
 
 
 class EventWatch(CallWatch, Generic[_E]):
-    """A watch by what a framework reports; what a call's own thread reports meanwhile is its own.
+    """A watch by what a framework reports; what a call's thread reports meanwhile is its own.
 
     Args:
         wait_for: waits for a result.
-        events: those so far; the list grows.
-        sources: contexts in which it does.
+        events: those so far; the list grows while the sources are open.
+        sources: of events.
     """
 
     def __init__(
@@ -74,13 +74,9 @@ class EventWatch(CallWatch, Generic[_E]):
 
 
 def cache_miss(name: str, signature: Any, *frames: FrameType | None, **facts: Any) -> CacheMiss:
-    """Return a call that was not cached, with the line of the nearest user's code in some frames.
+    """Return a call that was not cached, with its line in the user's code.
 
-    Args:
-        name: of the function.
-        signature: of the call.
-        frames: from which to look outward, one after the other.
-        facts: of `CacheMiss`.
+    That is in the nearest of the user's frames, looking outward from one frame after the other.
     """
     lines = (
         (frame.f_code.co_filename, line)
@@ -94,12 +90,12 @@ def cache_miss(name: str, signature: Any, *frames: FrameType | None, **facts: An
 
 def unbound(
     function: Any,
-    args: Sequence[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
+    args: Args = (),
+    kwargs: Kwargs | None = None,
     *,
     is_method: Callable[[type], bool] = lambda kind: kind is MethodType,
     is_partial: Callable[[type], bool] = lambda kind: issubclass(kind, partial),
-) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
+) -> Invocation:
     """Return the function in methods and partials, and all that it is called with."""
     kwargs = kwargs or {}
     while True:
@@ -141,12 +137,7 @@ def shorten(text: str) -> str:
 
 
 def advise(name: str, advice: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return each advice once, with all paths that it is for.
-
-    Args:
-        name: of the function.
-        advice: texts with ``{name}`` and ``{path}`` in them, each with a path.
-    """
+    """Return each text once, with the name and all its paths in place of the fields in it."""
     paths: dict[str, dict[str, None]] = {}
     for text, path in advice:
         paths.setdefault(text, {})[path] = None

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from traceback import walk_stack
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -77,7 +78,7 @@ def listen(listener: _Listener) -> bool:
     return listeners is not None
 
 
-def tracings(frame: FrameType | None) -> Iterator[Tracing]:
+def tracings(frame: FrameType) -> Iterator[Tracing]:
     """Yield the traces that are going on, the innermost first.
 
     TensorFlow hands the concrete function on alone; its arguments stand in the frames around.
@@ -85,23 +86,19 @@ def tracings(frame: FrameType | None) -> Iterator[Tracing]:
     Raises:
         LookupError: none of these frames is one that traces.
     """
-    is_known = False
     trace = tracing_compilation.trace_function.__code__
     call = tracing_compilation.call_function.__code__
-    while frame is not None:
-        if frame.f_code is trace:
-            is_known = True
-            caller = frame.f_back
-            while caller is not None and caller.f_code is call:
-                caller = caller.f_back
-            if caller is not None and caller.f_code.co_name != _INITIALIZERS:
-                function = caller.f_locals.get("self")
-                if isinstance(function, tf.types.experimental.PolymorphicFunction):
-                    args, kwargs = frame.f_locals["args"], frame.f_locals["kwargs"]
-                    yield Tracing(function, args, kwargs)
-        frame = frame.f_back
-    if not is_known:
+    frames = [each for each, _ in walk_stack(frame)]
+    positions = [at for at, each in enumerate(frames) if each.f_code is trace]
+    if not positions:
         raise LookupError("this version traces elsewhere")
+    for at in positions:
+        caller = next((each for each in frames[at + 1 :] if each.f_code is not call), None)
+        if caller is not None and caller.f_code.co_name != _INITIALIZERS:
+            function = caller.f_locals.get("self")
+            if isinstance(function, tf.types.experimental.PolymorphicFunction):
+                names = frames[at].f_locals
+                yield Tracing(function, names["args"], names["kwargs"])
 
 
 def _origin(file: str) -> str:

@@ -59,7 +59,7 @@ class DynamoWatch(CompilationWatch):
     def _read(self) -> list[_Compilation]:
         if entries := self._record.read():
             new = [self._compilation(entry) for entry in entries]
-            self._compilations += [*(self._lost(new) if self._record.lost else ()), *new]
+            self._compilations += [*(self._lost(new) if self._record.is_lossy else ()), *new]
             self._frame_count = len(times_of(_FRAME))
         return self._compilations
 

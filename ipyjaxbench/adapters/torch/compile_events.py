@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
-_MOST_ENTRIES = 64
+_MAX_ENTRIES = 64  # of the record
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)")
 _HITS = (
     "inductor_fx_local_cache_hit_count",
@@ -28,22 +28,22 @@ class Record:
     holds the newest 64, so it is read often.
 
     Attributes:
-        lost: whether entries before those that were read last may have been pushed out.
+        is_lossy: whether entries before those that were read last may have been pushed out.
     """
 
     def __init__(self) -> None:
-        self.lost = False
+        self.is_lossy = False
         self._last = next(reversed(_entries()), None)
 
     def read(self) -> list[Any]:
         """Return the entries that came since the last time, or since this was made."""
-        every = _entries()
-        if not every or every[-1] is self._last:
+        entries = _entries()
+        if not entries or entries[-1] is self._last:
             return []
-        known = [index for index, entry in enumerate(every) if entry is self._last]
-        new = every[known[-1] + 1 if known else 0 :]
-        self.lost = not known and len(new) >= _MOST_ENTRIES
-        self._last = every[-1]
+        known = [index for index, entry in enumerate(entries) if entry is self._last]
+        new = entries[known[-1] + 1 if known else 0 :]
+        self.is_lossy = not known and len(new) >= _MAX_ENTRIES
+        self._last = entries[-1]
         return [entry for entry in new if not getattr(entry, "is_runtime", None)]
 
 
@@ -105,8 +105,8 @@ def times_of(part: str) -> list[float]:
 
 def resumed(name: str) -> tuple[str, str] | None:
     """Return the function and the line whose rest, after a graph break, has this name, if any."""
-    found = _RESUMED.fullmatch(name)
-    return (found[1], found[2]) if found else None
+    match = _RESUMED.fullmatch(name)
+    return (match[1], match[2]) if match else None
 
 
 def spell(name: str) -> str:

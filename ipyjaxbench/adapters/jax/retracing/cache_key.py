@@ -53,24 +53,23 @@ def signature(called: Called) -> Signature:
         settings={n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)},
         function=token(function),
         code=hash((code, *transformations(function))),
-        captured=dict(_captured(function)),
+        captured={name: _captured_leaf(value) for name, value in _captured(function)},
         transformation=transformation,
     )
 
 
-def _captured(function: Any) -> Iterator[tuple[str, Leaf]]:
+def _captured(function: Any) -> Iterator[tuple[str, Any]]:
     """Yield values baked into a trace: a self, a partial's, closed-over ones, plain globals."""
     kind = type(function)
     if kind is MethodType:
-        yield "self", _captured_leaf(function.__self__)
+        yield "self", function.__self__
         yield from _captured(function.__func__)
     elif issubclass(kind, partial):
-        arguments = [*zip(_names(function.func), function.args), *function.keywords.items()]  # noqa: B905
-        yield from ((name, _captured_leaf(value)) for name, value in arguments)
+        yield from zip(_names(function.func), function.args)  # noqa: B905
+        yield from function.keywords.items()
         yield from _captured(function.func)
     elif kind is FunctionType and not transformation_of(function):
-        around = captured_values(function, _DATA)
-        yield from ((name, _captured_leaf(value)) for name, value in around)
+        yield from captured_values(function, _DATA)
     elif getattr(function, "__wrapped__", function) is not function:
         yield from _captured(function.__wrapped__)
 
@@ -91,7 +90,7 @@ def leaves(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
 def _leaves(path: str, value: Any, around: frozenset[int]) -> Iterator[tuple[str, Leaf]]:
     parts = None if id(value) in around else _parts(value)
     if parts is None:
-        yield path, _safely(_argument_leaf, _data(value))
+        yield path, _argument_leaf(_data(value))
         return
     yield path, Leaf(type(value).__name__)
     names = {key.lstrip(".") for key, _ in parts}
@@ -129,42 +128,42 @@ def _data(value: Any) -> Any:
     return value.value if read is None else read()
 
 
-def _safely(leaf_of: Callable[[Any], Leaf], value: Any) -> Leaf:
-    """Return the leaf of a value; one of its type where the value's own code raises."""
-    try:
-        return leaf_of(value)
-    except Exception:  # noqa: BLE001  a user's object must not stop the user's call
-        return Leaf("static", value=type(value).__name__, identity=id(value))
+def _safe(leaf_of: Callable[[Any], Leaf]) -> Callable[[Any], Leaf]:
+    """Have a function return a leaf of the type where the value's own code raises."""
+
+    def safe_leaf_of(value: Any) -> Leaf:
+        try:
+            return leaf_of(value)
+        except Exception:  # noqa: BLE001  a user's object must not stop the user's call
+            return Leaf("static", value=type(value).__name__, identity=id(value))
+
+    return safe_leaf_of
 
 
-def _captured_leaf(value: Any) -> Leaf:
-    return _safely(_captured_value, value)
-
-
+@_safe
 def _argument_leaf(value: Any) -> Leaf:
-    if isinstance(value, jax.core.Tracer):
-        return Leaf("array", str(value.dtype), tuple(value.shape), bool(value.aval.weak_type))
-    if isinstance(value, jax.Array):
-        return _of_array(value)
-    if isinstance(value, np.ndarray | np.generic):
-        dtype = str(jax.dtypes.canonicalize_dtype(value.dtype)) if _is_data(value) else "object"
-        return Leaf("array", dtype, value.shape, host=True)
-    if isinstance(value, jax.ShapeDtypeStruct):
-        weak = bool(getattr(value, "weak_type", False))
+    if isinstance(value, jax.core.Tracer | jax.ShapeDtypeStruct):
+        weak = bool(getattr(getattr(value, "aval", value), "weak_type", False))
         return Leaf("array", str(value.dtype), tuple(value.shape), weak)
+    if isinstance(value, jax.Array):
+        return _array_leaf(value)
+    if isinstance(value, np.ndarray | np.generic):
+        is_data = value.dtype.kind not in "OSUMm"
+        dtype = str(jax.dtypes.canonicalize_dtype(value.dtype)) if is_data else "object"
+        return Leaf("array", dtype, value.shape, host=True)
     if isinstance(value, _NUMBERS):
         return Leaf(type(value).__name__, value=repr(value))
     return _static(value, _identity(value))
 
 
-def _captured_value(value: Any) -> Leaf:
+@_safe
+def _captured_leaf(value: Any) -> Leaf:
     if isinstance(value, _NUMBERS):
         return Leaf("static", value=repr(value))
     if isinstance(value, FunctionType):
         return _static(value, fingerprint(value.__code__))
     if isinstance(value, jax.Array | np.ndarray):
-        words = _safely(_argument_leaf, value).words()
-        return Leaf("static", value=words, identity=token(value))
+        return Leaf("static", value=_argument_leaf(value).words(), identity=token(value))
     if isinstance(value, str | bytes | type | ModuleType) or hasattr(type(value), "__array__"):
         return _static(value, 0)
     return _static(value, token(value))
@@ -192,20 +191,15 @@ def _identity(value: Any) -> int:
         return id(value)
 
 
-def _of_array(value: jax.Array) -> Leaf:
-    aval = value.aval if hasattr(value, "aval") else value
+def _array_leaf(value: jax.Array) -> Leaf:
     sharding = getattr(value, "sharding", None)
     devices = sorted(sharding.device_set, key=lambda d: d.id) if sharding is not None else []
     return Leaf(
         "array",
         str(value.dtype),
         tuple(value.shape),
-        bool(getattr(aval, "weak_type", False)),
+        bool(getattr(getattr(value, "aval", value), "weak_type", False)),
         device=", ".join(f"{d.platform}:{d.id}" for d in devices),
         sharding=str(getattr(sharding, "spec", "")) if len(devices) > 1 else "",
         committed=bool(getattr(value, "committed", getattr(value, "_committed", False))),
     )
-
-
-def _is_data(value: Any) -> bool:
-    return value.dtype.kind not in "OSUMm"

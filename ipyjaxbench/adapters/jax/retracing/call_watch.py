@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -14,7 +14,7 @@ from ipyjaxbench.adapters.jax.retracing.advice import ADVICE
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.shared.retracing import EventWatch, advise
 from ipyjaxbench.frameworks import Program
-from ipyjaxbench.retracing import Change, Outcome, Signature
+from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
 from ipyjaxbench.usercode import is_users_file
 
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
@@ -78,13 +78,11 @@ class JaxCallWatch(EventWatch[Event]):
             traced_until=max((e.end for e in new.values() if e.phase == "trace"), default=0.0),
         )
 
-    def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+    def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""
         return cache_key.signature(Called.of(function, args, kwargs))
 
-    def predicts(
-        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> bool | None:
+    def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""
         trace = getattr(function, "trace", None)
         if trace is None or not hasattr(jax, "no_tracing"):

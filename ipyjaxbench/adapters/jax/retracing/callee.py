@@ -3,7 +3,7 @@
 import functools
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import jax
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.shared import retracing
 from ipyjaxbench.adapters.shared.retracing import closed_over
+from ipyjaxbench.retracing import Args, Kwargs
 from ipyjaxbench.usercode import is_exactly, is_users_file, module_of, name_of
 
 #: A module with partials and methods of its own.
@@ -33,12 +34,12 @@ class Called(NamedTuple):
     """
 
     function: Any
-    args: Sequence[Any]
-    kwargs: Mapping[str, Any]
+    args: Args
+    kwargs: Kwargs
     transformation: str = ""
 
     @classmethod
-    def of(cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Called":
+    def of(cls, function: Any, args: Args, kwargs: Kwargs) -> "Called":
         """Return that of a call of a jitted function, also in a method, a partial or `jax.grad`."""
         function, args, kwargs = unbound(function, args, kwargs)
         if is_exactly(function, *JITTED):
@@ -109,9 +110,7 @@ def _made(function: FunctionType) -> FunctionType:
     return made if type(made) is FunctionType and is_made else function
 
 
-def per_example(
-    axes: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
+def per_example(axes: Any, args: Args, kwargs: Kwargs) -> tuple[str, Args, Kwargs]:
     """Return how `jax.vmap` maps, and what it hands on: arrays of one example.
 
     Args:

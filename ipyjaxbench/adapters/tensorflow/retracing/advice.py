@@ -25,10 +25,7 @@ _OF_FUNCTIONS = {
 _OF_MODELS = {
     "function": "compile(...) the model once: it makes and traces its functions anew",
     "object": "build the model once: each object is traced anew",
-    "type": _OF_FUNCTIONS["type"],
-    "dtype": _OF_FUNCTIONS["dtype"],
-    "rank": _OF_FUNCTIONS["rank"],
-    "structure": _OF_FUNCTIONS["structure"],
+    **{kind: _OF_FUNCTIONS[kind] for kind in ("type", "dtype", "rank", "structure")},
 }
 
 

@@ -13,7 +13,7 @@ import tensorflow as tf
 from ipyjaxbench.adapters.shared.retracing import shorten
 from ipyjaxbench.adapters.tensorflow.functions import owner_of, plain_function
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.retracing import Leaf, Signature
+from ipyjaxbench.retracing import Args, Kwargs, Leaf, Signature
 from ipyjaxbench.usercode import captured_values, fingerprint, label_arguments
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -25,7 +25,7 @@ _numbers = itertools.count(1)
 _spelled: dict[tuple[int, str, complex], str] = {}
 
 
-def signature(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+def signature(function: Any, args: Args, kwargs: Kwargs) -> Signature:
     """Return the signature of a call of what `tf.function` gave; it holds no tensor.
 
     Arguments that were left out are in it with their defaults, and by name or by position makes
@@ -60,16 +60,14 @@ def _captured(plain: Any) -> dict[str, Leaf]:
     return found.leaves
 
 
-def of_model(
-    method: Any, compiled: object, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Signature:
+def of_model(method: Any, compiled: object, args: Args, kwargs: Kwargs) -> Signature:
     """Return the signature of a call such as ``model.fit(x, y)``, of its data alone.
 
     Args:
         method: of a Keras model.
         compiled: the function that the model makes for it.
-        args: its positional arguments.
-        kwargs: its named ones.
+        args: of the call.
+        kwargs: of the call.
     """
     data = [each for each in _arguments(method, args, kwargs) if each.path in _DATA]
     function = token(compiled)
@@ -86,7 +84,7 @@ class _Argument(NamedTuple):
     form: str
 
 
-def _arguments(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[_Argument]:
+def _arguments(function: Any, args: Args, kwargs: Kwargs) -> list[_Argument]:
     """Return all arguments, those that were left out among them."""
     keras = references.keras()
     is_layer = keras is not None and isinstance(function, keras.layers.Layer)

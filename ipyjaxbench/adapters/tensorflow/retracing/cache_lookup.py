@@ -3,12 +3,14 @@
 All of it is private to TensorFlow; where a version has it elsewhere, nothing is known.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ipyjaxbench.retracing import Args, Kwargs
 
-def finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | None:
+
+def finds(function: Any, args: Args, kwargs: Kwargs) -> bool | None:
     """Whether a call would find its trace, if that is known; nothing is run or traced."""
     try:
         return _finds(function, args, kwargs)
@@ -57,7 +59,7 @@ def _types(concrete: Any) -> dict[str, str]:
     return {name: str(each.type_constraint) for name, each in parameters.items()}
 
 
-def _finds(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+def _finds(function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Take the steps that TensorFlow takes before it traces."""
     from tensorflow.python.eager.polymorphic_function import function_context, function_type_utils
 

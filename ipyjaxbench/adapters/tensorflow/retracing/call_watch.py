@@ -1,6 +1,6 @@
 """What TensorFlow does in each call of a `tf.function`, or of a Keras model's methods."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -17,7 +17,7 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     last_difference,
 )
 from ipyjaxbench.frameworks import Framework, Program
-from ipyjaxbench.retracing import Change, Outcome, Signature
+from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles for each new shape, and does not tell when"
@@ -83,16 +83,14 @@ class TensorFlowCallWatch(EventWatch[Event]):
         nested = _outermost_first(inside, least=0)
         return Outcome("TRACED", self._phases(events, mark), nested, last_difference(function))
 
-    def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+    def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""
         if callee.is_of_model(function):
             made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
             return cache_key.of_model(function, made, args, kwargs)
         return cache_key.signature(*callee.resolved(function, args, kwargs))
 
-    def predicts(
-        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> bool | None:
+    def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether TensorFlow's look-up finds no trace; a function without one will make one."""
         if callee.is_of_model(function) or tf.config.functions_run_eagerly():
             return None

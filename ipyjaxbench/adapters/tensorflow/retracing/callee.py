@@ -1,6 +1,5 @@
 """What a call is of: the function that TensorFlow made, or a Keras model."""
 
-from collections.abc import Mapping, Sequence
 from types import MethodType
 from typing import Any
 
@@ -8,6 +7,7 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.tensorflow.graphs import references
+from ipyjaxbench.retracing import Args, Invocation, Kwargs
 
 FUNCTION = tf.types.experimental.PolymorphicFunction
 CONCRETE = tf.types.experimental.ConcreteFunction
@@ -26,7 +26,7 @@ def is_compiled(function: Any) -> bool:
     return is_made or _is_of_function(function, args)
 
 
-def _is_of_function(function: Any, args: Sequence[Any]) -> bool:
+def _is_of_function(function: Any, args: Args) -> bool:
     """Whether it is ``get_concrete_function`` of what `tf.function` gave."""
     is_method = bool(args) and isinstance(args[0], FUNCTION)
     return is_method and getattr(function, "__name__", "") == "get_concrete_function"
@@ -40,9 +40,7 @@ def is_of_model(function: Any) -> bool:
     return keras is not None and isinstance(function.__self__, keras.Model)
 
 
-def resolved(
-    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
+def resolved(function: Any, args: Args, kwargs: Kwargs) -> Invocation:
     """Return the function that TensorFlow made, and all that it is called with."""
     function, args, kwargs = unbound(function, args, kwargs)
     if isinstance(function, FUNCTION | CONCRETE):

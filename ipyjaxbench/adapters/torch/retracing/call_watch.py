@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard
 from ipyjaxbench.frameworks import UNNAMED, Framework, Program
-from ipyjaxbench.retracing import Change, Outcome, Signature
+from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
 
 #: Stances in which nothing is compiled (`torch.compiler.set_stance`).
 _STANCES = ("force_eager", "eager_on_recompile")
@@ -140,14 +140,12 @@ class TorchCallWatch(EventWatch[Entry]):
         ]
         yield from changes[:1]
 
-    def signature(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Signature:
+    def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, closed-over values and the plain globals it names."""
         entered = Entered.of(function, args, kwargs)
         return cache_key.signature(entered) if entered is not None else Signature({})
 
-    def predicts(
-        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> bool | None:
+    def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether the conditions of no program hold."""
         entered = Entered.of(function, args, kwargs)
         if entered is None or _switched_off(function):

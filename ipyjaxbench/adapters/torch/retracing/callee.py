@@ -1,8 +1,10 @@
 """The frame that dynamo looks at in a call of a compiled function, before there is one."""
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
+from traceback import walk_stack
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
@@ -10,6 +12,7 @@ import torch
 
 from ipyjaxbench.adapters.shared.retracing import closed_over, unbound
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
+from ipyjaxbench.retracing import Args, Invocation, Kwargs
 from ipyjaxbench.usercode import attributes, label_arguments
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
@@ -36,7 +39,7 @@ class Entered:
     labels: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Entered | None":
+    def of(cls, function: Any, args: Args, kwargs: Kwargs) -> "Entered | None":
         """Return that of a call; None where no function of Python is called with these."""
         plain, args, kwargs = plain_call(function, args, kwargs)
         wrapper = _wrapper_of(function)
@@ -83,7 +86,7 @@ def _inner(function: Any) -> Any:
     return _wrapped(function) if is_wrapper(function) else original(function)
 
 
-def called_from(frame: FrameType) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
+def called_from(frame: FrameType) -> Invocation | None:
     """Return the call in a frame of PyTorch's that just looked for a program.
 
     None for any other frame, such as the rest of a function after a break.
@@ -101,16 +104,12 @@ def called_from(frame: FrameType) -> tuple[Any, Sequence[Any], Mapping[str, Any]
     return function, args, kwargs
 
 
-def _names_above(frame: FrameType) -> Iterator[str]:
-    """Yield those of the two frames above."""
-    for above in (frame.f_back, frame.f_back and frame.f_back.f_back):
-        if above is not None:
-            yield above.f_code.co_name
+def _names_above(frame: FrameType) -> list[str]:
+    """Return those of the two frames above."""
+    return [above.f_code.co_name for above, _ in islice(walk_stack(frame), 1, 3)]
 
 
-def plain_call(
-    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
+def plain_call(function: Any, args: Args, kwargs: Kwargs) -> Invocation:
     """Return the plain function that a call runs, and all that it is called with."""
     function, args, kwargs = unbound(function, args, kwargs)
     inner = _inner(function)
@@ -154,9 +153,7 @@ def entries(code: CodeType) -> list[Any]:
     return [] if read is None else list(read(code))
 
 
-def _bound(
-    function: FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> dict[str, Any]:
+def _bound(function: FunctionType, args: Args, kwargs: Kwargs) -> dict[str, Any]:
     """Return the local variables of a function as it is entered."""
     bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
     bound.apply_defaults()
