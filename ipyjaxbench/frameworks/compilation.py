@@ -56,15 +56,10 @@ class CompilationWatch(AbstractContextManager["CompilationWatch"]):
 
 @dataclass(frozen=True)
 class ColdCall:
-    """How one call is made cold.
-
-    Attributes:
-        stand_ins: functions to bind to the user's names for that call.
-        caveats: what had to be emptied and what could not be made fresh, in a few words each.
-    """
+    """How one call is made cold: with other functions bound to the user's names, for the call."""
 
     stand_ins: Mapping[str, object] = field(default_factory=dict)
-    caveats: Sequence[str] = ()
+    caveats: Sequence[str] = ()  # what had to be emptied, and what could not be made fresh
 
 
 @dataclass(frozen=True)
@@ -73,23 +68,15 @@ class Work:
 
     All counts are floating-point operations and bounds from below; a loop counts once, except
     in ``flops``.
-
-    Attributes:
-        flops: as written, with every turn of a loop.
-        written: as written.
-        unused: those among ``written`` whose result nothing uses.
-        constant: those among ``written`` that depend on no argument.
-        compiled: in the program that runs.
-        constant_bytes: bytes of the arrays that are part of the program, not arguments.
-        peak: measures the most that the device of the call can do in a second; None if not known.
     """
 
-    flops: float
+    flops: float  # as written, with every turn of a loop
     written: float
-    unused: float
-    constant: float
-    compiled: float
-    constant_bytes: int
+    unused: float  # of those that are written: their result is not used
+    constant: float  # of those that are written: they depend on no argument
+    compiled: float  # in the program that runs
+    constant_bytes: int  # of the arrays that are part of the program, not arguments
+    #: Measures the most that the device of the call can do in a second; None if not known.
     peak: Callable[[], float | None]
 
 

@@ -19,31 +19,19 @@ PLACEMENT = ("transformation", "committed", "device", "sharding", "host array")
 
 @dataclass(frozen=True)
 class Leaf:
-    """One value among the arguments; what does not apply is empty.
+    """One value among the arguments; what does not apply is empty."""
 
-    Attributes:
-        kind: "array", "variable", the name of the type of a Python number or of a container, or
-            "static" for what is no data.
-        weak: whether its dtype gives way to that of others.
-        device: empty where that is the framework's choice.
-        committed: whether it is bound to its device.
-        host: whether the array is NumPy's, and is copied for the call.
-        value: of what is no array, in Python's words, cut short.
-        identity: tells objects apart whose words are the same.
-        layout: how it is in memory, in the framework's words, where programs depend on that.
-    """
-
-    kind: str
+    kind: str  # "array", "variable", "static" for what is no data, or the type of a number or tree
     dtype: str = ""
     shape: tuple[int, ...] = ()
-    weak: bool = False
-    device: str = ""
+    weak: bool = False  # whether its dtype gives way to that of others
+    device: str = ""  # empty where that is the framework's choice
     sharding: str = ""
-    committed: bool = False
-    host: bool = False
-    value: str = ""
-    identity: int = 0
-    layout: str = ""
+    committed: bool = False  # whether it is bound to its device
+    host: bool = False  # whether the array is NumPy's, and is copied for the call
+    value: str = ""  # of what is no array, in Python's words, cut short
+    identity: int = 0  # tells objects apart whose words are the same
+    layout: str = ""  # in memory, in the framework's words, where programs depend on that
 
     def words(self) -> str:
         """Return it as reports spell it.
@@ -60,25 +48,15 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a framework looks at to find a trace of a function.
+    """What a framework looks at to find a trace of a function."""
 
-    Attributes:
-        leaves: the values among the arguments, by the name and path of each.
-        form: each argument as it was given: "x" by position, "x=" by name.
-        settings: of the framework, by name, that are part of the key.
-        function: tells function objects apart.
-        code: tells the code of functions apart.
-        captured: values that are part of the function's trace and no arguments, by their names.
-        transformation: by which the function is called, as in "grad"; empty where by none.
-    """
-
-    leaves: Mapping[str, Leaf]
-    form: tuple[str, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    function: int = 0
-    code: int = 0
-    captured: Mapping[str, Leaf] = field(default_factory=dict)
-    transformation: str = ""
+    leaves: Mapping[str, Leaf]  # by the name and path of each
+    form: tuple[str, ...] = ()  # of each argument: "x" by position, "x=" by name
+    settings: Mapping[str, str] = field(default_factory=dict)  # that are part of the key
+    function: int = 0  # tells function objects apart
+    code: int = 0  # tells the code of functions apart
+    captured: Mapping[str, Leaf] = field(default_factory=dict)  # part of the trace, no arguments
+    transformation: str = ""  # by which the function is called, as in "grad"
 
 
 @dataclass(frozen=True)
@@ -121,22 +99,15 @@ class Change:
 
 @dataclass(frozen=True)
 class CacheMiss:
-    """A call that was not cached, as a framework reports it.
-
-    Attributes:
-        placed: whether nothing was traced, but something compiled.
-        line: of the user's code that made the call; 0 where it is not known.
-        phases: seconds of what happened; they grow until the call is over.
-        fallback_reasons: the framework's own reasons, where signatures do not differ.
-    """
+    """A call that was not cached, as a framework reports it."""
 
     name: str
     signature: Signature
-    placed: bool
-    line: int = 0
+    placed: bool  # whether nothing was traced, but something compiled
+    line: int = 0  # of the user's code that made the call; 0 where it is not known
     text: str = ""
-    phases: dict[str, float] = field(default_factory=dict)
-    fallback_reasons: tuple[Change, ...] = ()
+    phases: dict[str, float] = field(default_factory=dict)  # seconds; they grow until it is over
+    fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
 
 
 def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:

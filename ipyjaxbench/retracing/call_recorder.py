@@ -13,7 +13,7 @@ from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome, Watches
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall, too_many_traces
 from ipyjaxbench.usercode import OutputRecorder, Site, Written, ask, describe_error
@@ -41,18 +41,9 @@ class _Row:
 
 
 class CallRecorder:
-    """A hook that makes each call, and records those of compiled functions.
+    """A hook that makes each call, records those of compiled functions, and counts others."""
 
-    Attributes:
-        other_calls: how many calls of other functions there were.
-    """
-
-    def __init__(
-        self,
-        watches: Sequence[tuple[Framework, CallWatch]],
-        printed: OutputRecorder,
-        most: int | None = None,
-    ) -> None:
+    def __init__(self, watches: Watches, printed: OutputRecorder, most: int | None) -> None:
         self._watches, self._printed, self._most = watches, printed, most
         self._clock = Clock.elapsed()
         self._rows: list[_Row] = []

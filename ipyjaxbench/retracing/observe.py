@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from types import CodeType
 
-from ipyjaxbench.frameworks import Compilation, Framework, Program, find_eager_functions, loaded
+from ipyjaxbench.frameworks import Compilation, Program, find_eager_functions, loaded
 from ipyjaxbench.retracing.call_recorder import CallRecorder
 from ipyjaxbench.retracing.options import TraceOptions
-from ipyjaxbench.retracing.protocol import CallWatch, Retracing, call_watches
+from ipyjaxbench.retracing.protocol import Retracing, Watches, call_watches
 from ipyjaxbench.retracing.second_run import SecondRun
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, Traces, numbered, too_many_traces
@@ -30,17 +30,10 @@ from ipyjaxbench.usercode import (
 def observe_code(
     source: Source, names: Namespace, options: TraceOptions, *, twice: bool = False
 ) -> tuple[Traces, BaseException | None]:
-    """Run code, and look at its calls.
+    """Run code, and return what was seen of its calls and what it raised.
 
-    Args:
-        source: the code.
-        names: its namespace.
-        options: what is allowed, and what is to be shown.
-        twice: run it a second time, to see what the first one left; arrays that the first one
-            gave away are copied for that.
-
-    Returns:
-        What was seen, and what the code raised; None where it ran to its end.
+    With `twice` it runs a second time, to see what the first run left; arrays that the first run
+    gave away are copied for that.
     """
     __tracebackhide__ = True
     raised: BaseException | None = None
@@ -86,10 +79,7 @@ def observe_code(
 
 @contextmanager
 def _instrumented(
-    source: Source,
-    names: Namespace,
-    recorder: CallRecorder,
-    watches: Sequence[tuple[Framework, CallWatch]],
+    source: Source, names: Namespace, recorder: CallRecorder, watches: Watches
 ) -> Iterator[CodeType]:
     """Give the code with its calls looked at; those in the user's functions too, meanwhile."""
     if any(watch.compiles_code for _, watch in watches):

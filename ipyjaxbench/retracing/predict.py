@@ -20,13 +20,8 @@ _DEFINITIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def predict_code(source: Source, names: Namespace) -> Traces:
     """Say whether the calls in some code would be traced; nothing is run, traced or compiled.
 
-    Args:
-        source: the code.
-        names: its namespace.
-
-    Returns:
-        A call with the state "WOULD-TRACE", "WOULD-HIT" or "?" for each call of a compiled
-        function, the innermost first.
+    The result has a call with the state "WOULD-TRACE", "WOULD-HIT" or "?" for each call of a
+    compiled function, the innermost first.
 
     Raises:
         SnippetError: no framework compiles what is called, as far as that is known.
@@ -45,21 +40,15 @@ def predict_code(source: Source, names: Namespace) -> Traces:
 
 
 class _Prediction:
-    """What is known of the calls in some code.
-
-    Attributes:
-        calls: of compiled functions.
-        versions: of their frameworks.
-        unknown: what is called, and is not known.
-    """
+    """What is known of the calls in some code."""
 
     def __init__(self, source: Source, names: Namespace) -> None:
         self._watches = [*call_watches(loaded()[0])]
         self._values = StaticValues(source, names, self._is_compiled, _is_array)
         self._traced: list[tuple[str, str, Signature]] = []
         self.calls: list[TracedCall] = []
-        self.versions: dict[str, str] = {}
-        self.unknown: list[str] = []
+        self.versions: dict[str, str] = {}  # of the frameworks of these calls
+        self.unknown: list[str] = []  # what is called, and is not known
 
     def follow(self, statements: Sequence[ast.stmt]) -> None:
         """Predict the calls in statements, in the order in which they would run."""

@@ -16,28 +16,17 @@ Invocation = tuple[Any, Args, Kwargs]  # a function, and all that it is called w
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened in one call that did more than find its program.
+    """What happened in one call that did more than find its program."""
 
-    Attributes:
-        state: one of `ipyjaxbench.retracing.traces.STATES`.
-        phases: seconds of "trace", "lower", "compile" and "cache load".
-        nested: functions that were traced inside, with their depth.
-        breaks: graphs that the call was compiled into, less one.
-        why: reasons that the framework knows better than a signature tells; empty where none.
-        fallback_reasons: its reasons where signatures do not differ.
-        known: whether the function had a program before the call; None if unclear.
-        traced_until: when tracing ended, in seconds of the elapsed clock; None if unclear.
-    """
-
-    state: str
-    phases: Mapping[str, float] = field(default_factory=dict)
-    nested: tuple[tuple[int, str], ...] = ()
+    state: str  # one of `ipyjaxbench.retracing.traces.STATES`
+    phases: Mapping[str, float] = field(default_factory=dict)  # seconds of each
+    nested: tuple[tuple[int, str], ...] = ()  # functions traced inside, with their depth
     framework_reason: str = ""
-    breaks: int = 0
-    why: tuple[Change, ...] = ()
-    fallback_reasons: tuple[Change, ...] = ()
-    known: bool | None = None
-    traced_until: float | None = None
+    breaks: int = 0  # graphs that the call was compiled into, less one
+    why: tuple[Change, ...] = ()  # what the framework knows better than a signature tells
+    fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
+    known: bool | None = None  # whether the function had a program before; None if unclear
+    traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
 
 
 class CallWatch(AbstractContextManager["CallWatch"], ABC):
@@ -111,3 +100,6 @@ def call_watches(frameworks: Iterable[Framework]) -> Iterator[tuple[Framework, C
         watch = framework.capability(Retracing).call_watch()
         if watch is not None:
             yield framework, watch
+
+
+Watches = Sequence[tuple[Framework, CallWatch]]

@@ -30,11 +30,7 @@ class Signatures(Result):
 
     @classmethod
     def of(cls, log: TraceLog, name: str = "") -> "Signatures":
-        """Return all that is known, or that of one function.
-
-        Raises:
-            OptionError: no function of that name was traced.
-        """
+        """Return all that is known, or that of one function, which must have been traced."""
         names = [(fw, n) for fw, n in log.functions() if not name or n == name]
         if name and not names:
             known = ", ".join(dict.fromkeys(n for _, n in log.functions())) or "none yet"

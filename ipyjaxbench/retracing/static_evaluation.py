@@ -36,20 +36,12 @@ class UnknownError(Exception):
 
 @dataclass
 class StaticValues:
-    """Values of expressions, in the session as it is now.
-
-    Attributes:
-        source: whose expressions they are.
-        names: the session.
-        binds: whether a class attribute of such a value can be bound to an object, such as a
-            jitted method.
-        is_array: whether a value is an array, whose shape can be asked for.
-    """
+    """Values of expressions of some code, in the session as it is now."""
 
     source: Source
     names: Namespace
-    binds: Callable[[object], bool]
-    is_array: Callable[[object], bool]
+    binds: Callable[[object], bool]  # as a class attribute, to an object, as a jitted method does
+    is_array: Callable[[object], bool]  # whose shape can be read
     _bound: dict[str, object] = field(default_factory=dict)
 
     def bind(self, name: str, node: ast.expr | None = None) -> None:

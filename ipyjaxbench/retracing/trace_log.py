@@ -19,16 +19,11 @@ _INSPECTED = Change("first", new=f"{_FIRST}; the trace was there, as %jaxpr and 
 
 
 class TraceLog:
-    """Keeps the signatures of functions, by framework and name.
-
-    Attributes:
-        events: the last calls that were not cached; their phases may still grow.
-        event_count: how many there were in all.
-    """
+    """Keeps the signatures of functions, by framework and name, and calls that were not cached."""
 
     def __init__(self) -> None:
-        self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)
-        self.event_count = 0
+        self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)  # their phases may still grow
+        self.event_count = 0  # of all, also of those that are forgotten
         self._here = threading.local()  # a thread whose calls are recorded by another way
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
 

@@ -18,7 +18,12 @@ from ipyjaxbench.usercode.call import (
     read_call_of_shapes,
 )
 from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of, slots_of
-from ipyjaxbench.usercode.code_objects import captured_values, fingerprint, remove_hooks
+from ipyjaxbench.usercode.code_objects import (
+    captured_values,
+    closure_values,
+    fingerprint,
+    remove_hooks,
+)
 from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
 from ipyjaxbench.usercode.error_messages import describe_error, message_of, shorten_message
 from ipyjaxbench.usercode.expressions import evaluate_expressions

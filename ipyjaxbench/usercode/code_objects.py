@@ -76,6 +76,15 @@ def remove_hooks(codes: Iterable[CodeType]) -> None:
             function.__code__ = original(function.__code__)
 
 
+def closure_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the closed-over values of a function, by name; empty cells are left out."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # nothing is there yet
+            continue
+
+
 def captured_values(function: FunctionType, data: tuple[type, ...]) -> Iterator[tuple[str, Any]]:
     """Values that a function finds around itself, and that are part of what is traced of it.
 
@@ -83,12 +92,8 @@ def captured_values(function: FunctionType, data: tuple[type, ...]) -> Iterator[
         function: what it closes over counts, and the globals that its code names.
         data: the types of globals that count; modules and functions of others are left out.
     """
+    yield from closure_values(function)
     code = original(function.__code__)
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # nothing stands there yet
-            continue
     for name in sorted({name for each in (code, *inner_codes(code)) for name in each.co_names}):
         value = function.__globals__.get(name, function)
         if issubclass(type(value), data):  # an object may lie about its class

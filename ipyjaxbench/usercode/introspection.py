@@ -7,6 +7,8 @@ from functools import cache
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
+from ipyjaxbench.usercode.code_objects import closure_values
+
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
@@ -24,11 +26,7 @@ def named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for name in _globals_in(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
-            continue
+    yield from closure_values(function)
 
 
 @cache

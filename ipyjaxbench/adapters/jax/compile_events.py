@@ -36,12 +36,8 @@ class Event(NamedTuple):
 class Events(CompilationWatch):
     """Listens to `jax.monitoring` while the context is open.
 
-    Args:
-        inspected: functions whose traces JAX keeps since ``%jaxpr`` showed them; one that is
-            compiled is taken out.
-
-    Attributes:
-        events: those so far.
+    JAX keeps the traces of `inspected` functions, which ``%jaxpr`` showed; one that is compiled is
+    taken out.
     """
 
     def __init__(self, inspected: set[str] | None = None) -> None:

@@ -3,11 +3,11 @@
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from traceback import walk_stack
-from types import FrameType, FunctionType, MethodType
+from types import FrameType, MethodType
 from typing import Any, Generic, Protocol, TypeVar
 
 from ipyjaxbench import units
@@ -32,12 +32,9 @@ _E = TypeVar("_E", bound=_Event)
 
 
 class EventWatch(CallWatch, Generic[_E]):
-    """A watch by what a framework reports; what a call's thread reports meanwhile is its own.
+    """A watch by what a framework reports: the list of events grows while sources are open.
 
-    Args:
-        wait_for: waits for a result.
-        events: those so far; the list grows while the sources are open.
-        sources: of events.
+    What the thread of a call reports meanwhile belongs to the call.
     """
 
     def __init__(
@@ -107,15 +104,6 @@ def unbound(
             function = function.func
         else:
             return function, args, kwargs
-
-
-def closed_over(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the closed-over values of a function, by name."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
-            continue
 
 
 def token(value: Any) -> int:

@@ -11,11 +11,7 @@ _ERR = 2
 
 @contextmanager
 def without_lines(dropped: re.Pattern[bytes]) -> Iterator[None]:
-    """Drop lines that are written in the meantime; all others are passed on at the end.
-
-    Args:
-        dropped: matches the lines from their beginning.
-    """
+    """Drop lines that begin with this and are written meanwhile; pass on all others at the end."""
     try:
         real = os.dup(_ERR)
     except OSError:  # there is no standard error

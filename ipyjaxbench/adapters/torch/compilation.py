@@ -9,7 +9,7 @@ import torch
 
 from ipyjaxbench.adapters.torch.compile_events import Record, Times, is_loaded, spell, times_of
 from ipyjaxbench.frameworks import UNNAMED, ColdCall, Compilation, CompilationWatch, Program
-from ipyjaxbench.usercode import attributes
+from ipyjaxbench.usercode import attributes, closure_values
 
 _EMPTIED = "inductor's caches in memory were emptied, those on disk kept"
 _FRAME = "_compile.compile_inner"
@@ -41,11 +41,7 @@ class _Compilation(NamedTuple):
 
 
 class DynamoWatch(CompilationWatch):
-    """Counts compilations by dynamo's record; of those it has lost, only times are left.
-
-    Args:
-        functions: those in play that are compiled, for the names of modules.
-    """
+    """Counts compilations by dynamo's record; of those it has lost, only times are left."""
 
     def __init__(self, functions: Sequence[object]) -> None:
         modules = [o for f in functions if isinstance(o := original(f), torch.nn.Module)]
@@ -144,8 +140,7 @@ def _context(function: object) -> Callable[[object], object] | None:
     """Return what wrapped the function, with its backend and all options; None if unknown."""
     context = attributes(function).get("dynamo_ctx")
     if context is None and isinstance(function, FunctionType):
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        context = next((cell.cell_contents for name, cell in cells if name == "self"), None)
+        context = dict(closure_values(function)).get("self")
     return context if callable(context) and "callback" in attributes(context) else None
 
 

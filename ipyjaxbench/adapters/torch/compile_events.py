@@ -123,21 +123,13 @@ class Entry(NamedTuple):
 
 
 class DynamoEvents(AbstractContextManager["DynamoEvents"]):
-    """Listens while the context is open; all of it is private, and may be missing.
-
-    Args:
-        on_miss: gets the frame that calls, where no program is there and before one is made.
-
-    Attributes:
-        hits: of each thread, for each frame that has programs, whether one was found; None where
-            PyTorch does not report that (before 2.8).
-        entries: of dynamo's record so far.
-    """
+    """Listens while the context is open; all of it is private, and may be missing."""
 
     def __init__(self, on_miss: Callable[[FrameType], None]) -> None:
+        #: Of each thread, whether its searches found a program; None before PyTorch 2.8.
         self.hits: defaultdict[int, list[bool]] | None = None
         self.entries: list[Entry] = []
-        self._on_miss = on_miss
+        self._on_miss = on_miss  # gets the frame that calls, before a program is made
         self._threads: dict[str, int] = {}
         self._record: Record | None = None
         self._stack = ExitStack()

@@ -11,9 +11,8 @@ import jax
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.shared import retracing
-from ipyjaxbench.adapters.shared.retracing import closed_over
 from ipyjaxbench.retracing import Args, Kwargs
-from ipyjaxbench.usercode import is_exactly, is_users_file, module_of, name_of
+from ipyjaxbench.usercode import closure_values, is_exactly, is_users_file, module_of, name_of
 
 #: A module with partials and methods of its own.
 _EQUINOX = "equinox._module._prebuilt"
@@ -24,19 +23,12 @@ _OF_JAX = re.compile(r"[/\\]jax[/\\]_src[/\\]")
 
 
 class Called(NamedTuple):
-    """What a call is to JAX.
+    """What a call is to JAX; arguments of a method or a partial are among the others."""
 
-    Attributes:
-        function: what `jax.jit` was given, or a library's own wrapper around that.
-        args: its positional arguments, those of a method or a partial among them.
-        kwargs: its named ones.
-        transformation: that the jitted function is called by, as in "grad"; empty where by none.
-    """
-
-    function: Any
+    function: Any  # what `jax.jit` was given, or a library's own wrapper around that
     args: Args
     kwargs: Kwargs
-    transformation: str = ""
+    transformation: str = ""  # by which the jitted function is called, as in "grad"
 
     @classmethod
     def of(cls, function: Any, args: Args, kwargs: Kwargs) -> "Called":
@@ -48,7 +40,7 @@ class Called(NamedTuple):
         if not name:
             return cls(function, args, kwargs)
         if name == "vmap":
-            axes = dict(closed_over(_made(function))).get("in_axes", 0)
+            axes = dict(closure_values(_made(function))).get("in_axes", 0)
             name, args, kwargs = per_example(axes, args, kwargs)
         inner = cls.of(function.__wrapped__, args, kwargs)
         return inner._replace(transformation=" of ".join(filter(None, (name, inner[-1]))))
@@ -105,18 +97,15 @@ def transformation_of(function: Any) -> str:
 
 def _made(function: FunctionType) -> FunctionType:
     """Return what a transformation made, within what shortens tracebacks."""
-    made = dict(closed_over(function)).get("fun")
+    made = dict(closure_values(function)).get("fun")
     is_made = made is not inspect.unwrap(function, stop=lambda each: each is not function)
     return made if type(made) is FunctionType and is_made else function
 
 
 def per_example(axes: Any, args: Args, kwargs: Kwargs) -> tuple[str, Args, Kwargs]:
-    """Return how `jax.vmap` maps, and what it hands on: arrays of one example.
+    """Return how `jax.vmap` maps over axes, and what it hands on: arrays of one example.
 
-    Args:
-        axes: that it maps over, as it was given them.
-        args: of the call.
-        kwargs: of the call; they are mapped over their first axis.
+    Named arguments are mapped over their first axis.
     """
     sizes: list[int] = []
 

@@ -32,13 +32,9 @@ _OF_MODELS = {
 def fixes(name: str, why: Sequence[Change], *, relaxed: bool, xla: bool) -> tuple[str, ...]:
     """Return what to write, by what changed in calls of this function.
 
-    Args:
-        name: of the function; with a dot where it is a method of a Keras model.
-        why: the changes.
-        relaxed: whether a trace of it takes several shapes already.
-        xla: whether XLA compiles it.
+    A trace of it takes several shapes already where it is `relaxed`; `xla` may compile it.
     """
-    texts = _OF_MODELS if "." in name else _OF_FUNCTIONS
+    texts = _OF_MODELS if "." in name else _OF_FUNCTIONS  # as in "Sequential.fit"
     kinds = ((_kind(change, relaxed=relaxed, xla=xla), change.path) for change in why)
     return advise(name, ((texts[kind], path) for kind, path in kinds if kind in texts))
 

@@ -61,13 +61,9 @@ def _captured(plain: Any) -> dict[str, Leaf]:
 
 
 def of_model(method: Any, compiled: object, args: Args, kwargs: Kwargs) -> Signature:
-    """Return the signature of a call such as ``model.fit(x, y)``, of its data alone.
+    """Return the signature of the data in a call of a Keras model, as in ``model.fit(x, y)``.
 
-    Args:
-        method: of a Keras model.
-        compiled: the function that the model makes for it.
-        args: of the call.
-        kwargs: of the call.
+    The model compiles a function for the method.
     """
     data = [each for each in _arguments(method, args, kwargs) if each.path in _DATA]
     function = token(compiled)

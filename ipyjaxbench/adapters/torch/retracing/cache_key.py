@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ipyjaxbench.adapters.shared.retracing import closed_over, shorten, token
+from ipyjaxbench.adapters.shared.retracing import shorten, token
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, is_wrapper
 from ipyjaxbench.retracing import Leaf, Signature
-from ipyjaxbench.usercode import attributes, fingerprint
+from ipyjaxbench.usercode import attributes, closure_values, fingerprint
 
 _MAX_LEAVES = 1000  # of one argument
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -39,7 +39,7 @@ def surroundings(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield plain globals that the user's function names, and values that it closes over."""
     if is_wrapper(function):
         return
-    yield from closed_over(function)
+    yield from closure_values(function)
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
         if name in function.__globals__ and isinstance(value, _DATA):

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.shared.retracing import closed_over, unbound
+from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
 from ipyjaxbench.retracing import Args, Invocation, Kwargs
-from ipyjaxbench.usercode import attributes, label_arguments
+from ipyjaxbench.usercode import attributes, closure_values, label_arguments
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
 _WRAPPER_FILE = "external_utils.py"
@@ -21,22 +21,13 @@ _WRAPPER_FILE = "external_utils.py"
 
 @dataclass(frozen=True)
 class Entered:
-    """What a call is to dynamo.
+    """What a call is to dynamo."""
 
-    Attributes:
-        code: with which dynamo keeps what it compiles.
-        names: local variables of that code, closed-over ones among them.
-        arguments: by the user's names, those left out with their defaults.
-        function: the user's function, whose globals and closed-over values are looked at.
-        labels: the user's names for ``args[0]`` and so on, where PyTorch has a function of its
-            own around the user's.
-    """
-
-    code: CodeType
-    names: Mapping[str, Any]
-    arguments: Mapping[str, Any]
-    function: FunctionType
-    labels: tuple[str, ...] = ()
+    code: CodeType  # with which dynamo keeps what it compiles
+    names: Mapping[str, Any]  # local variables of that code, closed-over ones among them
+    arguments: Mapping[str, Any]  # by the user's names, those left out with their defaults
+    function: FunctionType  # the user's, whose globals and closed-over values are looked at
+    labels: tuple[str, ...] = ()  # the user's names for ``args[0]`` and so on, of a wrapper
 
     @classmethod
     def of(cls, function: Any, args: Args, kwargs: Kwargs) -> "Entered | None":
@@ -50,10 +41,10 @@ class Entered:
                 labels = label_arguments(plain, args, kwargs)
                 arguments = {**dict(zip(labels, args, strict=True)), **kwargs}
             if wrapper is None:
-                names = {**arguments, **dict(closed_over(plain))}
+                names = {**arguments, **dict(closure_values(plain))}
                 return cls(plain.__code__, names, arguments, plain)
             own = len(plain_call(_wrapped(wrapper), (), {})[1])  # such as self
-            names = {**_bound(wrapper, args[own:], kwargs), **dict(closed_over(wrapper))}
+            names = {**_bound(wrapper, args[own:], kwargs), **dict(closure_values(wrapper))}
         except (AttributeError, TypeError, ValueError):
             return None
         function = plain if isinstance(plain, FunctionType) else wrapper
@@ -142,7 +133,7 @@ def is_wrapper(function: Any) -> bool:
 
 
 def _wrapped(wrapper: FunctionType) -> Any:
-    return dict(closed_over(wrapper)).get("fn")
+    return dict(closure_values(wrapper)).get("fn")
 
 
 def entries(code: CodeType) -> list[Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from traceback import walk_stack
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -24,19 +24,13 @@ _DYNAMO = ("/_dynamo/convert_frame.py", "/torch/_utils_internal.py", "/contextli
            "/_dynamo/bytecode_transformation.py")  # fmt: skip
 
 
-class _Root(NamedTuple):
-    """The call that was compiled last: the identity of the frame that makes it, and its miss."""
-
-    frame: int
-    miss: CacheMiss
-
-
 class _Listener:
     """Reports compilations for as long as the process lives; cached calls are free."""
 
     def __init__(self, on_miss: Callable[[CacheMiss], None]) -> None:
         self._on_miss = on_miss
-        self._root: _Root | None = None
+        self._last: CacheMiss | None = None
+        self._frame = 0  # the identity of the frame that makes the last call
         self._spent = (0.0, 0.0)  # seconds of backends and of inductor that are accounted for
 
     def on_code(self, *_: object) -> None:
@@ -60,13 +54,13 @@ class _Listener:
         entered = Entered.of(*call) if call is not None else None
         if caller is None or call is None or entered is None:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
-            return self._root.miss if self._root and self._root.frame in above else None
+            return self._last if self._frame in above else None
         reasons = tuple(guard.change for guard in guards.failing(entered)[:1])
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
             placed=False, fallback_reasons=reasons,
         )  # fmt: skip
-        self._root = _Root(id(caller), miss)
+        self._last, self._frame = miss, id(caller)
         self._on_miss(miss)
         return miss
 
