@@ -14,17 +14,11 @@ UNNAMED = "?"
 
 @dataclass(frozen=True)
 class Program:
-    """One program that a framework made.
+    """One program that a framework made."""
 
-    Attributes:
-        name: of the function or operation; "?" where it is not known.
-        seconds: that compiling (or loading) it took; None where that is not known.
-        origin: "compiled", read from the "disk cache", or only "traced" to a graph.
-    """
-
-    name: str
-    seconds: NonNegativeFloat | None
-    origin: Literal["compiled", "disk cache", "traced"]
+    name: str  # of the function or operation; "?" where it is not known
+    seconds: NonNegativeFloat | None  # that compiling (or loading) it took; None if not known
+    origin: Literal["compiled", "disk cache", "traced"]  # traced: to a graph alone
     framework: str
 
 

@@ -61,17 +61,10 @@ class Signature:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing in which two signatures differ.
+    """One thing in which two signatures differ, in words."""
 
-    Attributes:
-        kind: one of KINDS.
-        path: the argument; empty where it is none.
-        old: as it was, in words.
-        new: as it is, in words.
-    """
-
-    kind: str
-    path: str = ""
+    kind: str  # one of KINDS
+    path: str = ""  # of the argument; empty where it is none
     old: str = ""
     new: str = ""
 
@@ -110,8 +103,8 @@ class CacheMiss:
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
 
 
-def closest(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
-    """Return in what a signature differs from the nearest of the known ones, the latest of these.
+def compare(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
+    """Return in what a signature differs from the nearest known one, the latest of these.
 
     With `placed` nothing was traced, so that only where arrays lie can have changed.
     """

@@ -10,7 +10,7 @@ from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.observe import keep_learning, learns
 from ipyjaxbench.retracing.protocol import Retracing, call_watches
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
-from ipyjaxbench.retracing.traces import TracedCall, Traces, numbered, too_many_traces
+from ipyjaxbench.retracing.traces import TracedCall, Traces, number_calls, too_many_traces
 from ipyjaxbench.usercode import ask, name_of
 
 
@@ -51,7 +51,7 @@ class trace_cached:  # noqa: N801  used as a function is
         events = TRACE_LOG.events_since(self._before)
         names = {each.framework for each in events}
         versions = {each.name: each.version() for each in loaded()[0] if each.name in names}
-        self.traces = Traces("the block", versions, numbered(events))
+        self.traces = Traces("the block", versions, number_calls(events))
         if failed is None and self._most is not None and len(events) > self._most:
             raise too_many_traces(self.traces.calls[self._most :], self._most)
 
@@ -109,7 +109,7 @@ def _guarded_calls(
             events = [each for each in TRACE_LOG.events_since(before) if each.name == name]
             traces.extend(events)
             if events and len(traces) > n:
-                raise too_many_traces(numbered(traces)[n:], n)
+                raise too_many_traces(number_calls(traces)[n:], n)
         return value
 
     return guarded
@@ -126,7 +126,7 @@ def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
             signature = watch.signature(function, args, kwargs)
             log.record(framework.name, CacheMiss(name, signature, placed=False))
             if log.event_count > n:
-                raise too_many_traces(numbered(log.events_since(n)), n)
+                raise too_many_traces(number_calls(log.events_since(n)), n)
         return function(*args, **kwargs)
 
     return guarded

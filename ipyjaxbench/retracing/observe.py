@@ -12,7 +12,7 @@ from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.protocol import Retracing, Watches, call_watches
 from ipyjaxbench.retracing.second_run import SecondRun
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
-from ipyjaxbench.retracing.traces import COSTLY, Traces, numbered, too_many_traces
+from ipyjaxbench.retracing.traces import COSTLY, Traces, number_calls, too_many_traces
 from ipyjaxbench.usercode import (
     CopyingHook,
     Namespace,
@@ -57,7 +57,7 @@ def observe_code(
                         run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is shown
             raised = error
-        unseen = numbered(TRACE_LOG.events_since(event_count))
+        unseen = number_calls(TRACE_LOG.events_since(event_count))
         calls = (*recorder.calls(), *unseen)
         used = {call.framework for call in calls}
         traces = Traces(

@@ -72,11 +72,11 @@ class _Prediction:
                 continue
             for framework, watch in self._watches:
                 if ask(watch.takes, function):
-                    self.calls.append(self._predicted(call, function, framework, watch))
+                    self.calls.append(self._predict_call(call, function, framework, watch))
                     self.versions[framework.name] = framework.version()
                     break
 
-    def _predicted(
+    def _predict_call(
         self, call: ast.Call, function: Any, framework: Framework, watch: CallWatch
     ) -> TracedCall:
         name = watch.name(function)

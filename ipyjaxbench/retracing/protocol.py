@@ -30,15 +30,11 @@ class Outcome:
 
 
 class CallWatch(AbstractContextManager["CallWatch"], ABC):
-    """Watches calls of compiled functions while the context is open; changes no setting after.
+    """Watches calls of compiled functions while the context is open; changes no setting after."""
 
-    Attributes:
-        compiles_code: whether it compiles code objects as they stand: then no function is changed
-            while it is there, whoever's it is.
-        prints_while_tracing: whether code runs to be traced, and prints then and no more.
-    """
-
+    #: Whether it compiles code objects as they stand: then no function is changed meanwhile.
     compiles_code: bool = False
+    #: Whether code runs to be traced, and prints then and no more.
     prints_while_tracing: bool = True
 
     @abstractmethod

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.reports import Result
-from ipyjaxbench.retracing.cache_key import Change, Signature, closest
+from ipyjaxbench.retracing.cache_key import Change, Signature, compare
 from ipyjaxbench.retracing.trace_log import TraceLog
 
 
@@ -35,18 +35,20 @@ class Signatures(Result):
         if name and not names:
             known = ", ".join(dict.fromkeys(n for _, n in log.functions())) or "none yet"
             raise OptionError(f"{name!r} was not traced since loading; traced were: {known}")
-        return cls(tuple(one for fw, n in names for one in _traced(fw, n, log.signatures(fw, n))))
+        return cls(
+            tuple(one for fw, n in names for one in _signatures(fw, n, log.signatures(fw, n)))
+        )
 
     def __repr__(self) -> str:
         """One line."""
         return f"<Signatures {len(self.traced)}>"
 
 
-def _traced(framework: str, name: str, known: Sequence[Signature]) -> Iterator[Traced]:
+def _signatures(framework: str, name: str, known: Sequence[Signature]) -> Iterator[Traced]:
     for number, signature in enumerate(known):
         same_code = [each for each in known[:number] if each.code == signature.code]
         before = [each for each in same_code if each.function == signature.function] or same_code
-        why = closest(signature, before) if before else [Change("first", new="first call")]
+        why = compare(signature, before) if before else [Change("first", new="first call")]
         leaves = [item for item in signature.leaves.items() if item[1].dtype or item[1].value]
         arguments = ", ".join(f"{path} {leaf.words()}" for path, leaf in leaves)
         yield Traced(name, framework, arguments, tuple(why))

@@ -5,7 +5,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, closest
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, compare
 from ipyjaxbench.retracing.traces import TracedCall
 
 _MAX_SIGNATURES = 200  # of one function
@@ -43,7 +43,7 @@ class TraceLog:
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and not placed:
             return [DROPPED]
-        return closest(new, same_function or same_code, placed=placed and bool(same_function))
+        return compare(new, same_function or same_code, placed=placed and bool(same_function))
 
     @contextmanager
     def paused(self) -> Iterator[None]:

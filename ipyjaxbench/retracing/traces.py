@@ -143,7 +143,7 @@ class Traces(Result):
         return f"<Traces {self.traces} traces in {self.count} calls>"
 
 
-def numbered(events: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
+def number_calls(events: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
     """Return events of a `TraceLog` with their numbers; what compiling took is what they took."""
     numbers = Counter[tuple[str, str]]()
     calls = []

@@ -37,15 +37,11 @@ class Event(NamedTuple):
 
 
 class Events(AbstractContextManager["Events"]):
-    """Listens while the context is open.
-
-    Attributes:
-        events: the traces so far; an inner one ends before the one around it.
-        is_reliable: whether this version reports traces, and all of them were understood.
-    """
+    """Listens to traces while the context is open; an inner one ends before the one around it."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        #: Whether this version reports traces, and all of them were understood.
         self.is_reliable = _listeners() is not None
 
     def __enter__(self) -> "Events":

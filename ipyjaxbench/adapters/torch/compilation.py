@@ -163,8 +163,8 @@ def _same_with_new_code(function: Any) -> FunctionType:
 
 
 def _name(function: object) -> str:
-    found = original(function) or function
-    return str(getattr(found, "__name__", type(found).__name__))
+    function = original(function) or function
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def _empty_cache() -> Any:

@@ -26,13 +26,10 @@ class Record:
 
     Dynamo is loaded by the first `torch.compile`: until then there is nothing to read. The record
     holds the newest 64, so it is read often.
-
-    Attributes:
-        is_lossy: whether entries before those that were read last may have been pushed out.
     """
 
     def __init__(self) -> None:
-        self.is_lossy = False
+        self.is_lossy = False  # whether entries may have been pushed out before they were read
         self._last = next(reversed(_entries()), None)
 
     def read(self) -> list[Any]:

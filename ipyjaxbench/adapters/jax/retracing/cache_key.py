@@ -87,15 +87,15 @@ def leaves(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
     yield from itertools.islice(_leaves(path, value, frozenset()), _MAX_LEAVES)
 
 
-def _leaves(path: str, value: Any, around: frozenset[int]) -> Iterator[tuple[str, Leaf]]:
-    parts = None if id(value) in around else _parts(value)
+def _leaves(path: str, value: Any, enclosing: frozenset[int]) -> Iterator[tuple[str, Leaf]]:
+    parts = None if id(value) in enclosing else _parts(value)
     if parts is None:
         yield path, _argument_leaf(_data(value))
         return
     yield path, Leaf(type(value).__name__)
     names = {key.lstrip(".") for key, _ in parts}
     for key, part in parts:
-        yield from _leaves(path + key, part, around | {id(value)})
+        yield from _leaves(path + key, part, enclosing | {id(value)})
     for name, attribute in attributes(value).items():
         if name not in names and not name.startswith("_"):
             yield f"{path}.{name}", _captured_leaf(attribute)

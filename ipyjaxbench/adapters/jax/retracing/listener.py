@@ -31,7 +31,7 @@ class _Listener:
 
     def __init__(self, on_miss: Callable[[CacheMiss], None]) -> None:
         self._on_miss = on_miss
-        self._calls = threading.local()  # the call that is made: its frame, and what was missed
+        self._calls = threading.local()  # the call that is made: its frame, and what it missed
         jax.monitoring.register_event_duration_secs_listener(self._on_event)
 
     def _on_event(self, event: str, seconds: float, **details: Any) -> None:
@@ -41,11 +41,11 @@ class _Listener:
                 self._add(phase, seconds, details.get("fun_name"))
 
     def _add(self, phase: str, seconds: float, name: str | None) -> None:
-        missed = [*_missed(sys._getframe(1))]
-        if not missed:
+        misses = [*_cache_misses(sys._getframe(1))]
+        if not misses:
             return
-        frame, calls = missed[-1], self._calls
-        is_own = len(missed) == 1 and _is_of(frame, name)
+        frame, calls = misses[-1], self._calls
+        is_own = len(misses) == 1 and _is_of(frame, name)
         # What follows may fail, and another call then have the frame's identity.
         begins = is_own and phase == "trace"
         if begins or getattr(calls, "frame", 0) != id(frame):
@@ -67,7 +67,7 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
 
 
 def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
-    called = _called(frame)
+    called = _user_call(frame)
     plain = callee.plain_of(called.function)
     if not _is_the_users(frame, called, plain):
         return None
@@ -77,7 +77,7 @@ def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     return cache_miss(callee.display_name(plain), signature, frame, main, placed=placed)
 
 
-def _called(frame: FrameType) -> Called:
+def _user_call(frame: FrameType) -> Called:
     """Return the call that the user made: of a library's wrapper, or of what `jax.grad` made."""
     names = {**frame.f_locals}
     called = Called(names["fun"], names["args"], names["kwargs"])
@@ -87,11 +87,11 @@ def _called(frame: FrameType) -> Called:
         if type(wrapper).__module__ in callee.WRAPPERS and {"args", "kwargs"} <= set(names):
             called = Called(wrapper, names["args"], names["kwargs"])
         else:
-            called = _transformed(each, called)
+            called = _transformed_call(each, called)
     return called
 
 
-def _transformed(frame: FrameType, inner: Called) -> Called:
+def _transformed_call(frame: FrameType, inner: Called) -> Called:
     """Return the call around another one, where a frame runs what a transformation made."""
     name, within, _ = frame.f_code.co_qualname.partition(".<locals>.")
     names = {**frame.f_locals}
@@ -124,7 +124,7 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
     return by_user and (own is not plain or getattr(module, callee.display_name(plain)) is plain)
 
 
-def _missed(frame: FrameType) -> Iterator[FrameType]:
+def _cache_misses(frame: FrameType) -> Iterator[FrameType]:
     """Yield frames of calls that the fast path had no program for, the innermost first."""
     for each, _ in walk_stack(frame):
         code = each.f_code

@@ -48,16 +48,16 @@ def _captured(plain: Any) -> dict[str, Leaf]:
     """Return what is built into a trace as it is: closed-over values and plain globals."""
     if type(plain) is not FunctionType:
         return {}
-    found = _Leaves(fingerprint(plain.__code__))
+    leaves = _Leaves(fingerprint(plain.__code__))
     for name, value in captured_values(plain, _PLAIN):
         if type(value) is FunctionType:
             code = fingerprint(value.__code__)
-            found.leaves[name] = Leaf("static", value=value.__qualname__, identity=code)
+            leaves[name] = Leaf("static", value=value.__qualname__, identity=code)
         elif isinstance(value, _PLAIN):
-            found.add(name, value)
+            leaves.add(name, value)
         else:
-            found.add_object(name, value)
-    return found.leaves
+            leaves.add_object(name, value)
+    return leaves
 
 
 def of_model(method: Any, compiled: object, args: Args, kwargs: Kwargs) -> Signature:
@@ -105,12 +105,12 @@ def _arguments(function: Any, args: Args, kwargs: Kwargs) -> list[_Argument]:
 
 def _leaves(function: int, owner: object, arguments: Sequence[_Argument]) -> dict[str, Leaf]:
     """Return what arguments hold, and the object whose method is called, if any."""
-    found = _Leaves(function)
+    leaves = _Leaves(function)
     if owner is not None:
-        found.add_object("self", owner)
+        leaves.add_object("self", owner)
     for argument in arguments:
-        found.add(argument.path, argument.value)
-    return found.leaves
+        leaves.add(argument.path, argument.value)
+    return leaves
 
 
 def _settings() -> dict[str, str]:
@@ -134,11 +134,11 @@ def token(value: Any) -> int:
         return id(value)
 
 
-class _Leaves:
+class _Leaves(dict[str, Leaf]):
     """Gathers the values among the arguments of a function, as TensorFlow tells them apart."""
 
     def __init__(self, function: int) -> None:
-        self.leaves: dict[str, Leaf] = {}
+        super().__init__()
         self._function = function
         self._variables: dict[int, str] = {}  # the path at which each was seen first
 
@@ -146,7 +146,7 @@ class _Leaves:
         """Keep a value, and what it holds."""
         leaf = self._of_value(path, value)
         if leaf is not None:
-            self.leaves[path] = leaf
+            self[path] = leaf
         elif isinstance(value, tf.data.Dataset | tf.data.Iterator):
             self.add(f"{path}.element_spec", value.element_spec)
         elif isinstance(value, tf.types.experimental.PolymorphicFunction):
@@ -158,7 +158,7 @@ class _Leaves:
             if parts is None:
                 self.add_object(path, value)
                 return
-            self.leaves[path] = Leaf(type(value).__name__)
+            self[path] = Leaf(type(value).__name__)
             for end, each in parts.items():
                 self.add(path + end, each)
 
@@ -188,7 +188,7 @@ class _Leaves:
         words = value.__qualname__ if named else type(value).__name__
         if isinstance(value, tf.DType | tf.TensorShape):
             words = repr(value)
-        self.leaves[path] = Leaf("static", value=shorten(words), identity=token(value))
+        self[path] = Leaf("static", value=shorten(words), identity=token(value))
 
 
 def _parts(value: Any) -> Mapping[str, Any] | None:

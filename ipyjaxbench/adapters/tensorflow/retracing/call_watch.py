@@ -49,7 +49,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         """Return the name of what was decorated; ``Sequential.fit`` of a model's method."""
         if callee.is_of_model(function):
             return f"{type(function.__self__).__name__}.{function.__name__}"
-        function, _, _ = callee.resolved(function, (), {})
+        function, _, _ = callee.resolve(function, (), {})
         if isinstance(function, callee.CONCRETE):
             return str(function.graph.name)
         return functions.display_name(function)
@@ -67,7 +67,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         events = [*new.values()]
         if callee.is_of_model(function):
             return self._after_model(function.__self__, events, mark)
-        function, _, _ = callee.resolved(function, (), {})
+        function, _, _ = callee.resolve(function, (), {})
         count = self._traces(function)
         xla = bool(getattr(function, "_jit_compile", None))
         if count == mark.traces:
@@ -88,13 +88,13 @@ class TensorFlowCallWatch(EventWatch[Event]):
         if callee.is_of_model(function):
             made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
             return cache_key.of_model(function, made, args, kwargs)
-        return cache_key.signature(*callee.resolved(function, args, kwargs))
+        return cache_key.signature(*callee.resolve(function, args, kwargs))
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether TensorFlow's look-up finds no trace; a function without one will make one."""
         if callee.is_of_model(function) or tf.config.functions_run_eagerly():
             return None
-        function, args, kwargs = callee.resolved(function, args, kwargs)
+        function, args, kwargs = callee.resolve(function, args, kwargs)
         if isinstance(function, callee.CONCRETE):
             return False
         if not self._traces(function):
@@ -123,7 +123,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         return Outcome("TRACED", self._phases(events, mark), _outermost_first(made, least=1))
 
     def _traces(self, function: Any) -> int:
-        function, _, _ = callee.resolved(function, (), {})
+        function, _, _ = callee.resolve(function, (), {})
         count = getattr(function, "experimental_get_tracing_count", None)
         return count() if count is not None else 0
 

@@ -40,7 +40,7 @@ def is_of_model(function: Any) -> bool:
     return keras is not None and isinstance(function.__self__, keras.Model)
 
 
-def resolved(function: Any, args: Args, kwargs: Kwargs) -> Invocation:
+def resolve(function: Any, args: Args, kwargs: Kwargs) -> Invocation:
     """Return the function that TensorFlow made, and all that it is called with."""
     function, args, kwargs = unbound(function, args, kwargs)
     if isinstance(function, FUNCTION | CONCRETE):
