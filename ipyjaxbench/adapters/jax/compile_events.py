@@ -110,11 +110,8 @@ def phases_of(events: Sequence[Event]) -> dict[str, float]:
 def disjoint(spans: Sequence[tuple[float, float, str]]) -> dict[str, float]:
     """Return the seconds of each phase; where spans overlap, the innermost has the moment.
 
-    Args:
-        spans: start, end and phase of each interval, in seconds.
-
-    Returns:
-        All phases in the order in which they happen; their sum is the length of the union.
+    A span is a start, an end and a phase. All phases are in the result, in the order in which they
+    happen; their sum is the length of the union.
 
     Example:
         >>> disjoint([(0.0, 3.0, "trace"), (1.0, 2.0, "compile")])

@@ -95,11 +95,8 @@ def _name(function: object) -> str:
 def apart() -> Iterator[list[str]]:
     """Give each `tf.function` that this thread calls traces of its own, thrown away after.
 
-    Tracing one that calls others would leave traces in those. The class is changed for so long:
-    no public way tells TensorFlow to trace elsewhere.
-
-    Yields:
-        Names of functions for which that could not be done.
+    Tracing one that calls others would leave traces in those. The class is changed meanwhile: no
+    public way tells TensorFlow to trace elsewhere. Yields the names of functions left as they are.
     """
     kind: Any = type(tf.function(abs))
     original, thread = kind.__call__, get_ident()
