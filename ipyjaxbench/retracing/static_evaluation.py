@@ -148,10 +148,10 @@ class StaticValues:
         if name in _TELLING and self.is_array(owner):
             return getattr(owner, name)
         value = _known(node, attribute(owner, name, _UNKNOWN))
-        if name in attributes(owner):
-            return value
         if is_of(owner, type):
             return _known(node, self._bound_to(None, owner, value))
+        if name in attributes(owner):
+            return value
         return _known(node, self._bound_to(owner, type(owner), value))
 
     def _bound_to(self, owner: Any, kind: Any, value: Any) -> Any:

@@ -228,12 +228,13 @@ def test_a_call_is_predicted_without_being_run() -> None:
     names["counted"] = jax.jit(lambda x: (runs.append(1), x)[1])
     names["counted"](names["X"])
     names |= {"Y": 2 * names["X"], "short": names["X"][:2], "batch": {"x": [names["X"]]}}
+    names["Steps"] = type("Steps", (), {"step": staticmethod(names["counted"])})
     for code, state in (
         ("counted(Y)", "WOULD-HIT"), ("counted(short)", "WOULD-TRACE"),
         ("counted(batch['x'][0])", "WOULD-HIT"), ("y = Y; counted(y)", "WOULD-HIT"),
         ("counted(x=X)", "WOULD-TRACE"), ("counted(*[X])", "WOULD-HIT"),
         ("counted(X).sum()", "WOULD-HIT"), ("print(counted(X))", "WOULD-HIT"),
-        ("counted(-1.5 * 2)", "WOULD-TRACE"),
+        ("counted(-1.5 * 2)", "WOULD-TRACE"), ("Steps.step(Y)", "WOULD-HIT"),
     ):  # fmt: skip
         assert [each.state for each in predict_code(Source.plain(code), names).calls] == [state]
     assert len(runs) == 1

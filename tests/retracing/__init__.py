@@ -1,0 +1,1 @@
+"""Tests of what needs no framework: keys, the log, predictions of values, reports."""
