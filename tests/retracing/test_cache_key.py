@@ -1,0 +1,173 @@
+"""In what two signatures differ, and which of the differences is the reason."""
+
+import pytest
+
+from ipyjaxbench.retracing.cache_key import Change, Leaf, Signature, changes, compare
+
+ARRAY = Leaf("array", "float32", (3,))
+
+
+def of(form: tuple[str, ...] = (), /, **leaves: Leaf) -> Signature:
+    return Signature(leaves, form or tuple(leaves))
+
+
+def words(old: Signature, new: Signature, *, placed: bool = False) -> list[str]:
+    return [change.words() for change in compare(new, [old], placed=placed)]
+
+
+@pytest.mark.parametrize(
+    ("leaf", "text"),
+    [
+        (Leaf("array", "float32", (3, 4)), "f32[3,4]"),
+        (Leaf("array", "float32", (), weak=True), "f32[] weak"),
+        (Leaf("variable", "int32", (2,)), "variable i32[2]"),
+        (Leaf("int", value="3"), "int"),
+        (Leaf("static", value="'a'"), "'a'"),
+    ],
+)
+def test_a_leaf_in_words(leaf: Leaf, text: str) -> None:
+    assert leaf.words() == text
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (Change("first", new="first call"), "first call"),
+        (Change("guard", "x", new="x is another object"), "x is another object"),
+        (Change("unknown", "g(x)"), "g(x) is not known until it is run"),
+        (Change("function", new="made anew"), "another function object: made anew"),
+        (Change("captured", "n", "1", "2"), "another function object: n: 1 → 2 (captured)"),
+        (Change("number", "n", "1", "2"), "n: 1 → 2 (static value)"),
+        (Change("form", "x", "by name", "by position"), "x: by name → by position"),
+        (Change("structure", "x['a']", new="is new"), "x['a']: is new"),
+        (Change("transformation", "", "under grad", "under vmap"), "under grad → under vmap"),
+    ],
+)
+def test_a_change_in_words(change: Change, text: str) -> None:
+    assert change.words() == text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (ARRAY, Leaf("array", "float32", (3, 1)), "x: f32[3] → f32[3,1] (rank)"),
+        (ARRAY, Leaf("array", "float32", (4,)), "x: f32[3] → f32[4] (shape)"),
+        (ARRAY, Leaf("array", "int32", (3,)), "x: f32[3] → i32[3] (dtype)"),
+        (
+            ARRAY,
+            Leaf("array", "float32", (3,), weak=True),
+            "x: f32[3] → f32[3] weak (weak type)",
+        ),
+        (ARRAY, Leaf("int", value="3"), "x: f32[3] → int (type)"),
+        (Leaf("list"), Leaf("dict"), "x: list → dict"),
+        (Leaf("int", value="1"), Leaf("int", value="2"), "x: 1 → 2 (static value)"),
+        (
+            Leaf("static", value="f", identity=1),
+            Leaf("static", value="f", identity=2),
+            "x: f → another f (static value)",
+        ),
+        (
+            Leaf("array", "float32", (3,), layout="contiguous"),
+            Leaf("array", "float32", (3,), layout="strides (2,)"),
+            "x: contiguous → strides (2,) (layout)",
+        ),
+    ],
+)
+def test_a_reason_to_trace(old: Leaf, new: Leaf, text: str) -> None:
+    assert words(of(x=old), of(x=new)) == [text]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (
+            Leaf("array", "float32", (3,), host=True),
+            Leaf("array", "float32", (3,), committed=True),
+            "x: NumPy's array → the framework's own",
+        ),
+        (
+            Leaf("array", "float32", (3,), device="cpu:0"),
+            Leaf("array", "float32", (3,), device="cpu:1", committed=True),
+            "x: not bound to a device → bound to cpu:1",
+        ),
+        (
+            Leaf("array", "float32", (3,), device="cpu:0", committed=True),
+            Leaf("array", "float32", (3,)),
+            "x: bound to cpu:0 → not bound to a device",
+        ),
+        (
+            Leaf("array", "float32", (3,), device="cpu:0"),
+            Leaf("array", "float32", (3,), device="cpu:1"),
+            "x: cpu:0 → cpu:1 (device)",
+        ),
+        (
+            Leaf("array", "float32", (3,), sharding="P('a')"),
+            Leaf("array", "float32", (3,), sharding="P()"),
+            "x: P('a') → P() (sharding)",
+        ),
+    ],
+)
+def test_where_an_array_is_is_a_reason_to_compile(old: Leaf, new: Leaf, text: str) -> None:
+    assert words(of(x=old), of(x=new), placed=True) == [text]
+    wide = Leaf(**{**vars(new), "shape": (9,)})
+    assert [each.split(" (")[-1] for each in words(of(x=old), of(x=wide))] == ["shape)"]
+    assert words(of(x=old), of(x=wide), placed=True) == [text]
+
+
+def test_a_device_that_the_framework_chose_is_no_reason() -> None:
+    chosen = Leaf("array", "float32", (3,), device="cpu:0")
+    assert words(of(x=ARRAY), of(x=chosen), placed=True) == []
+
+
+def test_a_numbers_value_is_a_reason_where_nothing_else_is() -> None:
+    one, two = Leaf("int", value="1"), Leaf("int", value="2")
+    assert words(of(x=ARRAY, n=one), of(x=ARRAY, n=two)) == ["n: 1 → 2 (static value)"]
+    other = Leaf("array", "float32", (4,))
+    assert words(of(x=ARRAY, n=one), of(x=other, n=two)) == ["x: f32[3] → f32[4] (shape)"]
+
+
+def test_what_is_within_another_type_does_not_count() -> None:
+    old = of(("x",), **{"x": Leaf("list"), "x[0]": ARRAY})
+    new = of(("x",), **{"x": Leaf("dict"), "x['a']": ARRAY, "x.b": ARRAY})
+    assert words(old, new) == ["x: list → dict"]
+    longer = of(("x",), **{"x": Leaf("list"), "x[0]": ARRAY, "x[1]": ARRAY})
+    assert words(old, longer) == ["x[1]: is new"]
+    assert words(longer, old) == ["x[1]: is gone"]
+
+
+def test_how_arguments_are_given() -> None:
+    one, other = of(("x", "y="), x=ARRAY, y=ARRAY), of(("x", "y"), x=ARRAY, y=ARRAY)
+    assert words(one, other) == ["y: by name → by position"]
+    assert words(other, of(("x",), x=ARRAY)) == ["y: by position → left out"]
+
+
+def test_what_surrounds_a_call() -> None:
+    old = Signature({}, settings={"x64": "False"}, transformation="grad")
+    new = Signature({}, settings={"x64": "True", "debug": "on"})
+    assert [change.words() for change in changes(old, new)] == [
+        "x64: False → True",
+        "debug: ? → on",
+        "under grad → called by itself",
+    ]
+
+
+def test_what_another_function_object_captured() -> None:
+    two = Leaf("static", value="2")
+    old = Signature({}, function=1, captured={"n": Leaf("static", value="1"), "m": two})
+    new = Signature({}, function=2, captured={"n": two, "m": two, "k": two})
+    assert words(old, new) == ["another function object: n: 1 → 2 (captured)"]
+    again = Signature({}, function=3, captured=new.captured)
+    assert words(new, again) == ["another function object: the same code, made anew"]
+
+
+def test_the_nearest_one_is_compared_and_of_equal_ones_the_latest() -> None:
+    def sized(*shape: int, dtype: str = "float32") -> Signature:
+        return of(x=Leaf("array", dtype, shape))
+
+    known = [sized(2), sized(3), sized(3, dtype="int32")]
+    new = sized(4)
+    assert [c.words() for c in compare(new, known)] == ["x: f32[3] → f32[4] (shape)"]
+    (lighter,) = compare(new, [sized(2), sized(1, 2)])
+    assert lighter.words() == "x: f32[2] → f32[4] (shape)"
+    (other,) = compare(sized(3), [sized(3), sized(9)])  # the same one explains nothing
+    assert other.words() == "x: f32[9] → f32[3] (shape)"

@@ -1,0 +1,83 @@
+"""What was traced in a process, and why."""
+
+from typing import Any
+
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature
+from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
+from ipyjaxbench.retracing.traces import number_calls
+
+
+def of(*shape: int, **key: Any) -> Signature:
+    return Signature({"x": Leaf("array", "float32", shape)}, ("x",), **key)
+
+
+def reason(log: TraceLog, new: Signature, name: str = "f", *, placed: bool = False) -> str:
+    return "; ".join(each.words() for each in log.reasons("jax", name, new, placed=placed))
+
+
+def test_the_first_call_of_a_function_and_of_another_of_its_name() -> None:
+    log = TraceLog()
+    assert reason(log, of(3)) == "first call"
+    log.add("jax", "f", of(3, code=1))
+    log.add("jax", "<lambda>", of(3, code=1))
+    assert reason(log, of(3, code=2)) == "first call of a new definition"
+    assert reason(log, of(3, code=2), "<lambda>") == "first call"
+    assert reason(log, of(3, code=1), "g") == "first call"
+    what = "first call; the trace was there, as %jaxpr and .lower leave it"
+    assert reason(log, of(3), "g", placed=True) == what
+
+
+def test_a_trace_that_was_there_was_dropped() -> None:
+    log = TraceLog()
+    log.add("jax", "f", of(3))
+    assert log.reasons("jax", "f", of(3), placed=False) == [DROPPED]
+    assert log.reasons("jax", "f", of(3), placed=True) == []
+
+
+def test_the_same_function_object_is_compared_before_others() -> None:
+    log = TraceLog()
+    log.add("jax", "f", of(3, function=1))
+    log.add("jax", "f", of(5, 5, function=2))
+    assert reason(log, of(3, function=2)) == "x: f32[5,5] → f32[3] (rank)"
+    assert reason(log, of(3, function=3)) == "another function object: the same code, made anew"
+
+
+def test_what_is_recorded() -> None:
+    log = TraceLog()
+    phases = {"trace": 0.5}
+    log.record("jax", CacheMiss("f", of(3), placed=False, line=7, text="f(x)", phases=phases))
+    log.record("jax", CacheMiss("f", of(3), placed=True))  # a part of what was reported
+    with log.paused():
+        log.record("jax", CacheMiss("f", of(9), placed=False))
+    log.record("torch", CacheMiss("f", of(4), placed=True))
+    log.record("jax", CacheMiss("f", of(4), placed=False))
+    phases["compile"] = 1.5
+    first, other, last = number_calls(log.events_since(0))
+    assert (first.name, first.framework, first.line, first.text) == ("f", "jax", 7, "f(x)")
+    assert (first.state, first.number, first.times, first.seconds) == ("TRACED", 1, 1, 2.0)
+    assert (other.framework, other.state, other.number) == ("torch", "RECOMPILED", 1)
+    assert (last.number, last.why[0].words()) == (2, "x: f32[3] → f32[4] (shape)")
+    assert log.event_count == 3
+    assert [each.framework for each in log.events_since(1)] == ["torch", "jax"]
+    assert log.events_since(3) == []
+    assert log.functions() == [("jax", "f"), ("torch", "f")]
+    assert log.signatures("jax", "f") == (of(3), of(4))
+    log.clear()
+    assert log.signatures("jax", "f") == ()
+
+
+def test_a_frameworks_own_reason_stands_where_signatures_do_not_differ() -> None:
+    log, own = TraceLog(), Change("guard", new="jax says: never seen")
+    log.record("jax", CacheMiss("f", of(3), placed=False, fallback_reasons=(own,)))
+    log.record("jax", CacheMiss("f", of(3), placed=False, fallback_reasons=(own,)))
+    assert [event.why[0].words() for event in log.events] == ["first call", own.new]
+
+
+def test_old_events_and_signatures_are_forgotten() -> None:
+    log = TraceLog()
+    for size in range(1100):
+        log.record("jax", CacheMiss("f", of(size), placed=False))
+    assert (len(log.events), log.event_count) == (1000, 1100)
+    assert len(log.events_since(0)) == 1000
+    assert len(log.events_since(1090)) == 10
+    assert log.signatures("jax", "f") == tuple(of(size) for size in range(900, 1100))
