@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from torch._dynamo.utils import get_compilation_metrics
 
 import ipyjaxbench
 from ipyjaxbench.adapters.torch import Torch
+from ipyjaxbench.adapters.torch.compile_events import Times, phases_of
 from ipyjaxbench.frameworks import Compilation, loaded
 from ipyjaxbench.frameworks.compilation import Program
 
@@ -160,6 +162,32 @@ def test_the_original_of_a_compiled_function_is_known() -> None:
     assert _adapter().capability(Compilation).original(torch.compile(step, backend="eager")) is step
     assert _adapter().capability(Compilation).original(torch.compile(net, backend="eager")) is net
     assert _adapter().capability(Compilation).original(step) is None
+
+
+@pytest.mark.parametrize(
+    ("times", "loaded", "phases"),
+    [
+        (Times(8.0, 5.0, 2.0), False, (3.0, 3.0, 2.0, 0.0)),
+        (Times(8.0, 5.0, 2.0), True, (3.0, 0.0, 0.0, 5.0)),
+        (Times(8.0, 0.0, 0.0), False, (8.0, 0.0, 0.0, 0.0)),
+        (Times(8.0, 9.0, 9.5), False, (0.0, 0.0, 8.0, 0.0)),
+        (Times(8.0, 5.0, -1.0), False, (3.0, 5.0, 0.0, 0.0)),
+        (Times(8.0, 5.0, 2.0, 4.0), False, (3.0, 3.0, 2.0, 0.0)),
+        (Times(0.0, 0.0, 3.0, 4.0), False, (0.0, 0.0, 4.0, 0.0)),
+    ],
+)
+def test_the_times_of_a_compilation_are_parts_of_each_other(
+    times: Times, loaded: bool, phases: tuple[float, ...]
+) -> None:
+    split = times.phases(loaded=loaded)
+    assert split == dict(zip(("trace", "lower", "compile", "cache load"), phases, strict=True))
+
+
+def test_what_took_no_time_is_no_phase() -> None:
+    entry = SimpleNamespace(
+        dynamo_cumulative_compile_time_us=3e6, aot_autograd_cumulative_compile_time_us=1e6
+    )
+    assert phases_of([entry, entry]) == {"trace": 4.0, "lower": 2.0}
 
 
 INDUCTOR = """
