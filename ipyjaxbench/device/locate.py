@@ -20,12 +20,7 @@ _NO_DATA = (ModuleType, FunctionType, type)
 
 
 def locate(values: Mapping[str, object], *, start: bool = False) -> Placements:
-    """Say where values live, leaf by leaf; a value without arrays is shown as such.
-
-    Args:
-        values: by the expression for each.
-        start: whether frameworks that were imported may look for devices now.
-    """
+    """Say where values live, leaf by leaf; ``start`` lets frameworks look for devices now."""
     frameworks = _load_frameworks(start=start)
     placements: list[ArrayPlacement] = []
     sums: set[str] = set()  # expressions of which no array is shown by itself
@@ -42,12 +37,7 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Placements:
 
 
 def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
-    """Say what devices there are, and where the arrays under each name of a session live.
-
-    Args:
-        names: the session's.
-        start: whether frameworks that were imported may look for devices now.
-    """
+    """Say what devices there are, and where the arrays under each name of a session live."""
     frameworks = _load_frameworks(start=start)
     placements: list[ArrayPlacement] = []
     alone: set[str] = set()

@@ -32,10 +32,7 @@ def collect_ceilings(
 ) -> Ceilings:
     """Return what the devices of all frameworks that have started can do at most.
 
-    Args:
-        start: whether frameworks that were imported may look for devices now.
-        fresh: measure also what was measured and kept before.
-        clock: to read.
+    Those that were imported start first with ``start``; ``fresh`` measures anew what was stored.
     """
     clock = clock or Clock.elapsed()
     spent = 0.0

@@ -93,8 +93,7 @@ class Placements(Result):
     def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
         """Return arrays and bytes on each device; what shares the memory of another counts once.
 
-        Args:
-            framework: whose arrays count; empty for all. Several have a device of the same name.
+        Those of one framework, if it is named: several have a device of the same name.
         """
         count: Counter[str] = Counter()
         nbytes: Counter[str] = Counter()

@@ -16,15 +16,7 @@ _NO_GPU = "it has an effect on GPUs alone, and NVIDIA's driver shows none here"
 
 
 def set_memory(*, prealloc: bool = True, fraction: float | None = None) -> MemorySettings:
-    """Set what can be set in this process, and say what cannot.
-
-    Args:
-        prealloc: False has frameworks take memory as they need it, not at their start.
-        fraction: of each GPU's memory that a framework may take; None leaves that as it is.
-
-    Returns:
-        What was set or why it was not, and how to undo it, for each framework that is installed.
-    """
+    """Set what `MemoryRequest` asks of each framework that is installed; say what cannot be set."""
     request = MemoryRequest(prealloc, fraction)
     frameworks, _ = loaded()
     settings: list[MemorySetting] = []

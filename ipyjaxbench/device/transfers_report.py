@@ -88,17 +88,15 @@ def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
         yield "with", units.versions(t.frameworks)
 
 
-def _arrays(word: str, arrays: Sequence[ArrayInfo]) -> Iterator[tuple[str, str]]:
+def _arrays(label: str, arrays: Sequence[ArrayInfo]) -> Iterator[tuple[str, str]]:
+    """Yield a line for each framework, with its first arrays by name: the largest."""
     for framework in dict.fromkeys(each.framework for each in arrays):
-        yield word, _largest_arrays([each for each in arrays if each.framework == framework])
-
-
-def _largest_arrays(arrays: Sequence[ArrayInfo]) -> str:
-    size = units.size(sum(each.nbytes for each in arrays))
-    named = [
-        f"{each.name or 'no name'} {units.array(each.dtype, each.shape)}"
-        for each in arrays[:_MAX_NAMED_ARRAYS]
-    ]
-    more = [f"{len(arrays) - _MAX_NAMED_ARRAYS:,} more"] if len(arrays) > _MAX_NAMED_ARRAYS else []
-    count = units.count(len(arrays), f"{arrays[0].framework} array")
-    return f"{count}, {size}: {', '.join([*named, *more])}"
+        own = [each for each in arrays if each.framework == framework]
+        parts = [
+            f"{each.name or 'no name'} {units.array(each.dtype, each.shape)}"
+            for each in own[:_MAX_NAMED_ARRAYS]
+        ]
+        rest = len(own) - len(parts)
+        parts += [f"{rest:,} more"] if rest else []
+        size = units.size(sum(each.nbytes for each in own))
+        yield label, f"{units.count(len(own), f'{framework} array')}, {size}: {', '.join(parts)}"

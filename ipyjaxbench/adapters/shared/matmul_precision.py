@@ -8,7 +8,7 @@ import numpy as np
 
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import Caveats
+from ipyjaxbench.timing import Caveats, CodeFacts
 from ipyjaxbench.timing import validity_notes as notes
 
 _SIDE = 64  # below that, libraries use other kernels
@@ -29,6 +29,11 @@ class RoundedProducts(Caveats):
     def __init__(self, framework: Framework) -> None:
         super().__init__(framework)
         self._errors: dict[tuple[str, str], float | None] = {}
+
+    @staticmethod
+    def _may_multiply(code: CodeFacts, module: type) -> bool:
+        """Whether code multiplies matrices, or uses modules, which may."""
+        return code.multiplies or any(issubclass(type(f), module) for f in code.functions)
 
     def _multiply(self, device: str, left: Any, right: Any) -> Any:
         """Return a product as a device computes it under the settings of this moment."""

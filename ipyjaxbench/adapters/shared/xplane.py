@@ -81,10 +81,7 @@ def operations(
 ) -> tuple[Interval, ...]:
     """Return what ran on devices; on the host only where no other device did anything.
 
-    Args:
-        lines: all lines of the planes that may hold operations.
-        on_host: names the operation that an event of the host is; None where it is none.
-        unseen: the compiled program whose operations are left out.
+    Events of the host are named by ``on_host``; those of the program ``unseen`` are left out.
     """
     of_devices = [pair for line in lines if line.plane != HOST for pair in _on_device(line, lines)]
     pairs = of_devices or _on_host([line for line in lines if line.plane == HOST], on_host)

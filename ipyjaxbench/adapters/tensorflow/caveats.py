@@ -35,17 +35,13 @@ class TensorFlowCaveats(RoundedProducts):
         """Yield a note on TensorFloat-32, which GPUs use unless it is turned off."""
         devices = [d for d in code.devices("tensorflow", "float32") if d.startswith("gpu")]
         allowed = devices and tf.config.experimental.tensor_float_32_execution_enabled()
-        if allowed and (code.multiplies or _has_modules(code)):
+        if allowed and self._may_multiply(code, tf.Module):
             advice = "tf.config.experimental.enable_tensor_float_32_execution(False)"
             yield from self._reduced(devices[0], "TensorFlow's default", advice)
 
     def _multiply(self, device: str, left: Any, right: Any) -> Any:
         with tf.device(device):
             return tf.matmul(tf.constant(left), tf.constant(right)).numpy()
-
-
-def _has_modules(code: CodeFacts) -> bool:
-    return any(issubclass(type(f), tf.Module) for f in code.functions)
 
 
 def _modes(code: CodeFacts) -> Iterator[Note]:

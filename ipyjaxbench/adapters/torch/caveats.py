@@ -33,7 +33,7 @@ class TorchCaveats(RoundedProducts):
         """Yield a note on the first device that rounds."""
         for device in code.devices("torch", "float32"):
             setting, advice = _precision(device.partition(":")[0])
-            if setting and (code.multiplies or _has_modules(code)):
+            if setting and self._may_multiply(code, torch.nn.Module):
                 rounded = [*self._reduced(device, setting, advice)]
                 yield from rounded
                 if rounded:
@@ -80,10 +80,6 @@ def _of_backend(kind: str) -> str | None:
         return getattr(matmul, "fp32_precision", None)
     except Exception:  # noqa: BLE001  some refuse to answer, with errors of many kinds
         return None
-
-
-def _has_modules(code: CodeFacts) -> bool:
-    return any(issubclass(type(f), torch.nn.Module) for f in code.functions)
 
 
 def _profiling() -> bool:
