@@ -30,18 +30,10 @@ class TensorFlowProfiler(Profiler):
             from tensorflow.tsl.profiler.protobuf import xplane_pb2
         except ImportError:
             return Profile(reason="this version does not read profiles")
+        quiet = without_lines(_LOGGED)
+        start, stop = tf.profiler.experimental.start, tf.profiler.experimental.stop
         read = partial(_read, xplane_pb2.XSpace)
-        return xplane.profile(run, _start, _stop, read, _reason)
-
-
-def _start(folder: str) -> None:
-    with without_lines(_LOGGED):
-        tf.profiler.experimental.start(folder)
-
-
-def _stop() -> None:
-    with without_lines(_LOGGED):
-        tf.profiler.experimental.stop()
+        return xplane.profile(run, quiet(start), quiet(stop), read, _reason)
 
 
 def _reason(error: Exception) -> str:
