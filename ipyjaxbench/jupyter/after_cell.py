@@ -37,18 +37,18 @@ class TraceWatcher:
         """Show what the cell that has run traced."""
         if sys.modules.keys().isdisjoint(_LEARNED_FROM):
             return
-        from ipyjaxbench.jupyter.screen import show
         from ipyjaxbench.retracing import TRACE_LOG, keep_learning
 
         keep_learning()  # the cell may have imported a framework
         events = TRACE_LOG.events_since(self._shown)
         self._shown = TRACE_LOG.event_count
         if self.is_on and events:
-            show({"text/plain": _line(events)}, raw=True)
+            _show(events)
 
 
-def _line(events: list[TracedCall]) -> str:
+def _show(events: list[TracedCall]) -> None:
     from ipyjaxbench import units
+    from ipyjaxbench.jupyter.screen import show
 
     shown = [
         f"{event.name} ({'; '.join(change.words() for change in event.why) or '?'})"
@@ -56,7 +56,8 @@ def _line(events: list[TracedCall]) -> str:
     ]
     more = f" and {len(events) - _MAX_NAMES} more" if len(events) > _MAX_NAMES else ""
     seconds = sum(s for event in events for s in event.phases.values())
-    return f"traced: {', '.join(shown)}{more}, in {units.duration(seconds, 2)}"
+    line = f"traced: {', '.join(shown)}{more}, in {units.duration(seconds, 2)}"
+    show({"text/plain": line}, raw=True)
 
 
 class LastError:

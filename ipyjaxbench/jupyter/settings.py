@@ -38,7 +38,7 @@ class IpyJaxBench(Configurable):
         return {keyword: value for keyword, value in values.items() if value is not None}
 
     @validate("budget")
-    def _keeps_the_rule(self, proposal: dict[str, Any]) -> float | None:
+    def _check_budget(self, proposal: dict[str, Any]) -> float | None:
         from ipyjaxbench.errors import OptionError
         from ipyjaxbench.validation import checked, seconds
 
