@@ -240,7 +240,7 @@ class ProgramHandle(ABC):
         return None
 
     @abstractmethod
-    def load(self, nbytes: int) -> Workload | None:
+    def workload(self, nbytes: int) -> Workload | None:
         """Return what it has to do; None where it is not known, as with loops of unknown turns.
 
         The bytes are those of what goes in, comes out, and is part of it.

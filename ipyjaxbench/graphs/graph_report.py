@@ -27,9 +27,7 @@ from ipyjaxbench.reports import (
 _MOST_NAMED = 6  # inputs that are named one by one
 _PRINTED_LINES = 10
 _LARGE_CONSTANT_BYTES = 2**20  # bytes of a constant that is worth a line
-_LONG_OPERATIONS = (
-    100  # operations above which the text is folded, and tables say what it leaves out
-)
+_LONG_OPERATIONS = 100  # above that the text is folded, and tables show what it leaves out
 #: By the reason of an `Uncounted`.
 _UNCOUNTED = {
     "operation": "{0.name} is not counted",

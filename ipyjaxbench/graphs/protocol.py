@@ -26,7 +26,7 @@ class GraphTracer(Capability):
         """Count what a call that was made before has to do, without making it; None if unknown."""
         found = self.graph(call, GraphOptions())
         live = None if found is None else found.live
-        return None if found is None or live is None else live.load(found.bytes)
+        return None if found is None or live is None else live.workload(found.bytes)
 
     def explain(self, error: BaseException) -> Diagnosis | None:  # noqa: ARG002
         """Explain why code that raised an error would not trace, without running it again."""

@@ -56,7 +56,7 @@ class LiveProgram(ProgramHandle):
             collectives=collectives.collectives_in(text),
         )
 
-    def load(self, nbytes: int) -> Workload | None:
+    def workload(self, nbytes: int) -> Workload | None:
         """Return what it has to do, by its jaxpr, with every turn of each `scan`."""
         return workload_of(self.program, nbytes)
 

@@ -19,7 +19,7 @@ _WHOLE = (
 
 
 def workload_of(closed: Any, nbytes: int) -> Workload | None:
-    """Return the load of a program; see `ProgramHandle.load`."""
+    """Return the load of a program; see `ProgramHandle.workload`."""
     tally = Tally(closed)
     if tally.uncounted:
         return None

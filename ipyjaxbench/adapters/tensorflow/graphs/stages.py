@@ -27,7 +27,7 @@ class LiveGraph(ProgramHandle):
             self._texts[stage] = lowering.lower(self._traced, stage)
         return self._texts[stage]
 
-    def load(self, nbytes: int) -> Workload | None:
+    def workload(self, nbytes: int) -> Workload | None:
         """Return what the graph and the functions in it have to do."""
         return workload_of(self.program, nbytes)
 

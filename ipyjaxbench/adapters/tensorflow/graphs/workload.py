@@ -21,7 +21,7 @@ _WHOLE = (
 
 
 def workload_of(concrete: Any, nbytes: int) -> Workload | None:
-    """Return the load of a graph; see `ProgramHandle.load`."""
+    """Return the load of a graph; see `ProgramHandle.workload`."""
     graph = concrete.graph
     if program.Counted(graph).uncounted:
         return None

@@ -52,6 +52,6 @@ class LiveProgram(ProgramHandle):
         """Return inputs, operations and outputs, graph by graph."""
         return self._traced[self._stage].nodes()
 
-    def load(self, nbytes: int) -> Workload | None:
+    def workload(self, nbytes: int) -> Workload | None:
         """Return what the operations that were traced have to do."""
         return workload_of(self._traced[self._stage], nbytes)

@@ -18,7 +18,7 @@ _TAGS = ("pointwise", "reduction")
 
 
 def workload_of(found: CapturedGraphs, nbytes: int) -> Workload | None:
-    """Return the load of a program without breaks; see `ProgramHandle.load`."""
+    """Return the load of a program without breaks; see `ProgramHandle.workload`."""
     if found.breaks or len(found.programs) != 1 or found.programs[0].flops.missed:
         return None
     (program,) = found.programs

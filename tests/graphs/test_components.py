@@ -1,0 +1,135 @@
+"""What operations are counted by, and what a graph still tells without its framework."""
+
+import linecache
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ipyjaxbench import Graph, OptionError, SnippetError
+from ipyjaxbench.graphs import Count, ProgramHandle, Workload, count_by_line, count_by_name
+from ipyjaxbench.graphs.components import Compiled, Node, Value
+from ipyjaxbench.graphs.graph import difference
+from ipyjaxbench.reports import Note
+
+
+def a_graph(text: str = "one\ntwo", **facts: object) -> Graph:
+    given = {
+        "code": "f(x)", "framework": "jax", "frameworks": {"jax": "0.10"}, "form": "jaxpr",
+        "program": text, "inputs": (), "outputs": (), "constants": (), "operations": 1,
+        "flops": 0.0, "uncounted": (), "stats": (), "lines": (), "seconds": 0.1,
+    }  # fmt: skip
+    return Graph(**(given | facts))  # type: ignore[arg-type]
+
+
+def test_operations_are_counted_by_name_the_costliest_first() -> None:
+    steps = [("add", 1.0), ("dot", 5.0), ("add", 2.0), ("copy", 0.0), ("cast", 0.0), ("cast", 0.0)]
+    assert count_by_name(steps) == (
+        Count("dot", 1, 5.0), Count("add", 2, 3.0), Count("cast", 2, 0.0), Count("copy", 1, 0.0),
+    )  # fmt: skip
+
+
+def test_operations_are_counted_by_line_in_the_order_of_the_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = ["a = x @ x\n", "\n", "  b = a + a  \n"]
+    monkeypatch.setitem(linecache.cache, "<cell>", (0, None, text, "<cell>"))
+    steps = [("<cell>", 3, "add", 1.0), ("<cell>", 1, "dot", 5.0), ("<cell>", 3, "add", 2.0),
+             ("<cell>", 3, "neg", 1.0), ("<cell>", 2, "mul", 9.0), ("", 0, "mul", 9.0)]  # fmt: skip
+    assert count_by_line(steps) == (
+        Count("a = x @ x", 1, 5.0, 1, ("dot",)), Count("b = a + a", 3, 4.0, 3, ("add", "neg")),
+    )  # fmt: skip
+
+
+class Handle(ProgramHandle):
+    """A program whose text is its stage."""
+
+    def __init__(self) -> None:
+        self.program = self
+        self.questions: list[str] = []
+
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        self.questions.append("begin")
+        yield
+        self.questions.append("end")
+
+    def text(self, stage: str) -> str:
+        self.questions.append(stage)
+        return stage
+
+    def nodes(self) -> Iterator[Node]:
+        yield Node("out", "result")
+
+    def workload(self, nbytes: int) -> Workload | None:
+        return None
+
+    def compiled(self) -> Compiled | None:
+        self.questions.append("compiled")
+        return Compiled(None, None, 512, 0)
+
+    def checks(self) -> tuple[Note, ...]:
+        self.questions.append("checks")
+        return (Note("unrolled", "A line was traced 9 times."),)
+
+
+def test_what_is_asked_later_is_asked_where_changes_are_put_back() -> None:
+    handle = Handle()
+    graph = a_graph().attach(handle, handle.around)
+    assert (graph.text(), graph.text("hlo"), graph.memory) == ("jaxpr", "hlo", 512)
+    assert [note.code for note in graph.checks] == ["unrolled"]
+    assert handle.questions == [
+        word for asked in ("jaxpr", "hlo", "compiled", "checks") for word in ("begin", asked, "end")
+    ]
+    assert graph.graph is graph.jaxpr is handle
+    assert a_graph(framework="torch", form="aten").attach(handle).jaxpr is None
+
+
+def test_what_was_compiled_already_is_not_asked_again() -> None:
+    handle = Handle()
+    graph = a_graph(compiled=Compiled(None, None, 64, 0)).attach(handle, handle.around)
+    assert graph.memory == 64
+    assert handle.questions == []
+
+
+def test_a_record_has_its_own_stage_alone() -> None:
+    graph = a_graph()
+    assert (graph.text(), graph.text("jaxpr"), graph.memory) == ("one\ntwo", "one\ntwo", None)
+    assert (graph.graph, graph.jaxpr, graph.checks) == (None, None, ())
+    with pytest.raises(SnippetError, match="a record holds the stage 'jaxpr' alone"):
+        graph.text("hlo")
+
+
+@pytest.mark.parametrize(
+    ("framework", "form", "words"),
+    [("jax", "jaxpr", "JAX's are jaxpr, stablehlo, hlo, optimized"),
+     ("torch", "aten", "PyTorch's are aten, dynamo, export"),
+     ("tensorflow", "tf", "TensorFlow's are tf, stablehlo, hlo, optimized")],
+)  # fmt: skip
+def test_a_stage_that_a_framework_has_not_is_refused(framework: str, form: str, words: str) -> None:
+    for graph in (a_graph(framework=framework, form=form),
+                  a_graph(framework=framework, form=form).attach(Handle())):  # fmt: skip
+        with pytest.raises(OptionError) as caught:
+            graph.text("llvm")
+        assert str(caught.value) == f"stage 'llvm': {words}"
+
+
+def test_a_difference_shows_the_lines_that_differ() -> None:
+    found = difference(a_graph("one\ntwo"), a_graph("one\nthree"))
+    assert found.form == "jaxpr diff"
+    assert [line for line in found.text().splitlines() if line[:3] not in ("---", "+++")] == [
+        "@@ -1,2 +1,2 @@", " one", "-two", "+three",
+    ]  # fmt: skip
+    assert difference(a_graph(), a_graph()).program == "the programs are the same"
+
+
+def test_a_difference_can_still_be_asked_for_stages() -> None:
+    handle = Handle()
+    found = difference(a_graph(), a_graph().attach(handle, handle.around))
+    assert found.text("hlo") == "hlo"
+    assert handle.questions == ["begin", "jaxpr", "end", "begin", "hlo", "end"]
+
+
+def test_what_has_to_be_moved_is_all_that_goes_in_and_out_and_is_captured() -> None:
+    x, y, c = (Value(name, "float32", (n,), 4 * n) for name, n in (("x", 1), ("y", 2), ("c", 4)))
+    assert a_graph(inputs=(x,), outputs=(y,), constants=(c,)).bytes == 28

@@ -1,0 +1,220 @@
+"""How a program is reported, without any framework."""
+
+import pytest
+
+from ipyjaxbench import Graph
+from ipyjaxbench.graphs import Break, Collective, Count, CountDifference, Uncounted, Value, notes
+from ipyjaxbench.graphs.components import Compiled, Estimate
+from ipyjaxbench.reports import Facts, Notes, Table
+from tests.graphs.test_components import a_graph
+
+MIB = 2**20
+
+
+def rows(graph: Graph) -> dict[str, str]:
+    """The labelled lines; of several with one label the last."""
+    (facts,) = (block for block in graph.report().blocks if isinstance(block, Facts))
+    return dict(facts.rows)
+
+
+def tables(graph: Graph) -> list[Table]:
+    return [block for block in graph.report().blocks if isinstance(block, Table)]
+
+
+def value(name: str, n: int = 1, **facts: object) -> Value:
+    return Value(name, "float32", (n,), 4 * n, **facts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("uncounted", "words"),
+    [
+        (Uncounted("operation", "sort"), "sort is not counted"),
+        (Uncounted("shape", "MatMul"), "MatMul, of a shape that is not known, is not counted"),
+        (Uncounted("function", "MapDataset"),
+         "what MapDataset calls is not shown by this version, and not counted"),
+        (Uncounted("products", "aten.a, aten.b"), "not counted: aten.a, aten.b"),
+        (Uncounted("others"), "products and convolutions alone: PyTorch counts no others"),
+        (Uncounted("turns"), "the turns of a while loop are not known: one was counted"),
+        (Uncounted("most turns", turns=1200),
+         "a while loop was counted with the most turns that it may take, 1,200"),
+        (Uncounted("branch", "an if"), "one branch of an if was counted, the costliest"),
+        ("as an old record says it", "as an old record says it"),
+    ],
+)  # fmt: skip
+def test_what_is_not_counted_is_a_value_and_reads_as_a_sentence(
+    uncounted: Uncounted | str, words: str
+) -> None:
+    graph = a_graph(uncounted=(uncounted,))
+    assert rows(graph)["counted"] == words
+    assert Graph.from_dict(graph.to_dict()) == graph
+
+
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        (CountDifference(None, 4), "That is on each of 4 devices"),
+        (CountDifference(4e6, 4), "That is on each of 4 devices; we count 4.00 MFLOP in all"),
+        (CountDifference(6e6, left=-4e6, reasons=(("unused", 3e6), ("constant", 1e6))),
+         ("We count 6.00 MFLOP: 3.00 MFLOP whose result is not used, and that it removed; 1.00"
+          " MFLOP that depends on no argument, and that it computed beforehand")),
+        (CountDifference(6e6, left=-4e6, reasons=(("turns", 4e6),)),
+         "We count 6.00 MFLOP: 4.00 MFLOP in further turns of loops, of which it counts one"),
+        (CountDifference(6e6, left=-4e6, reasons=(("complex", 4e6),)),
+         "We count 6.00 MFLOP: 4.00 MFLOP since one of complex numbers is several of real ones"),
+        (CountDifference(6e6, left=1e3, uncounted=("lu", "sort"), rewritten=("cumsum",)),
+         "We count 6.00 MFLOP, and not lu, sort"),
+        (CountDifference(6e6, left=-1e3, uncounted=("lu",)),
+         ("We count 6.00 MFLOP, and not lu: XLA leaves out 1.00 kFLOP, for reasons that are not"
+          " known")),
+        (CountDifference(6e6, left=1e3, rewritten=("cumsum", "argmax")),
+         ("We count 6.00 MFLOP: XLA counts 1.00 kFLOP more, since it computes cumsum, argmax in"
+          " another way")),
+        (CountDifference(6e6, left=-1e3, rewritten=("cumsum",)),
+         "We count 6.00 MFLOP: XLA leaves out 1.00 kFLOP, for reasons that are not known"),
+        (CountDifference(0.0, left=1e3),
+         "We count 0 FLOP: XLA adds 1.00 kFLOP, for reasons that are not known"),
+        ("As an old record says it", "As an old record says it"),
+    ],
+)  # fmt: skip
+def test_why_a_compiler_counts_otherwise_is_a_value_and_reads_as_a_sentence(
+    why: CountDifference | str, words: str
+) -> None:
+    graph = a_graph(compiled=Compiled(None, None, 512, 0, why=why))
+    assert rows(graph)["compiled"] == f"512 B of memory. {words}"
+    assert Graph.from_dict(graph.to_dict()) == graph
+
+
+def test_what_a_compiler_counts_is_one_line_and_what_devices_exchange_another() -> None:
+    made = Compiled(2e6, 3 * MIB, 2 * MIB, MIB, (Collective("all-reduce", 2, 4096),))
+    found = rows(a_graph(compiled=made))
+    assert found["compiled"] == (
+        "2.00 MFLOP, 3.00 MiB moved, 2.00 MiB of memory (1.00 MiB of it for values in between)"
+    )
+    assert found["exchanged"] == "2 all-reduce 4.00 KiB on each device"
+    captures = rows(a_graph(compiled=made, constants=(value("c"),)))["compiled"]
+    assert "of it for captured arrays and values in between" in captures
+    assert "exchanged" not in rows(a_graph())
+
+
+def test_arrays_are_named_as_long_as_they_are_few() -> None:
+    named = tuple(value(f"x{n}", n) for n in range(1, 7))
+    assert rows(a_graph(inputs=named, outputs=(value("", weak=True),)))["where"] == (
+        "x1 f32[1], x2 f32[2], x3 f32[3], x4 f32[4], x5 f32[5], x6 f32[6] → f32[1] weak"
+    )
+    many = rows(a_graph(inputs=(*named, value("x7", 7))))["where"]
+    assert many == "7 arrays 112 B → nothing"
+
+
+@pytest.mark.parametrize(
+    ("sized", "size"), [((True, True), "8 B"), ((True, False), "4 B + ?"), ((False, False), "?")]
+)
+def test_bytes_that_are_known_when_it_runs_are_a_question_mark(
+    sized: tuple[bool, ...], size: str
+) -> None:
+    found = a_graph(inputs=tuple(value("x", sized=each) for each in sized), flops=2e6)
+    assert found.report().blocks[0].detail == f"2.00 MFLOP · {size} in · 0 B out"  # type: ignore[union-attr]
+
+
+def test_static_fixed_and_captured_arguments_are_told_apart() -> None:
+    found = rows(a_graph(static_argnames=("n",), fixed=("f", "mode"), constants=(value("c"),)))
+    assert found["static"] == "n: the program depends on it; write static_argnames='n'"
+    assert found["fixed"] == "f, mode: no input, and so part of the program"
+    assert found["captured"] == "1 array 4 B, part of the program"
+    found = rows(a_graph(static_argnames=("n", "k"), constants=(value("w", MIB // 4), value("c"))))
+    assert found["static"].endswith("write static_argnames=('n', 'k')")
+    assert found["captured"] == (
+        "2 arrays 1.00 MiB, the largest w f32[262144], part of the program"
+    )
+
+
+def test_how_it_was_traced_is_the_last_but_one() -> None:
+    assert rows(a_graph(warm=("g",))) == {
+        "where": "nothing → nothing",
+        "traced": "once, in 100 ms; the call was not made",
+        "warm": "g: jax keeps these traces for the first call",
+        "with": "jax 0.10",
+    }
+    made = a_graph(tries=3, notes=(notes.call_made(1),))
+    assert rows(made)["traced"] == "3 times, in 100 ms"
+
+
+def test_breaks_prints_and_checks_have_a_line_each() -> None:
+    found = rows(a_graph(breaks=(Break(3, "if x.sum() > 0:", "it asks"),), clear=("a", "b")))
+    assert found["break"] == "line 3: if x.sum() > 0: it asks"
+    assert found["checked"] == "none found: a, b"
+    assert rows(a_graph(breaks=(Break(0, "", "it asks"),)))["break"] == "?: it asks"
+    other = rows(a_graph(framework="torch", details=("check",)))
+    assert other["checked"] == "nothing: --check looks at programs of JAX alone"
+    assert "checked" not in rows(a_graph(details=("check",)))
+    printed = "".join(f"{n}\n" for n in range(11))
+    assert rows(a_graph(printed=printed))["printed"].splitlines()[8:] == ["8", "9", "..."]
+    assert rows(a_graph(printed=printed[:-3]))["printed"].splitlines()[8:] == ["8", "9"]
+
+
+def test_notes_that_change_the_meaning_come_first() -> None:
+    given = (notes.recomputed(2), notes.drawn_once(["random"]))
+    (shown,) = (b for b in a_graph(notes=given).report().blocks if isinstance(b, Notes))
+    assert [note.code for note in shown.notes] == ["drawn-once", "recomputed"]
+
+
+def test_tables_are_shown_where_they_are_asked_for_and_folded_where_it_is_long() -> None:
+    stats = (Count("dot", 1200, 5e6), Count("copy", 1, 0.0))
+    lines = (Count("y = x @ x", 2, 5e6, 3, ("dot", "add")), Count("f(x)", 1, 0.0, 0, ("neg",)))
+    assert tables(a_graph(stats=stats, lines=lines, operations=100)) == []
+    by_primitive, by_line = tables(a_graph(stats=stats, lines=lines, operations=101))
+    assert (by_primitive.folded, by_line.folded) == (True, True)
+    assert by_primitive.rows == (("dot", "1,200", "5.00 MFLOP"), ("copy", "1", ""))
+    assert by_line.rows == (
+        ("3  y = x @ x", "dot, add", "2", "5.00 MFLOP"),
+        ("f(x)", "neg", "1", ""),
+    )
+    asked = tables(a_graph(stats=stats, lines=lines, details=("stats", "src"), framework="torch"))
+    assert [table.folded for table in asked] == [False, False]
+    assert asked[0].head == ("operation", "times", "work")
+
+
+def test_primitives_of_a_line_leave_room_for_its_code() -> None:
+    parts = ("dot_general", "add", "tanh", "neg")
+    (table,) = tables(a_graph(lines=(Count("y", 4, 0.0, 1, parts),), details=("src",)))
+    assert table.rows[0][1] == "dot_general, add and 2 more"
+
+
+def test_estimates_say_what_fits_and_what_does_not() -> None:
+    chips = (
+        Estimate("tpu:v5e", 2e-3, 5e6, 3 * MIB, 2 * MIB, 16 * MIB, padding=MIB),
+        Estimate("tpu:v2", None, 5e6, 3 * MIB, 32 * MIB, 16 * MIB),
+        Estimate("tpu:v3", limit=16 * MIB),
+        Estimate("tpu:v4", limit=16 * MIB, error="it calls Python"),
+        Estimate("tpu:v6e", None, None, None, 2 * MIB, 16 * MIB),
+        Estimate("here (cpu)", None, 5e6, 3 * MIB, 2 * MIB, 64 * MIB),
+    )
+    graph = a_graph(estimates=chips)
+    (table,) = tables(graph)
+    assert table.rows == (
+        ("tpu:v5e", "2.00 ms", "5.00 MFLOP", "3.00 MiB", "2.00 MiB of 16.0 MiB", "1.00 MiB"),
+        ("tpu:v2", "too large", "5.00 MFLOP", "3.00 MiB", "32.0 MiB of 16.0 MiB", ""),
+        ("tpu:v3", "too large", "", "", "more of 16.0 MiB", ""),
+        ("tpu:v4", "failed", "", "", "", ""),
+        ("tpu:v6e", "none", "?", "?", "2.00 MiB of 16.0 MiB", "0 B"),
+        ("here (cpu)", "?", "5.00 MFLOP", "3.00 MiB", "2.00 MiB of 64.0 MiB", ""),
+    )
+    found = rows(graph)
+    assert found["tpu:v2"] == "needs 32.0 MiB, and has 16.0 MiB for a program"
+    assert found["tpu:v3"] == "needs more than it has, and has 16.0 MiB for a program"
+    assert found["tpu:v4"] == "it calls Python"
+    assert found["estimate"] == "here %fwtime measures the time"
+    assert Graph.from_dict(graph.to_dict()) == graph
+
+
+def test_what_several_chips_exchange_is_in_no_estimate() -> None:
+    moved = (Collective("all-gather", 1, 2048),)
+    chips = (Estimate("tpu:v5e:2x2", 1e-3, 1e6, MIB, MIB, 16 * MIB, collectives=moved),
+             Estimate("here (cpu)", None, 1e6, MIB, MIB, 64 * MIB))  # fmt: skip
+    graph = a_graph(estimates=chips, compiled=Compiled(1e6, None, 512, 0, moved))
+    assert rows(graph)["exchanged"] == "tpu:v5e:2x2: 1 all-gather 2.00 KiB on each device"
+    assert rows(graph)["estimate"] == (
+        "here %fwtime measures the time; what devices exchange takes time that no estimate holds"
+    )
+    assert tables(graph)[0].caption == (
+        "estimated by each chip's compiler, on each of several; nothing was run on one"
+    )
