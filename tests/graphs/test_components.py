@@ -85,6 +85,11 @@ def test_what_is_asked_later_is_asked_where_changes_are_put_back() -> None:
     assert a_graph(framework="torch", form="aten").attach(handle).jaxpr is None
 
 
+def test_a_framework_may_have_nothing_to_say_of_compilers_and_checks() -> None:
+    assert ProgramHandle.compiled(Handle()) is None
+    assert ProgramHandle.checks(Handle()) == ()
+
+
 def test_what_was_compiled_already_is_not_asked_again() -> None:
     handle = Handle()
     graph = a_graph(compiled=Compiled(None, None, 64, 0)).attach(handle, handle.around)

@@ -177,6 +177,12 @@ def test_primitives_of_a_line_leave_room_for_its_code() -> None:
     parts = ("dot_general", "add", "tanh", "neg")
     (table,) = tables(a_graph(lines=(Count("y", 4, 0.0, 1, parts),), details=("src",)))
     assert table.rows[0][1] == "dot_general, add and 2 more"
+    for second, shown in (
+        ("convert", "dot_general, convert"),
+        ("logistic", "dot_general and 1 more"),
+    ):
+        lines = (Count("y", 2, 0.0, 1, ("dot_general", second)),)
+        assert tables(a_graph(lines=lines, details=("src",)))[0].rows[0][1] == shown
 
 
 def test_estimates_say_what_fits_and_what_does_not() -> None:
