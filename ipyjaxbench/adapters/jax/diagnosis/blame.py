@@ -1,4 +1,4 @@
-"""Which argument is responsible for a fault, where JAX's own words do not say."""
+"""Which argument is blamed_arguments for a fault, where JAX's own words do not say."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,14 +11,14 @@ from ipyjaxbench.adapters.jax.diagnosis import provenance, return_types
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.adapters.shared.diagnosis.arguments import with_argument
+from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, unwrap
 
 #: JAX's words where a value comes from no argument, as where `jnp` computes with shapes.
 _NO_ARGUMENT = "became a tracer due to"
 
 
-def responsible(call: Call, failed: tracing.NoChoiceError) -> list[str]:
+def blamed_arguments(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     """Return the arguments whose values are asked for.
 
     JAX names them for the function that it traces. Otherwise they are searched for; and where
@@ -71,7 +71,7 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     needed = set(failed.static)
     try:
         for name, value in call.arguments:
-            changed = with_argument(call, name, _on_host(value))
+            changed = replace_argument(call, name, _on_host(value))
             if name not in needed and tracing.traces(changed, {name, *needed}):
                 return [name]
     except Exception:  # noqa: BLE001  an argument that has no values cannot be tried

@@ -59,7 +59,7 @@ def functions(call: Call) -> Iterator[FunctionType]:
     return (thing for thing in walk(roots) if is_of(thing, FunctionType))
 
 
-def find(call: Call, code: CodeType) -> FunctionType | None:
+def find_function(call: Call, code: CodeType) -> FunctionType | None:
     """Return the function that holds some code, itself or in a function within it."""
     return next((f for f in functions(call) if code in codes(f.__code__)), None)
 
@@ -84,7 +84,7 @@ def codes(code: CodeType) -> Iterator[CodeType]:
             yield from codes(constant)
 
 
-def plain(function: Any) -> FunctionType | None:
+def python_function(function: Any) -> FunctionType | None:
     """Return the Python function that something callable is made of."""
     while is_of(function, functools.partial, MethodType):
         is_method = is_of(function, MethodType)
@@ -102,7 +102,7 @@ def is_filtered(call: Call) -> bool:
 
 def is_of_jax(function: Any) -> bool:
     """Whether a function is JAX's own, and not one of the user's that JAX changed."""
-    root = getattr(plain(function), "__module__", None) or ""
+    root = getattr(python_function(function), "__module__", None) or ""
     return root.partition(".")[0] == "jax"
 
 

@@ -14,12 +14,12 @@ import jax
 
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.diagnosis import call_graph, return_types, substitutes
-from ipyjaxbench.adapters.jax.diagnosis.blame import responsible
+from ipyjaxbench.adapters.jax.diagnosis.blame import blamed_arguments
 from ipyjaxbench.adapters.jax.diagnosis.fixes import Fixes
 from ipyjaxbench.adapters.jax.diagnosis.pitfalls import UNHASHABLE, pitfall_of
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.static_search import named_in
-from ipyjaxbench.adapters.shared.diagnosis.arguments import with_argument
+from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.adapters.shared.diagnosis.describe import MAX_FIXES, UNKNOWN, describe
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import function_with_code
@@ -38,13 +38,13 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     places = origin.places(shown)
     file, line = (places[0].file, places[0].line) if places else ("", 0)
     file, line = getattr(error, "place", (file, line))
-    source = linecache.getline(file, line).strip()
-    unhashable = substitutes.unhashable(call) if "on-hashable static" in message_of(error) else None
-    pitfall = pitfall_of(error, source, linecache.getline(file, line + 1).strip())
-    pitfall = UNHASHABLE if unhashable else pitfall
-    spelling = Spelling(call_graph.find(call, places[0].code) if places else None)
+    source, after = (linecache.getline(file, number).strip() for number in (line, line + 1))
+    is_unhashable = "on-hashable static" in message_of(error)
+    unhashable = substitutes.unhashable_argument(call) if is_unhashable else None
+    pitfall = UNHASHABLE if unhashable else pitfall_of(error, source, after)
+    spelling = Spelling(call_graph.find_function(call, places[0].code) if places else None)
     fixes = Fixes(call, failed, shown)
-    blamed = (unhashable,) if unhashable else tuple(responsible(call, failed))
+    blamed = (unhashable,) if unhashable else tuple(blamed_arguments(call, failed))
     written = (
         *substitutes.other_argument(call, error),
         *substitutes.jax_numpy_function(call, failed.static),
@@ -185,6 +185,6 @@ def _static_fixes(call: Call, names: tuple[str, ...]) -> Iterator[Fix]:
         argument = dict(call.arguments)[name] if name in call.labels else None
         dtype, shape = (getattr(argument, n, None) for n in ("dtype", "shape"))
         value = _LIKELY.get(str(dtype)) if shape == () else None
-        if value is not None and tracing.traces(with_argument(call, name, value), {name}):
+        if value is not None and tracing.traces(replace_argument(call, name, value), {name}):
             cost = f"one compilation for each value; tried with {value}"
             yield Fix(substitutes.static_jit(call.function, [name]), cost)

@@ -114,10 +114,7 @@ def _made(
 ) -> tuple[Any] | Exception | None:
     """The result in a tuple, or what was raised; None where there was no time.
 
-    Args:
-        call: it is made with changed copies of its data.
-        change: what to make of each leaf.
-        static: the call is made under jit, with these fixed; None makes it without.
+    The call is made with changed copies of its data, and under jit where `static` is not None.
     """
     args, kwargs = trees.map_leaves(change, (call.args, dict(call.kwargs)))
     copied = replace(call, args=args, kwargs=kwargs)

@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.jax import origin
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, masks
-from ipyjaxbench.adapters.jax.diagnosis.swap_function import with_function
+from ipyjaxbench.adapters.jax.diagnosis.swap_function import replace_function
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
@@ -36,7 +36,7 @@ _RULES = (
     (masks.slice_of_fixed_size,),
     masks.FOR_ASSIGNED_ITEMS,
     (branches.WHERE_IN_EXPRESSIONS,),
-    (branches.logical,),
+    (branches.logical_functions,),
     (*branches.WHERE_FOR_IF, branches.cond_for_returns, branches.cond_for_assigned),
     (loops.fori_loop, loops.while_loop),
     (branches.jax_for_builtins,),
@@ -45,7 +45,7 @@ _RULES = (
     (calls.numpy_for_jax,),
     (calls.array_for_number,),
     (calls.array_for_list, calls.switch_for_list),
-    (masks.sized,),
+    (masks.fixed_size,),
 )
 
 
@@ -79,12 +79,9 @@ class _Attempt:
 
 
 class Fixes:
-    """Looks for what to write instead.
+    """Looks for what to write instead in a call that failed.
 
-    Args:
-        call: as it was tried.
-        failed: how it failed.
-        error: what is to be mended, where the code turned it into another error.
+    What is mended is `error`: the code may have turned it into the one that it failed with.
     """
 
     def __init__(self, call: Call, failed: tracing.NoChoiceError, error: Exception) -> None:
@@ -108,7 +105,7 @@ class Fixes:
                 return
 
     def _at(self, attempt: _Attempt, place: origin.Place) -> Iterator[Fix]:
-        function = call_graph.find(attempt.call, place.code)
+        function = call_graph.find_function(attempt.call, place.code)
         definition = self._sources.definition(function) if function else None
         if function is None or definition is None:
             return
@@ -141,7 +138,7 @@ class Fixes:
             return None
         self._tries += 1
         try:
-            call = with_function(attempt.call, site.function, function)
+            call = replace_function(attempt.call, site.function, function)
         except Exception:  # noqa: BLE001  an object of the user's may refuse to be copied
             return None
         changes = (*attempt.changes, _Change(edit, site, function))

@@ -1,6 +1,6 @@
 """The ways in which code fails to trace: what is wrong, and what helps."""
 
-from ipyjaxbench.adapters.shared.diagnosis.describe import fitting
+from ipyjaxbench.adapters.shared.diagnosis.describe import find_pitfalls
 from ipyjaxbench.graphs import Pitfall
 from ipyjaxbench.usercode import message_of
 
@@ -129,7 +129,7 @@ _PITFALLS = (
 
 def pitfall_of(error: Exception, source: str = "", after: str = "") -> Pitfall | None:
     """Return what kind of error it is, of this line and the one after; None if not of tracing."""
-    fits = [*fitting(_PITFALLS, error, message_of(error), source, after)]
+    fits = [*find_pitfalls(_PITFALLS, error, message_of(error), source, after)]
     # The exact type comes first: many of JAX's are TypeErrors too.
     exact = (pitfall for pitfall in fits if type(error).__name__ in pitfall.errors)
     return next(exact, fits[0] if fits else None)

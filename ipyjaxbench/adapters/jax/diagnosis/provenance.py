@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.jax.graphs.static_search import blamed, words_of_funct
 from ipyjaxbench.usercode import Call, is_a, message_of
 
 
-def asked_for(error: Exception, call: Call) -> list[str]:
+def requested_arguments(error: Exception, call: Call) -> list[str]:
     """Return the arguments that the failing expression depends on, or that which led to it.
 
     JAX names them for each tracer, while they are being traced, and not later. What is within
@@ -22,8 +22,8 @@ def asked_for(error: Exception, call: Call) -> list[str]:
     for place in origin.places(error):
         names = dict.fromkeys(_names_in(origin.expression_of(place), error, inner))
         values = [place.frame.f_locals[name] for name in names if name in place.frame.f_locals]
-        words = [_words_of(leaf) for value in values for leaf in trees.leaves(value)]
-        known = [name for text in words for name in blamed(Exception(text), call)]
+        messages = [_message_about(leaf) for value in values for leaf in trees.leaves(value)]
+        known = [name for text in messages for name in blamed(Exception(text), call)]
         if known:
             return list(dict.fromkeys(known))
         inner = place
@@ -62,7 +62,7 @@ def _rows_of_scan(tree: ast.AST, error: Exception, inner: origin.Place) -> ast.e
     return None
 
 
-def _words_of(leaf: Any) -> str:
+def _message_about(leaf: Any) -> str:
     """JAX's words for a tracer that is asked for its numbers.
 
     What stands in for one row, or for a derivative, is asked for what it is made of.

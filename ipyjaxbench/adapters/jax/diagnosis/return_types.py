@@ -74,7 +74,7 @@ def refuse_shapes(function: Callable[..., Any], returned: list[Any]) -> None:
             raise NoDataError("the result is a shape without an array", function, "jax", result)
 
 
-def said_in_a_line(text: str, error: Exception) -> str:
+def explain_result(text: str, error: Exception) -> str:
     """Return what to say of a result that is no failure of tracing; empty where it is one."""
     whole = error.whole if isinstance(error, NoDataError) else None
     leaves = trees.leaves(whole)
@@ -85,7 +85,7 @@ def said_in_a_line(text: str, error: Exception) -> str:
     return ""
 
 
-def data_alone(result: Any) -> Any:
+def keep_data(result: Any) -> Any:
     """Return a result without what is no data, which ways to jit that filter hand through."""
     return trees.map_leaves(lambda leaf: leaf if _is_traced(leaf) else None, result)
 

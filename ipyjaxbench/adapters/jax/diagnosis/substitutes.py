@@ -14,7 +14,7 @@ from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import numpy_to_jax, tracing
 from ipyjaxbench.adapters.jax.graphs.static_search import is_declared
 from ipyjaxbench.adapters.jax.jit import is_jitted
-from ipyjaxbench.adapters.shared.diagnosis.arguments import with_argument
+from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of
@@ -38,7 +38,7 @@ def other_argument(call: Call, error: Exception) -> Iterator[Fix]:
     function = name_of(call.function)
     for other in _substitutes(call, error):
         try:
-            traced = tracing.trace(with_argument(call, other.name, other.value))
+            traced = tracing.trace(replace_argument(call, other.name, other.value))
         except tracing.NoChoiceError:
             continue
         needed = list(dict.fromkeys([*traced.static, *([other.name] if other.static else [])]))
@@ -97,8 +97,8 @@ def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> It
         if number > _MAX_STATIC_NUMBER:
             continue
         needed = (*static, name)
-        if function.isidentifier() and tracing.traces(with_argument(call, name, number), needed):
-            jit = Spelling(call_graph.plain(call.function)).of("jax.jit")
+        if function.isidentifier() and tracing.traces(replace_argument(call, name, number), needed):
+            jit = Spelling(call_graph.python_function(call.function)).spell("jax.jit")
             typed = repr(name if len(needed) == 1 else needed)
             cost = f"{name} a Python number, as {number}; {_EACH}"
             yield Fix(f"{jit}({function}, static_argnames={typed})", cost)
@@ -109,10 +109,10 @@ def static_jit(function: Any, names: Sequence[str]) -> str:
 
     It is a decorator where the function's name is that of what decorators made of it.
     """
-    function = call_graph.plain(function) or function
+    function = call_graph.python_function(function) or function
     static = names[0] if len(names) == 1 else tuple(names)
     plain = function if isinstance(function, FunctionType) else None
-    jit, name = Spelling(plain).of("jax.jit"), getattr(function, "__name__", "f")
+    jit, name = Spelling(plain).spell("jax.jit"), getattr(function, "__name__", "f")
     named = plain.__globals__.get(name) if plain is not None else None
     is_own = named is None or isinstance(named, FunctionType)
     if plain is None or (is_own and getattr(named, "__code__", plain.__code__) is plain.__code__):
@@ -120,7 +120,7 @@ def static_jit(function: Any, names: Sequence[str]) -> str:
     return f"@partial({jit}, static_argnames={static!r})"
 
 
-def unhashable(call: Call) -> str | None:
+def unhashable_argument(call: Call) -> str | None:
     """Return a static argument of a jitted function that was given what has no hash, if any."""
     if not is_jitted(call.function):
         return None

@@ -1,4 +1,4 @@
-"""Makes a call that uses one function where another one was used.
+"""A call that uses one function where another one was used.
 
 Nothing of the user's is changed for that: each function, module and object on the way is copied.
 """
@@ -19,7 +19,7 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import closure_cells, fun
 from ipyjaxbench.usercode import Call, unwrap
 
 
-def with_function(call: Call, old: FunctionType, new: FunctionType) -> Call:
+def replace_function(call: Call, old: FunctionType, new: FunctionType) -> Call:
     """Return a call that uses another function wherever it used one.
 
     Raises:
@@ -27,7 +27,7 @@ def with_function(call: Call, old: FunctionType, new: FunctionType) -> Call:
     """
 
     def swapped(thing: Any) -> Any:
-        return _Copies(thing, old, new).of(thing)
+        return _Copies(thing, old, new).copy_of(thing)
 
     function = swapped(call.function)
     positions = [index for index, arg in enumerate(call.args) if _leads(arg, old)]
@@ -48,12 +48,9 @@ def _leads(thing: Any, old: FunctionType) -> bool:
 
 
 class _Copies:
-    """Copies of what leads from a thing to a function; they lead to another one.
+    """Copies of what leads from a thing to an old function; they lead to a new one.
 
-    Args:
-        root: the thing.
-        old: the function.
-        new: the other one. It may call itself: by its name it is found as well.
+    The new one may call itself: by its name it is found as well.
     """
 
     def __init__(self, root: Any, old: FunctionType, new: FunctionType) -> None:
@@ -70,64 +67,65 @@ class _Copies:
             self._leading.update(further)
             waiting += further
 
-    def of(self, thing: Any) -> Any:
-        """What stands for a thing: a copy where it leads to the function, else the thing."""
-        if id(thing) not in self._leading:
+    def copy_of(self, thing: Any) -> Any:
+        """Return a copy of a thing where it leads to the function, else the thing itself."""
+        key = id(thing)
+        if key not in self._leading:
             return thing
-        if id(thing) not in self._copies:
-            self._copy(self._new if thing is self._old else thing, id(thing))
-        return self._copies[id(thing)]
+        if key not in self._copies:
+            self._copies[key] = self._copy(self._new if thing is self._old else thing, key)
+        return self._copies[key]
 
-    def _copy(self, thing: Any, key: int) -> None:
+    def _copy(self, thing: Any, key: int) -> Any:
         match thing:
             case FunctionType():
-                self._copy_function(thing, key)
+                return self._copy_function(thing, key)
             case functools.partial():
-                args = map(self.of, thing.args)
-                kwargs = {name: self.of(value) for name, value in thing.keywords.items()}
-                self._copies[key] = functools.partial(self.of(thing.func), *args, **kwargs)
+                args = map(self.copy_of, thing.args)
+                kwargs = {name: self.copy_of(value) for name, value in thing.keywords.items()}
+                return functools.partial(self.copy_of(thing.func), *args, **kwargs)
             case MethodType() if id(thing.__self__) in self._leading:
-                owner = self.of(thing.__self__)
-                self._copies[key] = getattr(owner, thing.__func__.__name__)
+                return getattr(self.copy_of(thing.__self__), thing.__func__.__name__)
             case MethodType():
-                self._copies[key] = MethodType(self.of(thing.__func__), thing.__self__)
+                return MethodType(self.copy_of(thing.__func__), thing.__self__)
             case jax.stages.Wrapped():
                 # Without jit: it keeps what it traced, and for longer than this.
-                self._copies[key] = self.of(unwrap(thing))
+                return self.copy_of(unwrap(thing))
             case type():
-                self._copies[key] = self._class(thing)
-            case _:
-                self._copy_object(thing, key)
+                return self._class(thing)
+        return self._copy_object(thing, key)
 
-    def _copy_function(self, function: FunctionType, key: int) -> None:
+    def _copy_function(self, function: FunctionType, key: int) -> FunctionType:
         further = self._further(function)
         changed = {step.path[0] for step in further if step.kind == "cell"}
         cells = closure_cells(function)
         cells |= {n: CellType(c.cell_contents) for n, c in cells.items() if n in changed}
         names = dict(function.__globals__)
         # Before what it leads to, which may lead back.
-        self._copies[key] = function_with_code(function, function.__code__, names, cells)
+        new = self._copies[key] = function_with_code(function, function.__code__, names, cells)
         for step in further:
             name, *path = step.path
-            new = self.of(step.to)
+            target = self.copy_of(step.to)
             if step.kind == "cell":
-                cells[name].cell_contents = _in_module(cells[name].cell_contents, path, new)
+                cells[name].cell_contents = _in_module(cells[name].cell_contents, path, target)
             else:
-                names[name] = _in_module(names[name], path, new)
+                names[name] = _in_module(names[name], path, target)
+        return new
 
-    def _copy_object(self, thing: Any, key: int) -> None:
+    def _copy_object(self, thing: Any, key: int) -> Any:
         copied = self._copies[key] = copy.copy(thing)
         for step in self._further(thing):
             if step.kind == "held":
-                object.__setattr__(copied, step.path[0], self.of(step.to))
+                object.__setattr__(copied, step.path[0], self.copy_of(step.to))
         object.__setattr__(copied, "__class__", self._class(type(thing)))
+        return copied
 
     def _class(self, kind: Any) -> Any:
         """A class with other methods; the class itself where they are the same."""
         methods = {step.path[0]: step.to for step in self._further(kind)}
         if not methods:
             return kind
-        new = {name: _like(inspect.getattr_static(kind, name), self.of(method))
+        new = {name: _like(inspect.getattr_static(kind, name), self.copy_of(method))
                for name, method in methods.items()}  # fmt: skip
         return type(kind)(kind.__name__, (kind,), new)
 

@@ -66,7 +66,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     except tracing.NoChoiceError as failed:
         if return_types.is_of_another_framework(failed.error):
             return None
-        if said := return_types.said_in_a_line(call.text, failed.error):
+        if said := return_types.explain_result(call.text, failed.error):
             raise SnippetError(said) from None
         try:
             diagnosis = diagnose(call, failed)

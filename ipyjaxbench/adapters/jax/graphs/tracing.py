@@ -12,7 +12,7 @@ import jax
 
 from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_filtered, is_of_jax
-from ipyjaxbench.adapters.jax.diagnosis.provenance import asked_for
+from ipyjaxbench.adapters.jax.diagnosis.provenance import requested_arguments
 from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, unbind_method
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
@@ -241,11 +241,11 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
                     given = {n: named[n].whole(v) for n, v in kwargs.items()}
                     found = call.function(*whole, **given)
             except Exception as error:
-                vars(error)["asked"] = asked_for(error, call)
+                vars(error)["asked"] = requested_arguments(error, call)
                 raise
         side_effects = log.side_effects
         if is_filtered(call):
-            found = return_types.data_alone(found)
+            found = return_types.keep_data(found)
         returned[:] = [found]
         return found
 

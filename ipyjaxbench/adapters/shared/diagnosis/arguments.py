@@ -6,7 +6,7 @@ from typing import Any
 from ipyjaxbench.usercode import Call
 
 
-def with_argument(call: Call, name: str, value: Any) -> Call:
+def replace_argument(call: Call, name: str, value: Any) -> Call:
     """Return a call with another value of one argument."""
     values = {**dict(call.arguments), name: value}
     args = tuple(values[label] for label in call.labels)

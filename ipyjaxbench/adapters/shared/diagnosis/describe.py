@@ -9,7 +9,7 @@ MAX_FIXES = 3
 UNKNOWN = "the code raises while it is traced"
 
 
-def fitting(
+def find_pitfalls(
     pitfalls: Sequence[Pitfall], error: Exception, message: str, source: str = "", after: str = ""
 ) -> Iterator[Pitfall]:
     """Yield those that fit an error with this message, at this line and with that one after it."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.adapters.shared.diagnosis.syntax import copied
+from ipyjaxbench.adapters.shared.diagnosis.syntax import copy_tree
 
 #: Begins what follows a name that is tried in another way than it is written, as `STAND_INS` says.
 _MARK = ".__"
@@ -34,14 +34,14 @@ class Spelling:
         self._hidden = {*code.co_varnames, *code.co_cellvars} if code else set()
         self.missing: dict[str, None] = {}
 
-    def of(self, dotted: str) -> str:
+    def spell(self, dotted: str) -> str:
         """Return a full name, such as ``jax.numpy.where``, as the code would write it.
 
         Example:
             >>> import math as m
             >>> from types import FunctionType
             >>> def area(): return m.pi
-            >>> Spelling(FunctionType(area.__code__, {"m": m})).of("math.sqrt")
+            >>> Spelling(FunctionType(area.__code__, {"m": m})).spell("math.sqrt")
             'm.sqrt'
         """
         plain = dotted.partition(_MARK)[0]
@@ -58,13 +58,13 @@ class Spelling:
     def text(self, text: str) -> str:
         """Return a sentence with usual names, such as ``jnp.where``, in those of the code."""
         before = dict(self.missing)
-        text = _IN_TEXT.sub(lambda usual: self.of(_USUAL[usual[1]] + usual[2]), text)
+        text = _IN_TEXT.sub(lambda usual: self.spell(_USUAL[usual[1]] + usual[2]), text)
         self.missing = before
         return text
 
     def tree(self, nodes: Sequence[ast.stmt]) -> ast.Module:
         """Return statements with full names as the code would write them."""
-        module = ast.Module([copied(node) for node in nodes], [])
+        module = ast.Module([copy_tree(node) for node in nodes], [])
         return ast.fix_missing_locations(_Spelled(self).visit(module))  # type: ignore[no-any-return]
 
     def _name_of(self, value: Any) -> str | None:
@@ -81,7 +81,7 @@ class _Spelled(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not is_full(node.id):
             return node
-        return ast.copy_location(ast.parse(self._spelling.of(node.id), mode="eval").body, node)
+        return ast.copy_location(ast.parse(self._spelling.spell(node.id), mode="eval").body, node)
 
 
 def is_full(name: str) -> bool:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site
-from ipyjaxbench.adapters.shared.diagnosis.syntax import copied, name, with_context
+from ipyjaxbench.adapters.shared.diagnosis.syntax import copy_tree, name, with_context
 
 _LIBRARY_NAME = re.compile(r"[a-z][\w.]*")
 #: What each hole of a pattern stands for.
@@ -40,17 +40,17 @@ def pattern_rule(
 
     def change(site: Site, node: ast.AST) -> Any:
         for pattern, new in patterns.items():
-            holes = matched(pattern, node)
+            holes = match_pattern(pattern, node)
             if holes is not None and fits(site, holes):
-                return filled(new, holes)
+                return fill_pattern(new, holes)
         return None
 
     def statement_rule(site: Site) -> Iterator[Edit]:
         for pattern, new in patterns.items():
-            holes = matched(pattern, site.stmt)
+            holes = match_pattern(pattern, site.stmt)
             if holes is not None and fits(site, holes):
                 texts = {hole: ast.unparse(node) for hole, node in holes.items()}
-                yield Edit([filled(new, holes)], changes.format(**texts), same=same)
+                yield Edit([fill_pattern(new, holes)], changes.format(**texts), same=same)
 
     is_statement = isinstance(_parsed(next(iter(patterns))), ast.stmt)
     return statement_rule if is_statement else exchange_rule(changes, same=same)(change)
@@ -109,7 +109,7 @@ def exchange_everywhere(changes: str) -> Callable[[Change], Rule]:
     def made(change: Change) -> Rule:
         def rule(site: Site) -> Iterator[Edit]:
             every = _Exchange(change, site)
-            new = [every.visit(copied(statement)) for statement in (site.stmt, *site.after)]
+            new = [every.visit(copy_tree(statement)) for statement in (site.stmt, *site.after)]
             if every.count:
                 yield Edit(new, changes, len(new))
 
@@ -126,7 +126,7 @@ class _Exchange(ast.NodeTransformer):
 
     def statement(self) -> ast.stmt:
         """Return the statement with other expressions; the statements in it stay as they are."""
-        new = copied(self._site.stmt)
+        new = copy_tree(self._site.stmt)
         for field, value in ast.iter_fields(new):
             if isinstance(value, ast.expr):
                 setattr(new, field, self.visit(value))
@@ -143,11 +143,11 @@ class _Exchange(ast.NodeTransformer):
         return new if self._only in (None, self.count - 1) else node
 
 
-def matched(pattern: str, node: ast.AST) -> Holes | None:
+def match_pattern(pattern: str, node: ast.AST) -> Holes | None:
     """Return what the holes of a pattern stand for; None where a tree is another.
 
     Example:
-        >>> holes = matched("X[B : B + S]", ast.parse("x[i : i + 3]", mode="eval").body)
+        >>> holes = match_pattern("X[B : B + S]", ast.parse("x[i : i + 3]", mode="eval").body)
         >>> {hole: ast.unparse(node) for hole, node in holes.items()}
         {'X': 'x', 'B': 'i', 'S': '3'}
     """
@@ -170,11 +170,11 @@ def _matches(pattern: Any, node: Any, holes: dict[str, ast.expr]) -> bool:
     return bool(pattern == node)
 
 
-def filled(text: str, holes: Holes) -> Any:
+def fill_pattern(text: str, holes: Holes) -> Any:
     """Return new code as a tree, with what its holes stand for.
 
     Example:
-        >>> ast.unparse(filled("tf.cast(X, tf.int32)", {"X": ast.Name("y", ast.Load())}))
+        >>> ast.unparse(fill_pattern("tf.cast(X, tf.int32)", {"X": ast.Name("y", ast.Load())}))
         'tf.cast(y, tf.int32)'
     """
     return _filled(_parsed(text), holes)

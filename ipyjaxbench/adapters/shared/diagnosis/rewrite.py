@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site, 
 
 
 @dataclass(frozen=True)
-class Rewritten:
+class Rewrite:
     """A function as a rule changed it.
 
     Attributes:
@@ -28,10 +28,10 @@ class Rewritten:
 def rewrite(
     function: FunctionType,
     line: int,
-    helps: Callable[[Rewritten], bool],
+    helps: Callable[[Rewrite], bool],
     rules: Sequence[Rule],
     whole: Sequence[Rule] = (),
-) -> Iterator[Rewritten]:
+) -> Iterator[Rewrite]:
     """Yield for each rule the first function that it makes of one and that helps.
 
     Args:
@@ -52,14 +52,14 @@ def rewrite(
             yield helpful
 
 
-def _rewritten(site: Site, rule: Rule) -> Iterator[Rewritten]:
+def _rewritten(site: Site, rule: Rule) -> Iterator[Rewrite]:
     before = Counter(_heads(site.definition))
     for edit in rule(site):
         (new,) = Spelling(site.function).tree([site.edited(edit)]).body
         assert isinstance(new, ast.FunctionDef)
         text = "; ".join(Counter(_heads(new)) - before)
         is_lambda = site.function.__name__ == "<lambda>"
-        yield Rewritten(new, text.removeprefix("return ") if is_lambda else text, edit)
+        yield Rewrite(new, text.removeprefix("return ") if is_lambda else text, edit)
 
 
 def _heads(definition: ast.FunctionDef) -> Iterator[str]:

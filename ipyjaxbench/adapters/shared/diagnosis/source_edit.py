@@ -11,7 +11,7 @@ from typing import Any
 
 from ipyjaxbench.adapters.shared.diagnosis import syntax
 from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS, attribute_of, is_full, value_of
-from ipyjaxbench.adapters.shared.diagnosis.syntax import copied
+from ipyjaxbench.adapters.shared.diagnosis.syntax import copy_tree
 
 #: Begins the name of a file that is made while a fix is tried.
 MADE = "<fix"
@@ -96,9 +96,9 @@ class Site:
 
     def edited(self, edit: Edit) -> ast.FunctionDef:
         """Return the function with what is to stand here."""
-        definition = copied(self.definition)
+        definition = copy_tree(self.definition)
         body, index = _list_and_index(definition, self.trail)
-        new = [copied(statement) for statement in edit.new]
+        new = [copy_tree(statement) for statement in edit.new]
         for statement in new:
             syntax.set_lines(statement, self.stmt.lineno)
         body[index : index + edit.count] = new
@@ -132,7 +132,7 @@ class Sources:
 
     def build(self, definition: ast.FunctionDef, old: FunctionType) -> FunctionType | None:
         """Return a function of changed source in place of an old one; None if it makes no sense."""
-        tree = in_factory(definition, old)
+        tree = wrap_in_factory(definition, old)
         code = compile_inner(tree, f"{MADE} {len(self._made)}>", old)
         if code is None:
             return None
@@ -144,9 +144,9 @@ class Sources:
         return function_with_code(old, code, names)
 
 
-def in_factory(definition: ast.FunctionDef, old: FunctionType) -> ast.Module:
+def wrap_in_factory(definition: ast.FunctionDef, old: FunctionType) -> ast.Module:
     """Return a module with one function around a changed one, of the names that it closes over."""
-    inner = copied(definition)
+    inner = copy_tree(definition)
     inner.decorator_list = []
     inner.name = _name_of(old)
     outer = syntax.function("factory", old.__code__.co_freevars, [inner])
@@ -154,7 +154,7 @@ def in_factory(definition: ast.FunctionDef, old: FunctionType) -> ast.Module:
 
 
 def compile_inner(tree: ast.Module | str, file: str, old: FunctionType) -> CodeType | None:
-    """Compile what `in_factory` made; None where it closes over more than the old function."""
+    """Compile what `wrap_in_factory` made; None where it closes over more than the old function."""
     try:
         module = compile(tree, file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):

@@ -12,7 +12,7 @@ _JUMPS = (
 )  # fmt: skip
 
 
-def copied(node: _Node) -> _Node:
+def copy_tree(node: _Node) -> _Node:
     """Return a tree of its own.
 
     `copy.deepcopy` would follow what others leave on nodes: Python shares those of ``ctx`` among
@@ -28,7 +28,7 @@ def copied(node: _Node) -> _Node:
 def _copied_field(value: Any) -> Any:
     if isinstance(value, list):
         return [_copied_field(item) for item in value]
-    return copied(value) if isinstance(value, ast.AST) else value
+    return copy_tree(value) if isinstance(value, ast.AST) else value
 
 
 def with_context(node: ast.expr, context: ast.expr_context) -> ast.expr:
@@ -39,7 +39,7 @@ def with_context(node: ast.expr, context: ast.expr_context) -> ast.expr:
         'Store'
     """
     if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
-        node = copied(node)
+        node = copy_tree(node)
         node.ctx = context
     return node
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipyjaxbench.adapters.shared.diagnosis.arguments import with_argument
+from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.adapters.shared.diagnosis.describe import MAX_FIXES, describe
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.diagnosis.fixes import find_fixes
@@ -98,7 +98,7 @@ def _fixed_argument(call: Call, error: Exception) -> dict[str, Any]:
         return {}
     for name, value in call.arguments:
         number = _number_of(value)
-        if number is not None and tracing.traces(with_argument(call, name, number)):
+        if number is not None and tracing.traces(replace_argument(call, name, number)):
             return {name: number}
     return {}
 

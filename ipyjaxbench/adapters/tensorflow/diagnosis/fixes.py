@@ -9,12 +9,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewritten, rewrite
+from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewrite, rewrite
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
     MADE,
     compile_inner,
     function_with_code,
-    in_factory,
+    wrap_in_factory,
 )
 from ipyjaxbench.adapters.tensorflow.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.tensorflow.diagnosis.rules import RULES
@@ -33,7 +33,7 @@ def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
     eager = EagerCall(call)
     is_shown = False  # of several that change nothing one is enough
 
-    def helps(new: Rewritten) -> bool:
+    def helps(new: Rewrite) -> bool:
         return not (is_shown and not new.edit.changes) and _helps(call, old, new, eager)
 
     try:
@@ -45,7 +45,7 @@ def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
         linecache.cache.pop(_FILE, None)
 
 
-def _helps(call: Call, old: FunctionType, new: Rewritten, eager: EagerCall) -> bool:
+def _helps(call: Call, old: FunctionType, new: Rewrite, eager: EagerCall) -> bool:
     """Whether a call traces, and gives in a graph what it gave without one."""
     made = _built(new, old)
     function = _with(call.function, old, made) if made is not None else None
@@ -57,9 +57,9 @@ def _helps(call: Call, old: FunctionType, new: Rewritten, eager: EagerCall) -> b
         return False
 
 
-def _built(new: Rewritten, old: FunctionType) -> FunctionType | None:
+def _built(new: Rewrite, old: FunctionType) -> FunctionType | None:
     """The function of a tree; where it calls itself it calls the new one."""
-    text = ast.unparse(in_factory(new.definition, old))
+    text = ast.unparse(wrap_in_factory(new.definition, old))
     # AutoGraph reads the source of what it runs.
     linecache.cache[_FILE] = len(text), None, text.splitlines(keepends=True), _FILE
     code = compile_inner(text, _FILE, old)

@@ -2,7 +2,7 @@
 
 import re
 
-from ipyjaxbench.adapters.shared.diagnosis.describe import fitting
+from ipyjaxbench.adapters.shared.diagnosis.describe import find_pitfalls
 from ipyjaxbench.graphs import Pitfall
 
 _MESSAGE_CHARACTERS = 100  # characters of a message of which the first sentence is enough
@@ -98,4 +98,4 @@ def message_of(error: Exception) -> str:
 
 def pitfall_of(error: Exception) -> Pitfall | None:
     """Return what kind of error it is; None for one that has nothing to do with tracing."""
-    return next(fitting(_PITFALLS, error, message_of(error)), None)
+    return next(find_pitfalls(_PITFALLS, error, message_of(error)), None)

@@ -6,7 +6,7 @@ from ipyjaxbench.adapters.shared.diagnosis.choice import Choice, Logic
 from ipyjaxbench.adapters.shared.diagnosis.patterns import (
     Holes,
     exchange_rule,
-    filled,
+    fill_pattern,
     library_rule,
     pattern_rule,
 )
@@ -48,7 +48,7 @@ def _cast_right(_: Site, node: ast.expr) -> ast.expr | None:
     """``x * n`` of two types: the right side takes the type of the left."""
     match node:
         case ast.BinOp(left=ast.Name() as x, op=op, right=n):
-            return ast.BinOp(x, op, filled("tf.cast(N, X.dtype)", {"N": n, "X": x}))
+            return ast.BinOp(x, op, fill_pattern("tf.cast(N, X.dtype)", {"N": n, "X": x}))
     return None
 
 
@@ -57,7 +57,7 @@ def _cast_left(_: Site, node: ast.expr) -> ast.expr | None:
     """``n * x`` of two types: the left side takes the type of the right."""
     match node:
         case ast.BinOp(left=n, op=op, right=ast.Name() as x):
-            return ast.BinOp(filled("tf.cast(N, X.dtype)", {"N": n, "X": x}), op, x)
+            return ast.BinOp(fill_pattern("tf.cast(N, X.dtype)", {"N": n, "X": x}), op, x)
     return None
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType
 
-from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewritten, rewrite
-from ipyjaxbench.adapters.shared.diagnosis.source_edit import compile_inner, in_factory
+from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewrite, rewrite
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import compile_inner, wrap_in_factory
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.torch.diagnosis.rules import RULES, RULES_OF_FUNCTIONS
 from ipyjaxbench.adapters.torch.graphs import dynamo_frames
@@ -29,7 +29,7 @@ def find_fixes(
         return
     shown = set[str]()
 
-    def helps(new: Rewritten) -> bool:
+    def helps(new: Rewrite) -> bool:
         return new.text not in shown and _helps(call, functions, new, find, eager)
 
     for new in rewrite(functions[0], line, helps, RULES, RULES_OF_FUNCTIONS):
@@ -40,7 +40,7 @@ def find_fixes(
 def _helps(
     call: Call,
     functions: Sequence[FunctionType],
-    new: Rewritten,
+    new: Rewrite,
     find: Callable[[Call], object],
     eager: EagerCall,
 ) -> bool:
@@ -49,7 +49,7 @@ def _helps(
     Traced, it has to give what it gave, or what it gives with that code where this may differ.
     """
     before, _ = functions[0].__code__, eager.result  # made while the code is the user's
-    tree = in_factory(new.definition, functions[0])
+    tree = wrap_in_factory(new.definition, functions[0])
     code = compile_inner(tree, before.co_filename, functions[0])
     if code is None or code.co_freevars != before.co_freevars:
         return False

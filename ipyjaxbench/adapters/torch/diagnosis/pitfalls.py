@@ -2,7 +2,7 @@
 
 from traceback import walk_tb
 
-from ipyjaxbench.adapters.shared.diagnosis.describe import fitting
+from ipyjaxbench.adapters.shared.diagnosis.describe import find_pitfalls
 from ipyjaxbench.adapters.torch.graphs import fake_tensors
 from ipyjaxbench.graphs import Pitfall
 
@@ -45,4 +45,4 @@ def pitfall_of(error: Exception) -> Pitfall | None:
     frames = (frame for frame, _ in walk_tb(error.__traceback__))
     if type(error).__name__ == _NO_VALUE and any(map(fake_tensors.truth_is_asked, frames)):
         return _TRUTH
-    return next(fitting(_PITFALLS, error, str(error)), None)
+    return next(find_pitfalls(_PITFALLS, error, str(error)), None)

@@ -46,7 +46,7 @@ WHERE_IN_EXPRESSIONS, *WHERE_FOR_IF = Choice(_WHERE, condition).rules
 
 
 @exchange_rule()
-def logical(_: Site, node: ast.expr) -> ast.expr | None:
+def logical_functions(_: Site, node: ast.expr) -> ast.expr | None:
     """``a > 0 and b > 0``, where no ``if`` asks for it."""
     match node:
         case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):

@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.shared.diagnosis.names import value_of
 from ipyjaxbench.adapters.shared.diagnosis.patterns import (
     exchange_rule,
     library_rule,
-    matched,
+    match_pattern,
     pattern_rule,
 )
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
@@ -138,7 +138,7 @@ def _escaped(text: str) -> str:
 
 def _array_of(node: ast.expr) -> ast.expr:
     """What was made a Python number in order to print it."""
-    matches = (matched(pattern, node) for pattern in ("int(X)", "float(X)", "X.item()"))
+    matches = (match_pattern(pattern, node) for pattern in ("int(X)", "float(X)", "X.item()"))
     return next((holes["X"] for holes in matches if holes), node)
 
 

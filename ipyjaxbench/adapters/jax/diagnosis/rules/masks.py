@@ -10,8 +10,8 @@ from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS
 from ipyjaxbench.adapters.shared.diagnosis.patterns import (
     Holes,
     exchange_rule,
-    filled,
-    matched,
+    fill_pattern,
+    match_pattern,
     pattern_rule,
 )
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site
@@ -81,7 +81,7 @@ def where_in_reduction(site: Site, node: ast.expr) -> ast.expr | None:
         return None
     new.keywords.append(ast.keyword("where", mask))
     if _REDUCTIONS[kind]:
-        new.keywords.append(ast.keyword("initial", filled(_REDUCTIONS[kind], {})))
+        new.keywords.append(ast.keyword("initial", fill_pattern(_REDUCTIONS[kind], {})))
     return new
 
 
@@ -116,7 +116,7 @@ def _where_for_masked_assignment(site: Site) -> Iterator[Edit]:
         case ast.Subscript(value=y, slice=other) if ast.dump(other) == ast.dump(mask):
             value = y
     new = value if op is None else ast.BinOp(x, op, value)
-    yield Edit([filled("X = jax.numpy.where.__mask(M, V, X)", {"X": x, "M": mask, "V": new})])
+    yield Edit([fill_pattern("X = jax.numpy.where.__mask(M, V, X)", {"X": x, "M": mask, "V": new})])
 
 
 _where_for_masked_at = pattern_rule(
@@ -147,8 +147,8 @@ def _at_rule(array: str) -> Rule:
         target, value, op = assigned
         holes = {"X": target.value, "I": target.slice, "V": value}
         if op is not None and type(op) not in methods:
-            holes["V"] = ast.BinOp(filled(f"{array}[I]", holes), op, value)
-        yield Edit([filled(f"X = {array}.at[I].{methods.get(type(op), 'set(V)')}", holes)])
+            holes["V"] = ast.BinOp(fill_pattern(f"{array}[I]", holes), op, value)
+        yield Edit([fill_pattern(f"X = {array}.at[I].{methods.get(type(op), 'set(V)')}", holes)])
 
     return rule
 
@@ -173,13 +173,13 @@ FOR_ASSIGNED_ITEMS = (
 
 
 @exchange_rule(
-    "N places whatever the values are, those too many are filled; tried with N ="
+    "N places whatever the values are, those too many are fill_pattern; tried with N ="
     f" {STAND_INS[_PLACES]}",
     same=False,
 )
-def sized(site: Site, node: ast.expr) -> ast.expr | None:
+def fixed_size(site: Site, node: ast.expr) -> ast.expr | None:
     """``jnp.unique(x, size=N)``: as many places, whatever the values."""
-    if holes := matched("X.nonzero()", node):
+    if holes := match_pattern("X.nonzero()", node):
         return call("jax.numpy.nonzero", holes["X"], size=name(_PLACES))
     match node:
         case ast.Call(func=function, args=args, keywords=keywords):
