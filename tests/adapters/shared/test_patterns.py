@@ -1,0 +1,134 @@
+"""Rules that are written as code with holes."""
+
+import ast
+import math
+
+import pytest
+
+from ipyjaxbench.adapters.shared.diagnosis.patterns import (
+    exchange_everywhere,
+    exchange_rule,
+    fill_pattern,
+    library_rule,
+    match_pattern,
+    pattern_rule,
+)
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Site
+from ipyjaxbench.adapters.shared.diagnosis.syntax import name
+from tests.adapters.shared.code import applied, site_of, written
+
+
+def matches(pattern: str, text: str) -> dict[str, str] | None:
+    holes = match_pattern(pattern, ast.parse(text).body[0].value)  # type: ignore[attr-defined]
+    return None if holes is None else {hole: ast.unparse(node) for hole, node in holes.items()}
+
+
+def test_all_expressions_are_exchanged_then_each_alone() -> None:
+    rule = pattern_rule({"X.item()": "X"}, "stays")
+    assert applied(rule, "z = x.item() + y.item()") == [
+        "z = x + y", "z = x + y.item()", "z = x.item() + y",
+    ]  # fmt: skip
+    assert applied(rule, "z = x.item()") == ["z = x"]
+    assert applied(rule, "z = x.items()") == applied(rule, "z = x.item(1)") == []
+    (edit,) = rule(site_of("z = x.item()"))
+    assert (edit.changes, edit.count, edit.same) == ("stays", 1, True)
+
+
+def test_expressions_inside_of_others_and_in_targets_are_exchanged() -> None:
+    rule = pattern_rule({"int(X)": "X"})
+    assert applied(rule, "z = int(int(x))")[0] == "z = x"
+    assert applied(rule, "x[int(y)] = 1") == ["x[y] = 1"]
+    assert applied(rule, "with open(int(x)) as z:", "    pass")[0].startswith("with open(x)")
+
+
+def test_statements_inside_of_one_stay_as_they_are() -> None:
+    rule = pattern_rule({"int(X)": "X"})
+    assert applied(rule, "if int(x):", "    y = int(n)") == ["if x:\n    y = int(n)"]
+
+
+def test_a_hole_stands_for_the_same_wherever_it_stands() -> None:
+    assert matches("X[B : B + S]", "x[i : i + 3]") == {"X": "x", "B": "i", "S": "3"}
+    assert matches("X[B : B + S]", "x[i : j + 3]") is None
+    assert matches("X[B : B + S]", "x[i : i + 3 : 1]") is None
+    assert matches("f(X)", "f(x, y)") is None
+    assert matches("f(X, Y)", "f(x)") is None
+    assert matches("f(X, 1)", "f(x, 2)") is None
+    assert matches("f(X)", "g(x)") is None
+
+
+def test_a_hole_holds_an_expression_and_no_slice_of_another_kind() -> None:
+    assert matches("X.y", "x.y") == {"X": "x"}
+    assert matches("X.y", "x.z") is None
+    assert matches("XS", "x + 1") == {"XS": "x + 1"}
+
+
+def test_the_first_pattern_that_matches_and_fits_is_written() -> None:
+    rule = pattern_rule(
+        {"f(X)": "X + 1", "f(Y)": "Y + 2", "g(X)": "X + 3"},
+        fits=lambda _, holes: "Y" in holes or isinstance(holes["X"], ast.Name),
+    )
+    assert applied(rule, "z = f(x)") == ["z = x + 1"]
+    assert applied(rule, "z = f(3)") == ["z = 3 + 2"]
+    assert applied(rule, "z = g(3)") == []
+
+
+def test_a_pattern_may_be_a_statement() -> None:
+    rule = pattern_rule({"return X[:N]": "return f(X, N)"}, "0 from {N} on", same=False)
+    (edit,) = rule(site_of("return x[:n]"))
+    assert written([edit]) == ["return f(x, n)"]
+    assert (edit.changes, edit.same) == ("0 from n on", False)
+    assert applied(rule, "z = x[:n]") == applied(rule, "return x[1:n]") == []
+
+
+def test_what_is_written_can_be_assigned_to_and_name_parameters() -> None:
+    rule = pattern_rule({"for I in range(N):\n    X = V": "X = loop(lambda I, X: V, N, X)"})
+    site = site_of("for i in range(n):", "    x = x * i")
+    (edit,) = rule(site)
+    assert written([edit]) == ["x = loop(lambda i, x: x * i, n, x)"]
+    compile(ast.fix_missing_locations(ast.Module([site.edited(edit)], [])), "", "exec")
+
+
+def test_a_dotted_name_is_a_librarys_unless_it_begins_with_a_hole() -> None:
+    node = fill_pattern("tf.math.log(X, X.dtype)", {"X": name("y")})
+    assert isinstance(node.func, ast.Name)
+    assert node.func.id == "tf.math.log"
+    assert isinstance(node.args[1], ast.Attribute)
+    assert ast.unparse(fill_pattern("f(X).sum()", {"X": name("y")})) == "f(y).sum()"
+
+
+def double(_: Site, node: ast.expr) -> ast.expr | None:
+    return ast.BinOp(node, ast.Mult(), ast.Constant(2)) if isinstance(node, ast.Name) else None
+
+
+def test_a_rule_may_try_each_expression_alone_only() -> None:
+    alone = exchange_rule(whole=False)(double)
+    assert applied(alone, "return x + y") == ["return x * 2 + y", "return x + y * 2"]
+    assert applied(alone, "return x") == ["return x * 2"]
+    assert applied(alone, "return 1") == applied(exchange_rule()(double), "return 1") == []
+
+
+def test_a_rule_may_be_for_all_that_follows() -> None:
+    rule = exchange_everywhere("twice")(double)
+    (edit,) = rule(site_of("if x:", "    return y", "return n"))
+    assert written([edit]) == ["if x * 2:\n    return y * 2\nreturn n * 2"]
+    assert (edit.changes, edit.count) == ("twice", 2)
+    assert applied(rule, "return 1") == []
+
+
+@pytest.mark.parametrize(("code", "new"), [
+    ("z = m.sqrt(x)", ["z = lib.math.sqrt(x)"]),
+    ("z = root(x)", ["z = lib.math.sqrt(x)"]),
+    ("z = m.pi", []),
+    ("z = m.cos(x)", []),
+    ("z = abs(x)", []),
+    ("z = x.sqrt(y)", []),
+])  # fmt: skip
+def test_functions_of_a_library_are_known_by_their_full_names(code: str, new: list[str]) -> None:
+    rule = library_rule(lambda full: f"lib.{full}" if full == "math.sqrt" else "", (math,))
+    assert applied(rule, code, m=math, root=math.sqrt) == new
+
+
+def test_functions_of_other_modules_need_the_modules_name() -> None:
+    rule = library_rule(lambda full: full and f"lib.{full}")
+    assert applied(rule, "z = m.sqrt(x, a=1)", m=math) == ["z = lib.math.sqrt(x, a=1)"]
+    assert applied(rule, "z = root(x)", root=math.sqrt) == []

@@ -1,0 +1,158 @@
+"""From source to tree to a changed function."""
+
+import ast
+import math
+from types import FunctionType
+
+from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Sources, sites
+from ipyjaxbench.adapters.shared.diagnosis.syntax import call, name
+from tests.adapters.shared.code import function_of, site_of
+
+
+def definition_of(function: FunctionType) -> str | None:
+    definition = Sources().definition(function)
+    return None if definition is None else ast.unparse(definition)
+
+
+def changed(function: FunctionType, line: int, new: ast.expr) -> FunctionType | None:
+    sources = Sources()
+    definition = sources.definition(function)
+    assert definition is not None
+    (site,) = sites(definition, line, function)
+    return sources.build(site.edited(Edit([ast.Return(new)])), function)
+
+
+def test_the_source_of_a_function_is_found_by_name_and_line() -> None:
+    text = "def f(x):\n    return 1\n\n@staticmethod\ndef f(x):\n    return 2"
+    function = function_of(text + "\nf = f.__func__")
+    assert definition_of(function) == "@staticmethod\ndef f(x):\n    return 2"
+    function.__code__ = function.__code__.replace(co_firstlineno=5)
+    assert definition_of(function) is None
+
+
+def test_of_lambdas_on_a_line_that_of_the_same_code_is_found() -> None:
+    first, second = eval_pair("a, b = lambda x: x + 1, lambda x: x - 1\n")
+    assert definition_of(first) == "def made(x):\n    return x + 1"
+    assert definition_of(second) == "def made(x):\n    return x - 1"
+    one, _ = eval_pair("a, b = lambda x: x + 1, lambda x: x + 1\n")
+    assert definition_of(one) is None
+    other, _ = eval_pair("a, b = lambda y: y, lambda x: x\n")
+    assert definition_of(other) == "def made(y):\n    return y"
+
+
+def eval_pair(text: str) -> list[FunctionType]:
+    function = function_of("def anchor(): pass\n" + text)
+    names = function.__globals__
+    return [names["a"], names["b"]]
+
+
+def test_code_whose_source_is_gone_has_none() -> None:
+    names: dict[str, FunctionType] = {}
+    exec("def f(x): return x", names)
+    assert definition_of(names["f"]) is None
+
+
+def test_a_changed_function_has_the_closure_and_the_defaults_of_the_old_one() -> None:
+    text = "def outer(a):\n    def f(x, y=2, *, z=3):\n        return a\n    return f\nf = outer(5)"
+    old = function_of(text)
+    old.mark, old.__wrapped__ = 1, len  # type: ignore[attr-defined]
+    total = ast.parse("a + x + y + z", mode="eval").body
+    new = changed(old, 3, total)
+    assert new is not None
+    assert new(1) == 11
+    assert (new.mark, hasattr(new, "__wrapped__")) == (1, False)  # type: ignore[attr-defined]
+    assert (new.__name__, new.__qualname__) == (old.__name__, old.__qualname__)
+    assert old(1) == 5
+
+
+def test_a_change_that_closes_over_more_makes_no_function() -> None:
+    old = function_of(
+        "def outer(a, b):\n    def f(x):\n        return a\n    return f\nf = outer(1, 2)"
+    )
+    assert changed(old, 3, name("a")) is not None
+    source = "def f(x):\n    return a\ndef g(): return x"
+    assert Sources().build(ast.parse(source).body[0], old) is not None  # type: ignore[arg-type]
+    (wrong,) = ast.parse("def f(x):\n    return (yield 1) + (await x)").body
+    assert Sources().build(wrong, old) is None  # type: ignore[arg-type]
+
+
+def test_names_of_libraries_are_those_of_the_library_or_what_stands_in_for_it() -> None:
+    old = function_of("def f(x):\n    return x")
+    new = changed(old, 2, call("math.sqrt", name("x")))
+    assert new is not None
+    assert new(4.0) == 2
+    STAND_INS["math.sqrt.__test"] = lambda x: -x
+    try:
+        other = changed(old, 2, call("math.sqrt.__test", name("x")))
+    finally:
+        del STAND_INS["math.sqrt.__test"]
+    assert other is not None
+    assert other(4.0) == -4
+
+
+def test_what_was_made_has_a_source_too() -> None:
+    sources, old = Sources(), function_of("def f(x):\n    return x")
+    definition = sources.definition(old)
+    assert definition is not None
+    (site,) = sites(definition, 2, old)
+    new = sources.build(site.edited(Edit([ast.Return(ast.Constant(3))])), old)
+    assert new is not None
+    made = sources.definition(new)
+    assert made is not None
+    assert ast.unparse(made) == "def f(x):\n    return 3"
+
+
+def test_the_innermost_statement_that_holds_a_line_comes_last() -> None:
+    text = """
+    def f(x):
+        if (x and
+                x):
+            try:
+                y = 1
+            except E:
+                y = 2
+        else:
+            match x:
+                case 1:
+                    y = 3
+        return y
+    """
+    function = function_of(text, E=Exception)
+    definition = Sources().definition(function)
+    assert definition is not None
+
+    def at(line: int) -> list[str]:
+        statements = [site.stmt for site in sites(definition, line, function)]
+        return [ast.unparse(statement).partition("\n")[0] for statement in statements]
+
+    assert at(2) == at(3) == ["if x and x:"]
+    assert [at(line) for line in (5, 7, 11, 12)] == [["y = 1"], ["y = 2"], ["y = 3"], ["return y"]]
+    assert at(9) == ["match x:"]
+    assert at(13) == []
+
+
+def test_a_site_knows_what_follows_it_and_what_is_bound_before() -> None:
+    site = site_of("z = 1", "y = 2", "w = 3", at=1)
+    assert [ast.unparse(statement) for statement in site.after] == ["w = 3"]
+    assert site.bound_before == {"x", "y", "n", "z"}
+
+
+def test_a_site_replaces_as_many_statements_as_an_edit_says() -> None:
+    site = site_of("z = 1", "y = 2", "w = 3", at=1)
+    two = site.edited(Edit([ast.Return(name("z"))], count=2))
+    assert ast.unparse(ast.fix_missing_locations(two)) == "def f(x, y, n):\n    z = 1\n    return z"
+    assert [ast.unparse(statement) for statement in site.after] == ["w = 3"]
+    assert two.body[1].lineno == site.stmt.lineno
+
+
+def test_names_have_the_values_that_the_function_sees() -> None:
+    text = "def outer(c):\n    def f(x):\n        return c\n    return f\nf = outer(7)"
+    function = function_of(text, m=math, x=1)
+    definition = Sources().definition(function)
+    assert definition is not None
+    (site,) = sites(definition, 3, function)
+    codes = ("c", "x", "m.pi", "m.missing", "len", "missing", "c.real", "1")
+    values = {code: site.value(ast.parse(code, mode="eval").body) for code in codes}
+    assert values == {"c": 7, "x": None, "m.pi": math.pi, "m.missing": None, "len": len,
+                      "missing": None, "c.real": None, "1": None}  # fmt: skip
