@@ -1,4 +1,4 @@
-"""Which argument is blamed_arguments for a fault, where JAX's own words do not say."""
+"""Which argument is responsible for a fault, where JAX's own words do not say."""
 
 from dataclasses import replace
 from typing import Any

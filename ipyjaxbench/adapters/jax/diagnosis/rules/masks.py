@@ -173,7 +173,7 @@ FOR_ASSIGNED_ITEMS = (
 
 
 @exchange_rule(
-    "N places whatever the values are, those too many are fill_pattern; tried with N ="
+    "N places whatever the values are, those too many are filled; tried with N ="
     f" {STAND_INS[_PLACES]}",
     same=False,
 )

@@ -1,0 +1,180 @@
+"""What JAX's rules write in place of a statement, before anything is tried."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as J  # as a user may call it
+import numpy as N
+import pytest
+
+from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, masks
+from tests.adapters.shared.code import applied, site_of
+
+LEFT_OUT = "leaves out what the mask does"
+STAYS = "stays an array"
+ONE_SIDE = "traces both sides and computes one"
+LATER = "prints when it runs, not when it is traced"
+LOOP = "runs as a loop on the device"
+NAMES = {"J": J, "N": N, "m": math, "root": math.sqrt}
+
+
+def one(rule: Callable[..., Any], *lines: str) -> tuple[list[str], str, bool]:
+    """Return what a rule writes in one way, what that changes, and whether it gives the same."""
+    (edit,) = rule(site_of(*lines, **NAMES))
+    return applied(rule, *lines, **NAMES)[0].splitlines(), edit.changes, edit.same
+
+
+@pytest.mark.parametrize(("rule", "lines", "new", "changes", "same"), [
+    (masks.where_in_reduction, ["return x[y].max()"],
+     ["return x.max(where=y, initial=-jax.numpy.inf)"], LEFT_OUT, True),
+    (masks.where_in_reduction, ["return J.min(x[x > 0])"],
+     ["return J.min(x, where=x > 0, initial=jax.numpy.inf)"], LEFT_OUT, True),
+    (masks.where_in_reduction, ["return J.mean(x[~y])"], ["return J.mean(x, where=~y)"],
+     LEFT_OUT, True),
+    (masks.zeros_for_mask, ["return x[x > 0]"], ["return jax.numpy.where.__mask(x > 0, x, 0)"],
+     "keeps the shape, with 0 where the mask is False", False),
+    (masks.zeros_for_slice, ["return x[:n]"],
+     ["return jax.numpy.where.__below(jax.numpy.arange(len(x)) < n, x, 0)"],
+     "keeps the shape, with 0 from n on; n is not negative", False),
+    (masks.slice_of_fixed_size, ["y = x[n:n + 3]"], ["y = jax.lax.dynamic_slice_in_dim(x, n, 3)"],
+     "begins earlier where x would end too soon", True),
+    (masks.slice_of_fixed_size, ["y = x[n:3 + n]"], ["y = jax.lax.dynamic_slice_in_dim(x, n, 3)"],
+     "begins earlier where x would end too soon", True),
+    (masks.fixed_size, ["y = J.unique(x)"], ["y = J.unique(x, size=N.__places)"],
+     "N places whatever the values are, those too many are filled; tried with N = 8", False),
+    (masks.fixed_size, ["y = J.repeat(x, n)"],
+     ["y = J.repeat(x, n, total_repeat_length=N.__places)"],
+     "N places whatever the values are, those too many are filled; tried with N = 8", False),
+    (masks.fixed_size, ["y = x.nonzero()"], ["y = jax.numpy.nonzero(x, size=N.__places)"],
+     "N places whatever the values are, those too many are filled; tried with N = 8", False),
+    (branches.logical_functions, ["y = x > 0 and n > 0"], ["y = (x > 0) & (n > 0)"], "", True),
+    (branches.jax_for_builtins, ["y = max(x, y, n)"],
+     ["y = jax.numpy.maximum(jax.numpy.maximum(x, y), n)"], STAYS, True),
+    (branches.jax_for_builtins, ["y = sorted(x)"], ["y = jax.numpy.sort(x)"], STAYS, True),
+    (branches.cond_for_returns, ["if x:", "    return y", "return n"],
+     ["return jax.lax.cond(x, lambda: y, lambda: n)"], ONE_SIDE, True),
+    (branches.cond_for_returns,
+     ["if x:", "    y = y + 1", "    return y", "else:", "    return x, n"],
+     ["def if_true(y):", "    y = y + 1", "    return y", "def if_false(y):", "    return (x, n)",
+      "return jax.lax.cond(x, if_true, if_false, y)"], ONE_SIDE, True),
+    (branches.cond_for_assigned, ["if x:", "    y = 1", "    z = y", "else:", "    z = 3"],
+     ["def if_true(y):", "    y = 1", "    z = y", "    return (y, z)", "def if_false(y):",
+      "    z = 3", "    return (y, z)", "y, z = jax.lax.cond(x, if_true, if_false, y)"],
+     ONE_SIDE, True),
+    (loops.fori_loop, ["for i in range(n):", "    x = x * i"],
+     ["x = jax.lax.fori_loop(0, n, lambda i, x: x * i, x)"], LOOP, True),
+    (loops.fori_loop, ["for i in range(2, n):", "    x = x * i", "    y = x"],
+     ["def body(i, carry):", "    x, y = carry", "    x = x * i", "    y = x", "    return (x, y)",
+      "x, y = jax.lax.fori_loop(2, n, body, (x, y))"], LOOP, True),
+    (loops.while_loop, ["while x < n and n:", "    x = x * 2"],
+     ["x = jax.lax.while_loop(lambda x: jax.numpy.logical_and(x < n, n), lambda x: x * 2, x)"],
+     LOOP, True),
+    (loops.while_loop, ["while x < n:", "    x = x * 2", "    n = n - 1"],
+     ["def goes_on(carry):", "    x, n = carry", "    return x < n", "def body(carry):",
+      "    x, n = carry", "    x = x * 2", "    n = n - 1", "    return (x, n)",
+      "x, n = jax.lax.while_loop(goes_on, body, (x, n))"], LOOP, True),
+    (calls.jax_for_numpy, ["y = N.linalg.norm(x)"], ["y = jax.numpy.linalg.norm(x)"], "", True),
+    (calls.jax_for_numpy, ["y = root(x)"], ["y = jax.numpy.sqrt(x)"], "", True),
+    (calls.jax_for_numpy, ["y = m.lgamma(x)"], ["y = jax.scipy.special.gammaln(x)"], "", True),
+    (calls.jax_for_numpy, ["y = m.atan2(x, y)"], ["y = jax.numpy.arctan2(x, y)"], "", True),
+    (calls.numpy_for_jax, ["y = J.prod(x.shape)"], ["y = numpy.prod(x.shape)"],
+     "NumPy computes it while tracing, from shapes alone", True),
+    (calls.array_for_number, ["y = float(x)"], ["y = jax.numpy.asarray(x, float)"],
+     STAYS, True),
+    (calls.array_for_number, ["y = x.tolist()"], ["y = x"], STAYS, True),
+    (calls.array_for_list, ["y = x[n]"], ["y = jax.numpy.asarray(x)[n]"], STAYS, True),
+    (calls.switch_for_list, ["y = x[n](y)"], ["y = jax.lax.switch(n, x, y)"],
+     "an index too large takes the last", True),
+    (calls.debug_print, ['print(f"a {x:.2f} {{}} {float(y)}")'],
+     ["jax.debug.print('a {:.2f} {{}} {}', x, y)"], LATER, True),
+    (calls.debug_print, ['print("a %d, %.1f%s" % (x, y))'.replace("%s", " {b}")],
+     ["jax.debug.print('a {:d}, {:.1f} {{b}}', x, y)"],
+     LATER, True),
+    (calls.debug_print, ['print("{} of {}".format(x.item(), n))'],
+     ["jax.debug.print('{} of {}', x, n)"], LATER, True),
+])  # fmt: skip
+def test_a_statement_is_written_in_another_way(
+    rule: Callable[..., Any], lines: list[str], new: list[str], changes: str, *, same: bool
+) -> None:
+    assert one(rule, *lines) == (new, changes, same)
+
+
+@pytest.mark.parametrize(("rule", "lines"), [
+    (masks.where_in_reduction, ["return x[1].max()"]),
+    (masks.where_in_reduction, ["return x[y].cumsum()"]),
+    (masks.where_in_reduction, ["return J.max(x[y], axis=0)"]),
+    (masks.where_in_reduction, ["return N.max(x[y])"]),
+    (masks.zeros_for_mask, ["return x[1:]"]),
+    (masks.zeros_for_slice, ["return x[:n + 1]"]),
+    (masks.slice_of_fixed_size, ["y = x[n:y + 3]"]),
+    (masks.fixed_size, ["y = J.where(x, 1, 2)"]),
+    (masks.fixed_size, ["y = N.unique(x)"]),
+    (branches.logical_functions, ["y = -x"]),
+    (branches.jax_for_builtins, ["y = max(x, key=n)"]),
+    (branches.jax_for_builtins, ["y = round(x, 2)"]),
+    (branches.jax_for_builtins, ["y = abs(x)"]),
+    (branches.cond_for_returns, ["if x:", "    y = 1", "return n"]),
+    (branches.cond_for_returns,
+     ["if x:", "    if y:", "        return n", "    return x", "return y"]),
+    (branches.cond_for_assigned, ["if x:", "    f(y)"]),
+    (branches.cond_for_assigned, ["if x:", "    z = 1"]),
+    (branches.cond_for_assigned, ["if x:", "    y = 1", "    return y"]),
+    (loops.fori_loop, ["for i in range(0, n, 2):", "    x = x * i"]),
+    (loops.fori_loop, ["for i in range(n):", "    x = x * i", "    break"]),
+    (loops.fori_loop, ["for i in range(n):", "    i = 3"]),
+    (loops.fori_loop, ["for i in range(n):", "    x = i", "else:", "    x = 3"]),
+    (loops.fori_loop, ["for i in x:", "    y = y + i"]),
+    (loops.while_loop, ["while x:", "    f(y)"]),
+    (loops.while_loop, ["while x:", "    x = x - 1", "    break"]),
+    (calls.jax_for_numpy, ["y = m.dist(x, y)"]),
+    (calls.jax_for_numpy, ["y = m.floordiv(x)"]),
+    (calls.jax_for_numpy, ["y = J.sin(x)"]),
+    (calls.numpy_for_jax, ["y = N.prod(x.shape)"]),
+    (calls.array_for_number, ["y = str(float(x))"]),
+    (calls.array_for_number, ['y = f"{x.item()}"']),
+    (calls.array_for_list, ["y = x.a[n]"]),
+    (calls.switch_for_list, ["y = x[n](y, a=1)"]),
+    (calls.debug_print, ['print("%s" % x)']),
+    (calls.debug_print, ['print("%d %d" % x)']),
+    (calls.debug_print, ['print(f"{x!r}")']),
+    (calls.debug_print, ["print(x)"]),
+    (calls.debug_print, ['x = print("%d" % x)']),
+])  # fmt: skip
+def test_what_is_no_case_of_a_rule_stays(rule: Callable[..., Any], lines: list[str]) -> None:
+    assert applied(rule, *lines, **NAMES) == []
+
+
+@pytest.mark.parametrize(("line", "new"), [
+    ("x[y > 0] = n", ["x = jax.numpy.where.__mask(y > 0, n, x)"]),
+    ("x[y > 0] = n[y > 0]", ["x = jax.numpy.where.__mask(y > 0, n, x)"]),
+    ("x[y > 0] += n", ["x = jax.numpy.where.__mask(y > 0, x + n, x)"]),
+    ("x[y] = 0", ["x = jax.numpy.where.__mask(y, 0, x)"]),
+    ("x[y] = n", []),
+    ("x[1] = n", []),
+    ("y = x.at[y > 0].set(n)", ["y = jax.numpy.where.__mask(y > 0, n, x)"]),
+    ("y = x.at[y > 0].add(n)", ["y = jax.numpy.where.__mask(y > 0, x + n, x)"]),
+    ("y = x.at[y > 0].multiply(n)", ["y = jax.numpy.where.__mask(y > 0, x * n, x)"]),
+    ("y = x.at[y > 0].divide(n)", ["y = jax.numpy.where.__mask(y > 0, x / n, x)"]),
+    ("y = x.at[y > 0].min(n)", []),
+    ("y = x.at[1].set(n)", []),
+])  # fmt: skip
+def test_numbers_under_a_mask_are_chosen(line: str, new: list[str]) -> None:
+    assigned, at, _, _ = masks.FOR_ASSIGNED_ITEMS
+    assert applied(assigned, line) + applied(at, line) == new
+
+
+@pytest.mark.parametrize(("line", "new"), [
+    ("x[n] = y", "x = {}.at[n].set(y)"),
+    ("x[n] += y", "x = {}.at[n].add(y)"),
+    ("x[n] -= y", "x = {}.at[n].add(-y)"),
+    ("x[n] *= y", "x = {}.at[n].multiply(y)"),
+    ("x[n] /= y", "x = {}.at[n].divide(y)"),
+    ("x[n] **= y", "x = {}.at[n].power(y)"),
+    ("x[n] //= y", "x = {0}.at[n].set({0}[n] // y)"),
+])  # fmt: skip
+def test_items_are_set_in_new_arrays(line: str, new: str) -> None:
+    *_, of_jax, of_numpy = masks.FOR_ASSIGNED_ITEMS
+    assert applied(of_jax, line) == [new.format("x")]
+    assert applied(of_numpy, line) == [new.format("jax.numpy.asarray(x)")]
+    assert applied(of_jax, "x = y") == []

@@ -1,0 +1,80 @@
+"""What PyTorch's rules write in place of a statement, before anything is tried."""
+
+import ast
+
+import numpy as N
+import pytest
+
+from ipyjaxbench.adapters.shared.diagnosis.rewrite import rewrite
+from ipyjaxbench.adapters.torch.diagnosis.rules import RULES, RULES_OF_FUNCTIONS
+from tests.adapters.shared.code import applied, function_of, site_of
+
+NUMBER, WHERE_FOR_NUMBER, REDUCTION, MASK = RULES[3:]
+
+
+@pytest.mark.parametrize(("rule", "line", "new"), [
+    (NUMBER, "y = x.item()", ["y = x"]),
+    (NUMBER, "y = float(x)", ["y = x.float()"]),
+    (NUMBER, "y = int(x)", ["y = x.long()"]),
+    (NUMBER, "y = bool(x)", ["y = x.bool()"]),
+    (NUMBER, "y = str(x)", []),
+    (REDUCTION, "y = x[x > 0].mean()", ["y = torch.where(x > 0, x, 0).sum() / (x > 0).sum()"]),
+    (REDUCTION, "y = x[0 < x].prod()", ["y = torch.where(0 < x, x, 1).prod()"]),
+    (REDUCTION, "y = x[~f(x)].any()", ["y = torch.where(~f(x), x, False).any()"]),
+    (REDUCTION, "y = x[x > 0].all()", ["y = torch.where(x > 0, x, True).all()"]),
+    (REDUCTION, "y = x[x > 0].max()", []),
+    (REDUCTION, "y = x[x > y].sum()", []),
+    (REDUCTION, "y = x[y > 0].sum()", []),
+    (MASK, "y = x[x > 0]", ["y = torch.where(x > 0, x, 0)"]),
+    (MASK, "y = x[n]", []),
+    (MASK, "x[x > 0] = 1", []),
+])  # fmt: skip
+def test_a_statement_is_written_in_another_way(rule: object, line: str, new: list[str]) -> None:
+    assert applied(rule, line) == new  # type: ignore[arg-type]
+
+
+def test_what_changes_is_said() -> None:
+    def said(rule: object, *lines: str) -> list[tuple[str, bool]]:
+        return [(edit.changes, edit.same) for edit in rule(site_of(*lines))]  # type: ignore[operator]
+
+    assert said(NUMBER, "y = x.item()") == [("stays a tensor", True)]
+    assert said(REDUCTION, "y = x[x > 0].sum()") == [("leaves out what the mask does", True)]
+    assert said(MASK, "y = x[x > 0]") == [
+        ("keeps the shape, with 0 where the mask is False", False)
+    ]
+    assert said(WHERE_FOR_NUMBER, "if x.item() > 0:", "    y = n") == [
+        ("stays a tensor, computes both sides and takes one", True)
+    ]
+
+
+def test_a_number_and_its_if_are_rewritten_together() -> None:
+    lines = ["if x.item() > 0:", "    y = n"]
+    assert applied(WHERE_FOR_NUMBER, *lines) == ["y = torch.where(x > 0, n, y)"]
+
+
+@pytest.mark.parametrize(("line", "new"), [
+    ("y = N.sin(x.detach().cpu().numpy())", "y = torch.sin(x)"),
+    ("y = torch.from_numpy(N.sin(x.numpy()))", "y = torch.sin(x)"),
+    ("y = torch.tensor(N.pi)", "y = torch.pi"),
+])  # fmt: skip
+def test_numpy_goes_from_all_lines(line: str, new: str) -> None:
+    (rule,) = RULES_OF_FUNCTIONS
+    assert applied(rule, line, "return x.numpy()", N=N) == [f"{new}\nreturn x"]
+    assert applied(rule, "y = torch.sin(x)", "return n.a", N=N) == []
+
+
+def test_of_a_function_that_is_rewritten_the_new_lines_are_shown() -> None:
+    text = "def f(x):\n    y = x.item()\n    return x.item() + y"
+    every = rewrite(function_of(text), 3, lambda _: True, [NUMBER])
+    assert [(new.text, ast.unparse(new.definition)) for new in every] == [
+        ("return x + y", "def f(x):\n    y = x.item()\n    return x + y")
+    ]
+    first_of_function = rewrite(function_of(text), 3, lambda _: True, [], [NUMBER])
+    assert [new.text for new in first_of_function] == ["y = x"]
+
+
+def test_the_first_change_of_a_rule_that_helps_is_taken() -> None:
+    text = "def f(x):\n    return x.item() + float(x)"
+    helps = rewrite(function_of(text), 2, lambda new: "item" in new.text, [NUMBER, MASK])
+    assert [new.text for new in helps] == ["return x.item() + x.float()"]
+    assert [*rewrite(function_of(text), 2, lambda _: False, [NUMBER])] == []
