@@ -3,8 +3,12 @@
 import ast
 import math
 import os.path
+import sys
+import warnings
+from types import ModuleType
 
 import numpy
+import pytest
 
 from ipyjaxbench.adapters.shared.diagnosis.describe import describe, find_pitfalls
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling, value_of
@@ -48,6 +52,19 @@ def test_a_full_name_has_a_value() -> None:
     assert value_of("math.sqrt.__test") is math.sqrt
     assert value_of("os.path.join") is os.path.join
     assert value_of("math.missing") is value_of("no_such_module.f") is None
+
+
+def test_looking_a_name_up_warns_of_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Library(ModuleType):
+        @property
+        def old(self) -> int:
+            warnings.warn("old is given up", DeprecationWarning, stacklevel=2)
+            return 3
+
+    monkeypatch.setitem(sys.modules, "library_of_a_test", Library("library_of_a_test"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert value_of("library_of_a_test.old") == 3
 
 
 PITFALLS = (

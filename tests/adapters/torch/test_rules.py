@@ -78,3 +78,9 @@ def test_the_first_change_of_a_rule_that_helps_is_taken() -> None:
     helps = rewrite(function_of(text), 2, lambda new: "item" in new.text, [NUMBER, MASK])
     assert [new.text for new in helps] == ["return x.item() + x.float()"]
     assert [*rewrite(function_of(text), 2, lambda _: False, [NUMBER])] == []
+
+
+def test_of_a_statement_with_a_body_the_head_is_shown() -> None:
+    text = "def f(x):\n    if x.item():\n        return 1"
+    (new,) = rewrite(function_of(text), 2, lambda _: True, [NUMBER])
+    assert new.text == "if x:"
