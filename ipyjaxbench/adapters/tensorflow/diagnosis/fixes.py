@@ -48,7 +48,7 @@ def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
 def _helps(call: Call, old: FunctionType, new: Rewrite, eager: EagerCall) -> bool:
     """Whether a call traces, and gives in a graph what it gave without one."""
     made = _built(new, old)
-    function = _with(call.function, old, made) if made is not None else None
+    function = _with_new(call.function, old, made) if made is not None else None
     if function is None:
         return False
     try:
@@ -81,7 +81,7 @@ def _last_line(function: FunctionType) -> int:
     return max((line for *_, line in function.__code__.co_lines() if line), default=0)
 
 
-def _with(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[..., Any] | None:
+def _with_new(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[..., Any] | None:
     """What is called, with the new function in place of the old one."""
     _, autograph = references.python_function(top)
     plain, made = references.innermost_function(top), None
@@ -92,9 +92,7 @@ def _with(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[...,
         made = MethodType(new, getattr(plain.__self__, "target", plain.__self__))
     elif isinstance(plain, FunctionType):
         names = {**plain.__globals__, old.__name__: new}
-        made = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__,
-                            plain.__closure__)  # fmt: skip
-        made.__kwdefaults__ = plain.__kwdefaults__
+        made = function_with_code(plain, plain.__code__, names)
     if made is None or plain is top:
         return made
     return tf.function(made, autograph=autograph)  # type: ignore[no-any-return]
