@@ -1,5 +1,7 @@
 """A fix that traces, and gives something else in the trace than the code gives, is no fix."""
 
+import sys
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +11,8 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Diagnosis, UntraceableError
+from ipyjaxbench.adapters.shared.diagnosis import eager
+from ipyjaxbench.adapters.torch.diagnosis import eager_check
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
 from ipyjaxbench.graphs.inspect_code import explain, inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
@@ -168,3 +172,19 @@ def test_what_draws_acts_or_is_large_is_traced_alone() -> None:
 
 def test_with_shapes_alone_a_fix_is_only_traced() -> None:
     assert diagnosis("text_elsewhere", {**globals()}, (("float32", (3,)),)).fixes
+
+
+def test_time_that_is_over_raises_nothing_that_python_would_print(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Key:
+        pass
+
+    keys = [Key()]
+    values = weakref.WeakKeyDictionary({keys[0]: 1})
+    printed: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", printed.append)
+    monkeypatch.setattr(eager, "MAX_SECONDS", 0.0)
+    assert eager_check._attempt(keys.clear) is None  # type: ignore[arg-type]
+    assert not printed
+    assert not values

@@ -1,5 +1,7 @@
 """What a call gives as Python runs it: what is to be written instead has to give it traced."""
 
+import _weakrefset
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -85,7 +87,12 @@ def _traced(call: Call) -> list[Any] | None:
 
 def _attempt(compute: Callable[[], list[Any] | None]) -> list[Any] | None:
     with isolation.keep_settings(), dynamo_state.keep_records():
-        return attempt(compute, is_outside_torch)
+        return attempt(compute, _is_limited)
+
+
+def _is_limited(file: str) -> bool:
+    """Whether code ends with its time: Python prints, and drops, what a weak callback raises."""
+    return is_outside_torch(file) and file not in (weakref.__file__, _weakrefset.__file__)
 
 
 def _numbers(result: Any) -> list[Any]:
