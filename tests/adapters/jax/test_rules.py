@@ -9,6 +9,7 @@ import numpy as N
 import pytest
 
 from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, masks
+from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS
 from tests.adapters.shared.code import applied, site_of
 
 LEFT_OUT = "leaves out what the mask does"
@@ -22,6 +23,8 @@ NAMES = {"J": J, "N": N, "m": math, "root": math.sqrt}
 def one(rule: Callable[..., Any], *lines: str) -> tuple[list[str], str, bool]:
     """Return what a rule writes in one way, what that changes, and whether it gives the same."""
     (edit,) = rule(site_of(*lines, **NAMES))
+    # What stands after a statement that returns on all ways is never reached, and stays.
+    assert edit.count == (2 if lines[-1] == "return n" and len(lines) > 1 else 1)
     return applied(rule, *lines, **NAMES)[0].splitlines(), edit.changes, edit.same
 
 
@@ -55,7 +58,7 @@ def one(rule: Callable[..., Any], *lines: str) -> tuple[list[str], str, bool]:
     (branches.cond_for_returns, ["if x:", "    return y", "return n"],
      ["return jax.lax.cond(x, lambda: y, lambda: n)"], ONE_SIDE, True),
     (branches.cond_for_returns,
-     ["if x:", "    y = y + 1", "    return y", "else:", "    return x, n"],
+     ["if x:", "    y = y + 1", "    return y", "else:", "    return x, n", "return y"],
      ["def if_true(y):", "    y = y + 1", "    return y", "def if_false(y):", "    return (x, n)",
       "return jax.lax.cond(x, if_true, if_false, y)"], ONE_SIDE, True),
     (branches.cond_for_assigned, ["if x:", "    y = 1", "    z = y", "else:", "    z = 3"],
@@ -178,3 +181,21 @@ def test_items_are_set_in_new_arrays(line: str, new: str) -> None:
     assert applied(of_jax, line) == [new.format("x")]
     assert applied(of_numpy, line) == [new.format("jax.numpy.asarray(x)")]
     assert applied(of_jax, "x = y") == []
+
+
+def test_what_stands_in_for_where_gives_the_same_or_refuses() -> None:
+    x = J.array([1.0, 2.0, 3.0])
+    of_mask, below, sides = (STAND_INS[f"jax.numpy.where.__{kind}"]
+                             for kind in ("mask", "below", "sides"))  # fmt: skip
+    assert of_mask(x > 1, x, 0).tolist() == [0, 2, 3]
+    assert below(J.arange(3) < 2, x, 0).tolist() == [1, 2, 0]
+    assert sides(x.sum() > 1, x, -x).tolist() == sides(False, 0, x).tolist() == [1, 2, 3]
+    for refused in (
+        lambda: of_mask(x[:1] > 0, x, 0),
+        lambda: of_mask(J.array([0, 1, 2]), x, 0),
+        lambda: below(True, x[:, None], 0),
+        lambda: sides(x > 1, x.sum(), x),
+        lambda: sides(True, x, J.array([1, 2, 3])),
+    ):
+        with pytest.raises(TypeError):
+            refused()
