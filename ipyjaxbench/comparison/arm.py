@@ -107,11 +107,6 @@ class Arm:
         self._own, self._value, self._muted = own, value, muted
         self._few = 1
 
-    @property
-    def is_going(self) -> bool:
-        """Whether more samples can be taken of it."""
-        return not self.steady.ended_early
-
     def choose_state(self, nanoseconds: float) -> None:
         """Try whether calls are to start from the state that the first one found."""
         with self._making_calls() as steady:

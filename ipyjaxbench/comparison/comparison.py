@@ -13,10 +13,9 @@ from ipyjaxbench.record_types import NonNegativeFloat
 from ipyjaxbench.reports import CHANGES_MEANING, Note, Result
 from ipyjaxbench.timing import NO_FIGURE, Measurement
 
-#: Notes of an arm that say nothing about the comparison.
-_NOT_TOLD = {"unsynchronised"}
-#: Others that say something about it, though they do not change what a figure means.
-_TOLD = {"output-hidden", "not-all-kept"}
+#: Codes of an arm's Notes that say nothing about the comparison, and of others that say something
+#: about it, though they do not change what a figure means.
+_LEFT_OUT_CODES, _SHOWN_CODES = {"unsynchronised"}, {"output-hidden", "not-all-kept"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Comparison(Result):
     notes: tuple[Note, ...] = ()
 
     def __getitem__(self, label: str) -> Measurement:
-        """The measurement of an arm; KeyError where there is none."""
+        """Return the measurement of an arm; KeyError where there is none."""
         self._check_label(label)
         side = next(each for each in self.sides if each.label == label)
         if side.measured is None:
@@ -68,7 +67,7 @@ class Comparison(Result):
             raise KeyError(f"{label!r} is none of the arms: {', '.join(labels)}")
 
     def ratio(self, label: str) -> Ratio | None:
-        """How many times as long an arm takes as the baseline; None where one of them failed.
+        """Return how many times as long an arm takes as the baseline; None where one failed.
 
         Raises:
             KeyError: there is no such arm.
@@ -89,7 +88,7 @@ class Comparison(Result):
         return 0.0 if itself is None else ratios.floor(itself)
 
     def verdict(self, label: str) -> str:
-        """FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE of an arm without a figure.
+        """Return FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE of one without a figure.
 
         It is "" for the baseline and for what failed.
 
@@ -114,8 +113,8 @@ class Comparison(Result):
         by_note: dict[Note, list[str]] = {}
         for side in self.sides:
             for note in side.measured.notes if side.measured else ():
-                important = note.mark == CHANGES_MEANING or note.code in _TOLD
-                if important and note.code not in _NOT_TOLD:
+                important = note.mark == CHANGES_MEANING or note.code in _SHOWN_CODES
+                if important and note.code not in _LEFT_OUT_CODES:
                     by_note.setdefault(note, []).append(side.label)
         of_arms = [
             dataclasses.replace(note, text=f"{', '.join(labels)}: {note.text}")
@@ -132,20 +131,19 @@ class Comparison(Result):
     def _ratios(self) -> dict[str, Ratio]:
         base = self._measured.get(self.baseline)
         others = {n: m for n, m in self._measured.items() if n != self.baseline}
-        found: dict[str, Ratio | None] = {}
+        found: dict[str, Ratio] = {}
         for name, other in others.items() if base else ():
             assert base is not None
-            if self.interleaved:
-                logs = ratios.log_ratios(base.samples, other.samples)
-                found[name] = ratios.ratio(logs, len(others))
-            else:
-                pairs = min(len(base.samples), len(other.samples))
+            pairs = min(len(base.samples), len(other.samples))
+            if not self.interleaved:
                 first, second = ((m.median, m.half_width) for m in (base, other))
                 found[name] = ratios.apart(first, second, pairs)
-        return {name: ratio for name, ratio in found.items() if ratio is not None}
+            elif ratio := ratios.ratio(ratios.log_ratios(base.samples, other.samples), len(others)):
+                found[name] = ratio
+        return found
 
     def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
+        """Return why these facts cannot be true, in words; None where they can."""
         labels = [side.label for side in self.sides]
         if len(set(labels)) < len(labels):
             return "two arms have the same name"
@@ -197,7 +195,7 @@ class Comparison(Result):
         return found
 
     def to_pandas(self) -> Any:
-        """A frame with a row for each arm; times in seconds.
+        """Return a frame with a row for each arm; times in seconds.
 
         Raises:
             MissingLibraryError: pandas is not installed.

@@ -18,10 +18,10 @@ from ipyjaxbench.reports import (
 )
 from ipyjaxbench.timing import first_call, verdict
 
-_QUEUED = 0.9  # a throughput below this share of the latency is told
-_HALF = 0.5  # smaller ratios are told the other way round too
-_WORTH_WAITING = 3600.0  # seconds
-_WIDE = 0.1  # a control so wide hides what people look for
+_QUEUED_SHARE = 0.9  # of the latency: a throughput below it is shown
+_HALF = 0.5  # smaller ratios are shown the other way round too
+_WORTH_WAITING_SECONDS = 3600.0
+_WIDE_CONTROL = 0.1  # hides what people look for
 
 
 @report.register
@@ -38,19 +38,19 @@ def _headline(c: Comparison) -> Headline:
     words = {side.label: m.verdict for side in c.sides if (m := side.measured)}
     without = {label: word for label, word in words.items() if word in verdict.NO_FIGURE}
     compared = [side.label for side in c.sides if c.ratio(side.label)]
-    told = {label: c.verdict(label) for label in compared if label not in without}
-    if compared and (not told or c.baseline in without):
+    verdicts = {label: c.verdict(label) for label in compared if label not in without}
+    if compared and (not verdicts or c.baseline in without):
         word = without.get(c.baseline) or next(iter(without.values()))
         detail = f"{', '.join(without)}: {verdict.EXPLAINED[word]}"
         return Headline(title, "no ratio", detail, word, "")
-    if not told:
+    if not verdicts:
         return Headline(title, "no ratio", *_why_none(c), "")
-    name, word = _first(c, told)
+    name, word = _first(c, verdicts)
     found = c.ratio(name)
     assert found is not None
     figure = f"{name} takes {found.words()}× the time of {c.baseline}"
     detail = found.interval()
-    if set(told.values()) == {"SLOWER"} and len(told) > 1:
+    if set(verdicts.values()) == {"SLOWER"} and len(verdicts) > 1:
         detail += f", and {c.baseline} is the fastest of all"
     if found.value < _HALF:
         detail += f", {units.times(1 / found.value)} as fast"
@@ -58,7 +58,7 @@ def _headline(c: Comparison) -> Headline:
 
 
 def _why_none(c: Comparison) -> tuple[str, str]:
-    """Why there is nothing to compare, and the word for it."""
+    """Return why there is nothing to compare, and the word for it."""
     sampled = [side.label for side in c.sides if side.measured and side.measured.batches]
     if any(note.code == "interrupted" for note in c.notes):
         return "interrupted before two arms were sampled", "INTERRUPTED"
@@ -68,7 +68,7 @@ def _why_none(c: Comparison) -> tuple[str, str]:
 
 
 def per_call(side: ArmResult) -> str:
-    """The time of a call of an arm with how sure it is; a word where there is none."""
+    """Return the time of a call of an arm with how sure it is; a word where there is none."""
     m = side.measured
     if m is None:
         return "failed" if side.failed else "not run"
@@ -77,18 +77,11 @@ def per_call(side: ArmResult) -> str:
     return units.spread(m.median, m.half_width, m.precision)
 
 
-def _first(c: Comparison, told: dict[str, str]) -> tuple[str, str]:
-    """The arm to name first: the fastest, else what is slower, open, or the same."""
-    for word in ("FASTER", "SLOWER", "CAN'T TELL", "SAME"):
-        names = [name for name, verdict in told.items() if verdict == word]
-        if names:
-            return min(names, key=lambda name: _value(c, name)), word
-    raise AssertionError(told)
-
-
-def _value(c: Comparison, name: str) -> float:
-    found = c.ratio(name)
-    return math.inf if found is None else found.value
+def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
+    """Return the arm to name first: the fastest, else what is slower, open, or the same."""
+    word = next(w for w in ("FASTER", "SLOWER", "CAN'T TELL", "SAME") if w in verdicts.values())
+    values = {n: r.value for n, w in verdicts.items() if w == word and (r := c.ratio(n))}
+    return min(values, key=values.__getitem__), word
 
 
 def _table(c: Comparison) -> Table:
@@ -98,18 +91,13 @@ def _table(c: Comparison) -> Table:
         if m is None:
             rows.append((side.label, per_call(side), "", "", ""))
             continue
-        against = "1" if side.label == c.baseline else ""
+        is_base = side.label == c.baseline
+        first = units.duration(m.first_call, m.precision)
+        against = "1" if is_base else ""
         if found is not None:
             against = f"{found.words()} {found.interval()}"
-        rows.append(
-            (
-                side.label,
-                per_call(side),
-                units.duration(m.first_call, m.precision),
-                against,
-                "baseline" if side.label == c.baseline else c.verdict(side.label),
-            )
-        )
+        word = "baseline" if is_base else c.verdict(side.label)
+        rows.append((side.label, per_call(side), first, against, word))
     head = ("arm", "per call", "first call", f"time against {c.baseline}", "")
     return Table("", head, tuple(rows), folded=False)
 
@@ -125,7 +113,7 @@ def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
     queued = [
         f"{name} {units.duration(m.throughput, m.precision)}"
         for name, m in measured
-        if m.throughput is not None and m.throughput < _QUEUED * m.leading
+        if m.throughput is not None and m.throughput < _QUEUED_SHARE * m.leading
     ]
     if queued:
         yield "throughput", f"{', '.join(queued)} a call, when many are queued and waited for once"
@@ -157,13 +145,13 @@ def _pairs(c: Comparison) -> Iterator[tuple[str, str]]:
     itself = c.against_itself
     if itself is not None:
         as_it_should = "as it should be" if itself.covers_one() else "where 1 was to be found"
-        if itself.covers_one() and c.floor > _WIDE:
+        if itself.covers_one() and c.floor > _WIDE_CONTROL:
             as_it_should = "too wide to see small differences"
         shown = f"{itself.words(1)} {itself.interval(1)}, {as_it_should}"
         yield "control", f"{c.baseline} against itself: {shown}"
     if open_ends:
         need = max(open_ends)
-        if need > _WORTH_WAITING:
+        if need > _WORTH_WAITING_SECONDS:
             yield "to tell", "more time alone will hardly do: the machine is too busy"
         else:
             yield "to tell", f"about {units.duration(need, 2)} are needed: -b {math.ceil(need)}"

@@ -55,9 +55,6 @@ def compare_snippets(
         on_progress: called after each block with how far it is.
         clock: to read; None takes that of elapsed time.
 
-    Returns:
-        The comparison.
-
     Raises:
         ArmFailedError: an arm failed, which is not to be passed over, or all of them did.
         Interrupted: the user ended it; it holds the comparison of the calls made until then.
@@ -74,13 +71,10 @@ def compare_snippets(
     with names_restored(parts), ExitStack() as watching:
         if options.align:
             for framework in loaded()[0]:
-                watching.enter_context(
-                    framework.capability(DeviceInventory).align_settings(usable_cpus())
-                )
-        each = TimeOptions(precision=options.precision, restore=options.restore)
-        sessions = [
-            open_session(entry.snippet, each, setup=entry.setup, clock=clock) for entry in entries
-        ]
+                inventory = framework.capability(DeviceInventory)
+                watching.enter_context(inventory.align_settings(usable_cpus()))
+        of_arm = TimeOptions(precision=options.precision, restore=options.restore)
+        sessions = [open_session(e.snippet, of_arm, setup=e.setup, clock=clock) for e in entries]
         own = [OwnNames(entry) for entry in entries]
         frameworks, _ = loaded()
         begun = clock.wall()
@@ -109,15 +103,13 @@ def compare_snippets(
             found += _leave_out_compiled(arms)
             measured = {arm.label: arm.finish(conditions) for arm in arms}
             randomness.restore(frameworks)
-        found += [
-            notes.slowed_by_others(a.label, a.slowed) for a in arms if a.slowed > _SLOWED_RATIO
-        ]
+        slowed = [arm for arm in arms if arm.slowed > _SLOWED_RATIO]
+        found += [notes.slowed_by_others(arm.label, arm.slowed) for arm in slowed]
         facts = {arm.label: arm.facts(measured[arm.label]) for arm in arms}
         equal, differences = check_fairness(facts)
     errors = {label: describe_error(error) for label, error in failed.items()}
-    sides = tuple(
-        ArmResult(e.label, measured.get(e.label), errors.get(e.label, "")) for e in entries
-    )
+    labels = [entry.label for entry in entries]
+    sides = tuple(ArmResult(n, measured.get(n), errors.get(n, "")) for n in labels)
     every_note = (*found, *differences)
     compared = Comparison(sides, baseline, elapsed=elapsed, equal=equal, notes=every_note)
     if interrupt is not None:
@@ -146,7 +138,7 @@ class StopRule:
         self._first = self._wall()
 
     def spent(self) -> int:
-        """Nanoseconds since the first calls."""
+        """Return the nanoseconds since the first calls."""
         return self._wall() - self._begun
 
     def is_done(self, arms: Sequence[Arm]) -> bool:
@@ -164,7 +156,7 @@ class StopRule:
 
 
 def _widest(arms: Sequence[Arm]) -> float:
-    """Half width of the widest ratio's interval so far, as a logarithm."""
+    """Return half the width of the widest ratio's interval so far, as a logarithm."""
     base, *others = (arm.steady.samples for arm in arms)
     widths = []
     for other in others:
@@ -179,7 +171,7 @@ def _take_turns(arms: Sequence[Arm], stop: StopRule, share: float, baseline: str
     stop.begin()
     rng = random.Random(_SEED)
     order: list[Arm] = []
-    while going := [arm for arm in arms if arm.is_going]:
+    while going := [arm for arm in arms if not arm.steady.ended_early]:
         # Drawn by lot, then the other way round: no arm comes before another more often.
         mirrored = stop.blocks % 2 == 1 and len(order) == len(going)
         order = order[::-1] if mirrored else rng.sample(going, len(going))
@@ -198,11 +190,11 @@ def _warm_up(arms: Sequence[Arm], share: float) -> None:
     alone = len({framework.name for arm in arms for framework in arm.later.in_play}) < 2
     for arm in arms:
         arm.choose_state(share)
-    Rewind.agree([arm.later.rewind for arm in arms if arm.is_going])
+    Rewind.agree([arm.later.rewind for arm in arms if not arm.steady.ended_early])
     for arm in arms:
-        if arm.is_going:
+        if not arm.steady.ended_early:
             arm.warm_up(share, alone=alone)
-    _even_out([arm for arm in arms if arm.is_going])
+    _even_out([arm for arm in arms if not arm.steady.ended_early])
 
 
 def _even_out(arms: Sequence[Arm]) -> None:

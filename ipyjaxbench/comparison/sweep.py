@@ -1,5 +1,6 @@
 """The result of comparing arms at many points."""
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -55,11 +56,11 @@ class Sweep(Result):
     unmade: dict[str, str] = field(default_factory=dict)
 
     def times(self, label: str) -> list[tuple[float, float]]:
-        """For an arm the numbers that the name took, with seconds per call; empty where none."""
+        """Return the numbers that the name took, with an arm's seconds per call there."""
         return [(x, m.median) for x, m in self._measured(label)]
 
     def sizes(self, label: str) -> list[tuple[float, int]]:
-        """For an arm the numbers that the name took, with the bytes of what it reads and gives."""
+        """Return the numbers that the name took, with the bytes that an arm reads and gives."""
         measured = self._measured(label)
         return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
 
@@ -67,14 +68,13 @@ class Sweep(Result):
         found = []
         for point in self.points:
             x = number(point.values[0]) if len(self.names) == 1 else math.nan
-            sides = {side.label: side.measured for side in point.compared.sides}
-            m = sides.get(label)
+            m = {side.label: side.measured for side in point.compared.sides}.get(label)
             if m is not None and m.batches and 0 < x < math.inf:
                 found.append((x, m))
         return found
 
     def fastest(self, point: Point) -> str:
-        """The arm that all others are slower than at a point; "" where two cannot be told apart."""
+        """Return the arm that all others are slower than at a point; "" where two are alike."""
         sides = point.compared.sides
         known = [(m.median, side.label, m) for side in sides
                  if (m := side.measured) and m.batches and not side.failed]  # fmt: skip
@@ -88,21 +88,17 @@ class Sweep(Result):
         return best if clear and found and found.verdict == "SLOWER" else ""
 
     def growth(self, label: str) -> float | None:
-        """The exponent p of time ~ value**p: the median slope of all pairs of points.
+        """Return the exponent p of time ~ value**p: the median slope of all pairs of points.
 
         On logarithms (Theil 1950, Sen 1968); None for fewer than three points.
         """
         logs = [(math.log(x), math.log(t)) for x, t in self.times(label) if t > 0]
-        slopes = [
-            (t2 - t1) / (x2 - x1)
-            for i, (x1, t1) in enumerate(logs)
-            for x2, t2 in logs[i + 1 :]
-            if x2 != x1
-        ]
+        pairs = itertools.combinations(logs, 2)
+        slopes = [(t2 - t1) / (x2 - x1) for (x1, t1), (x2, t2) in pairs if x2 != x1]
         return stats.median(slopes) if len(logs) >= 3 and slopes else None
 
     def check(self) -> str | None:
-        """Why these facts cannot be true, in words; None where they can."""
+        """Return why these facts cannot be true, in words; None where they can."""
         if any(len(point.values) != len(self.names) for point in self.points):
             return "a point has not as many values as there are names"
         checked = (point.compared.check() for point in self.points)
@@ -127,7 +123,7 @@ class Sweep(Result):
         return export.lines(times, ", ".join(self.names), ax)
 
     def to_pandas(self) -> Any:
-        """A frame with a row for each arm at each point; times in seconds.
+        """Return a frame with a row for each arm at each point; times in seconds.
 
         Raises:
             MissingLibraryError: pandas is not installed.
@@ -135,11 +131,10 @@ class Sweep(Result):
         Example:
             >>> # sweep.to_pandas().pivot(index="n", columns="arm", values="per_call")
         """
-        records = [
-            {**dict(zip(self.names, point.values, strict=True)), **row}
-            for point in self.points
-            for row in point.compared.rows()
-        ]
+        records = []
+        for point in self.points:
+            values = dict(zip(self.names, point.values, strict=True))
+            records += [values | row for row in point.compared.rows()]
         return export.frame(records)
 
     def __repr__(self) -> str:
@@ -148,7 +143,7 @@ class Sweep(Result):
 
 
 def number(text: str) -> float:
-    """The number that a value is; NaN for all else."""
+    """Return the number that a value is; NaN for all else."""
     try:
         return float(text)
     except ValueError:

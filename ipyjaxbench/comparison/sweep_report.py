@@ -52,14 +52,14 @@ def _headline(s: Sweep) -> Headline:
 
 def _without_winner(s: Sweep) -> str:
     compared = [point.compared for point in s.points]
-    told = {c.verdict(side.label) for c in compared for side in c.sides if c.ratio(side.label)}
-    if not told:
+    verdicts = {c.verdict(side.label) for c in compared for side in c.sides if c.ratio(side.label)}
+    if not verdicts:
         return "FAILED"
-    return "SAME" if told == {"SAME"} else "CAN'T TELL"
+    return "SAME" if verdicts == {"SAME"} else "CAN'T TELL"
 
 
 def _spans(s: Sweep) -> list[tuple[str, str, str]]:
-    """Runs of points with the same fastest arm: it, the first, and the last point."""
+    """Return runs of points with the same fastest arm: it, the first, and the last point."""
     spans = []
     fastest = [(s.fastest(point), ", ".join(point.values)) for point in s.points]
     for label, run in itertools.groupby(fastest, key=lambda each: each[0]):
@@ -80,11 +80,8 @@ def _words(s: Sweep, span: tuple[str, str, str]) -> str:
 def _table(s: Sweep) -> Table:
     rows = []
     for point in s.points:
-        sides = {side.label: side for side in point.compared.sides}
-        cells = []
-        for label in s.labels:
-            side = sides.get(label)
-            cells.append(per_call(side) if side else "")
+        times = {side.label: per_call(side) for side in point.compared.sides}
+        cells = [times.get(label, "") for label in s.labels]
         rows.append((", ".join(point.values), *cells, s.fastest(point) or _TIE))
     return Table("", (", ".join(s.names), *s.labels, "fastest"), tuple(rows), folded=False)
 
@@ -133,7 +130,7 @@ def _left_out(s: Sweep, each: Skipped) -> str:
 
 
 def _notes(s: Sweep) -> Iterator[Note]:
-    """Each Note once, though its numbers change from point to point."""
+    """Return each Note once, though its numbers change from point to point."""
     found: dict[tuple[str, str], Note] = {}
     for point in s.points:
         for note in point.compared.all_notes():
