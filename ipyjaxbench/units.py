@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _AGES = ((365 * 86400, "year"), (86400, "day"), (3600, "hour"), (60, "minute"))
 _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
-_FLOPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-_RATES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _PLAIN = str.maketrans(
     {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "–": "-", "…": "...", "—": "-", "└": "+"}
@@ -95,10 +94,7 @@ def flops(operations: float, per: str = "") -> str:
     >>> flops(256e6), flops(1.7e11, "/s"), flops(4)
     ('256 MFLOP', '170 GFLOP/s', '4 FLOP')
     """
-    for scale, unit in _FLOPS:
-        if operations >= scale * 0.9995:
-            return f"{number(operations / scale)} {unit}FLOP{per}"
-    return f"{round(operations)} FLOP{per}"
+    return _scaled(operations, f"FLOP{per}", _DECIMAL)
 
 
 def bandwidth(rate: float) -> str:
@@ -107,10 +103,14 @@ def bandwidth(rate: float) -> str:
     >>> bandwidth(62.2e9), bandwidth(3.35e12)
     ('62.2 GB/s', '3.35 TB/s')
     """
-    for scale, unit in _RATES:
-        if rate >= scale * 0.9995:
-            return f"{number(rate / scale)} {unit}B/s"
-    return f"{round(rate)} B/s"
+    return _scaled(rate, "B/s", _DECIMAL[1:])
+
+
+def _scaled(value: float, unit: str, prefixes: Sequence[tuple[float, str]]) -> str:
+    for scale, prefix in prefixes:
+        if value >= scale * 0.9995:
+            return f"{number(value / scale)} {prefix}{unit}"
+    return f"{round(value)} {unit}"
 
 
 def percent(fraction: float) -> str:

@@ -11,7 +11,7 @@ from types import ModuleType
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays, find_compiler
 from ipyjaxbench.timing.first_call import Counterpart
 from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.usercode import Snippet, is_exactly, look_up, only_value
+from ipyjaxbench.usercode import is_exactly, look_up, only_value
 
 _MAX_REMEMBERED = 500  # figures remembered; the oldest go first
 _NO_STEADY_STATE = ("ONCE", "RECOMPILES")
@@ -42,12 +42,12 @@ _known: OrderedDict[tuple[int, _Signature], _Known] = OrderedDict()
 
 
 def with_break_even(
-    snippet: Snippet, scope: Scope, measured: Measurement, frameworks: Sequence[Framework]
+    scope: Scope, measured: Measurement, frameworks: Sequence[Framework]
 ) -> Measurement:
     """Remember a measurement of one call, and add what was measured of its counterpart before."""
     if measured.verdict in _NO_STEADY_STATE:
         return measured
-    call = only_value(snippet.statements)
+    call = only_value(scope.snippet.statements)
     function = _function(call.func, scope.read_values) if isinstance(call, ast.Call) else None
     if not isinstance(call, ast.Call) or function is None:
         return measured
@@ -58,11 +58,8 @@ def with_break_even(
     if known is None:
         return measured
     before = known.figures.get(compiled)
-    figure = _Figure(
-        measured.median,
-        measured.half_width,
-        _compilation(measured) or (before.compilation if before else None),
-    )
+    compilation = _compilation(measured) or (before.compilation if before else None)
+    figure = _Figure(measured.median, measured.half_width, compilation)
     known.figures[compiled] = figure
     other = known.figures.get(not compiled)
     spent = (figure if compiled else other or figure).compilation

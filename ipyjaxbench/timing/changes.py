@@ -9,9 +9,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Si
 from types import FunctionType, GeneratorType, ModuleType
 from typing import cast
 
-from ipyjaxbench.frameworks import Framework, MutableState, find_arrays, is_unreadable
+from ipyjaxbench.frameworks import Framework, MutableState, Scope, find_arrays, is_unreadable
 from ipyjaxbench.usercode import (
-    Snippet,
     arguments,
     attributes,
     is_exactly,
@@ -30,24 +29,10 @@ _MAX_DEPTH, _MAX_ITEMS = 2, 100
 
 
 class Changes:
-    """Tells which objects later calls changed in place, by looking after the first and the last.
+    """Finds objects that later calls changed in place, by looking after the first and the last."""
 
-    Args:
-        snippet: the code.
-        values: what the names that it reads stood for before the first call.
-        frameworks: to find and ask arrays.
-        reached: values that the user's functions use, by name; among ``values``.
-        functions: these.
-    """
-
-    def __init__(
-        self,
-        snippet: Snippet,
-        values: Mapping[str, object],
-        frameworks: Sequence[Framework],
-        reached: Mapping[str, object] | None = None,
-        functions: Sequence[object] = (),
-    ) -> None:
+    def __init__(self, scope: Scope, frameworks: Sequence[Framework]) -> None:
+        snippet, values = scope.snippet, {**scope.captured, **scope.read_values}
         self._values = values
         self._frameworks = frameworks
         statements = [*snippet.statements, *snippet.in_magics]
@@ -67,18 +52,14 @@ class Changes:
             if (name in in_place and not issubclass(type(value), ModuleType))
             or (name in used_up and is_of(value, Iterator))
         }
-        used = _used(statements, values, functions)
-        self._moved = {n for n, v in (reached or {}).items() if n in used and is_unreadable(v)}
+        used = _used(statements, values, scope.functions)
+        self._moved = {n for n, v in scope.captured.items() if n in used and is_unreadable(v)}
         self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
         self._moved |= set(_holders(values, used))
         self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
 
     def changed_names(self, put_back: Container[str] = ()) -> list[str]:
-        """Return names whose object is not as the first call left it.
-
-        Args:
-            put_back: names whose object is, whatever the code did to it.
-        """
+        """Return names whose object is not as the first call left it; ``put_back`` all are."""
         changed = [
             n for n, v in self._values.items() if self._fingerprint(v) != self._after_first[n]
         ]
@@ -104,7 +85,7 @@ def _moves_unseen(value: object) -> bool:
 
 
 def _holders(values: Mapping[str, object], used: Container[str]) -> Iterator[str]:
-    """Names of objects that hold an iterator in an attribute that is used, and may move unseen."""
+    """Return names of objects with an iterator in a used attribute, which may move unseen."""
     for name, value in values.items():
         if any(n in used and is_unreadable(v) for n, v in attributes(value).items()):
             yield name
@@ -113,15 +94,15 @@ def _holders(values: Mapping[str, object], used: Container[str]) -> Iterator[str
 def _used(
     statements: Sequence[ast.stmt], values: Mapping[str, object], functions: Sequence[object]
 ) -> set[str]:
-    """Names that the code uses, and those that the functions use which go by such a name."""
+    """Return names that the code uses, and those of the functions that go by such a name."""
     nodes = [*nodes_of(statements)]
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     called_as = {id(v): n for n, v in values.items()}
     left = [f for f in functions if type(f) is FunctionType]
-    while found := [f for f in left if _may_be_called(f, called_as.get(id(f), ""), used)]:
-        left = [f for f in left if f not in found]
-        for function in found:
+    while callees := [f for f in left if _may_be_called(f, called_as.get(id(f), ""), used)]:
+        left = [f for f in left if f not in callees]
+        for function in callees:
             used |= {*function.__code__.co_names, *function.__code__.co_freevars}
     return used
 
@@ -135,7 +116,7 @@ def _may_be_called(function: FunctionType, name: str, used: Container[str]) -> b
 
 
 def _outline(value: object, frameworks: Sequence[Framework], depth: int) -> Iterator[object]:
-    """Lengths of containers and numbers in attributes: what shows that an object moved on.
+    """Return lengths of containers and numbers in attributes, which show that an object moved on.
 
     Arrays, and containers that a framework knows, are left to the framework.
     """
@@ -163,16 +144,17 @@ def _is_theirs(value: object, framework: Framework) -> bool:
 
 
 def _updated_names(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    """Names that are updated in place, as ``x`` in ``x += 1``."""
+    """Return names that are updated in place, as ``x`` in ``x += 1``."""
     for node in nodes_of(statements):
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id
+        match node:
+            case ast.AugAssign(target=ast.Name(name)):
+                yield name
 
 
 def _updated_items(
     statements: Sequence[ast.stmt], values: Mapping[str, object], frameworks: Sequence[Framework]
 ) -> Iterator[str]:
-    """Names that the code changes through: ``x[0] += 1``, ``x.sort()``, ``f(y, out=x)``."""
+    """Return names that the code changes through: ``x[0] += 1``, ``x.sort()``, ``f(out=x)``."""
     for node in nodes_of(statements):
         if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
             yield root_name(node.target)
@@ -187,18 +169,17 @@ def _updated_items(
 
 
 def handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    """Names that are iterated over, handed to a call that may do so, or asked to by a method."""
+    """Return names that are iterated over, handed to a call, or have a method called."""
     for node in nodes_of(statements):
-        given: list[ast.expr] = []
-        if isinstance(node, ast.Call):
-            given = arguments(node)
-        elif isinstance(node, ast.For | ast.comprehension):
-            given = [node.iter]
-        elif isinstance(node, ast.Starred):
-            given = [node.value]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            given.append(node.func.value)
-        yield from (each.id for each in given if isinstance(each, ast.Name))
+        values: list[ast.expr] = []
+        match node:
+            case ast.Call(func=ast.Attribute(owner)):
+                values = [*arguments(node), owner]
+            case ast.Call():
+                values = arguments(node)
+            case ast.For(iter=value) | ast.comprehension(iter=value) | ast.Starred(value):
+                values = [value]
+        yield from (each.id for each in values if isinstance(each, ast.Name))
 
 
 def _changes_itself(owner: object, method: str, frameworks: Sequence[Framework]) -> bool:
@@ -211,7 +192,7 @@ def _changes_itself(owner: object, method: str, frameworks: Sequence[Framework])
 
 
 def _looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
-    """What a name, a dotted name or an item stands for; None for anything else."""
+    """Return what a name, a dotted name or an item stands for; None for anything else."""
     if isinstance(node, ast.Name):
         return values.get(node.id)
     if isinstance(node, ast.Attribute):

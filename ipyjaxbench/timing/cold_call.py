@@ -6,16 +6,11 @@ from contextlib import ExitStack, contextmanager
 from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope
 from ipyjaxbench.timing.first_call import FirstCall
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.usercode import Namespace, Snippet, ask, describe_error
+from ipyjaxbench.usercode import Namespace, ask, describe_error
 
 
 def make_cold_call(
-    calls: Calls,
-    snippet: Snippet,
-    scope: Scope,
-    frameworks: Sequence[Framework],
-    *,
-    ended_early: bool,
+    calls: Calls, scope: Scope, frameworks: Sequence[Framework], *, ended_early: bool
 ) -> FirstCall:
     """Make one call for which nothing is used that was compiled before.
 
@@ -25,7 +20,7 @@ def make_cold_call(
     if ended_early:
         return _none("the calls before it ended early")
     try:
-        return _call_cold(calls, snippet, scope, frameworks)
+        return _call_cold(calls, scope, frameworks)
     except KeyboardInterrupt as interrupt:
         calls.interrupt = interrupt
         return _none("interrupted")
@@ -38,16 +33,14 @@ def _none(reason: str) -> FirstCall:
     return FirstCall(None, {}, cleared=(reason,))
 
 
-def _call_cold(
-    calls: Calls, snippet: Snippet, scope: Scope, frameworks: Sequence[Framework]
-) -> FirstCall:
+def _call_cold(calls: Calls, scope: Scope, frameworks: Sequence[Framework]) -> FirstCall:
     __tracebackhide__ = True
     with ExitStack() as stack:
         calls.set_up()
         ways: list[tuple[Compilation, ColdCall]] = []
         for framework in frameworks:
             compiler = framework.capability(Compilation)
-            context = compiler.cold_call(*_compiled_by(compiler, snippet, scope))
+            context = compiler.cold_call(*_compiled_by(compiler, scope))
             if context is not None:
                 ways.append((compiler, stack.enter_context(context)))
         if not ways:
@@ -56,7 +49,7 @@ def _call_cold(
         caveats = [text for _, way in ways for text in way.caveats]
         stand_ins = {name: f for _, way in ways for name, f in way.stand_ins.items()}
         functions = [*stand_ins.values(), *scope.compiled]
-        stack.enter_context(_bound(snippet.names, stand_ins))
+        stack.enter_context(_bound(scope.snippet.names, stand_ins))
         watches = [stack.enter_context(compiler.watch(functions)) for compiler, _ in ways]
         first = calls.first()
         phases = {name: s for watch in watches for name, s in watch.phases().items()}
@@ -67,11 +60,9 @@ def _call_cold(
     return FirstCall(seconds, phases, programs, tuple(caveats))
 
 
-def _compiled_by(
-    compiler: Compilation, snippet: Snippet, scope: Scope
-) -> tuple[dict[str, object], list[object]]:
+def _compiled_by(compiler: Compilation, scope: Scope) -> tuple[dict[str, object], list[object]]:
     """Return the functions that are compiled: by the names that can be bound, and others."""
-    values = {n: v for n, v in scope.read_values.items() if n not in snippet.binds}
+    values = {n: v for n, v in scope.read_values.items() if n not in scope.snippet.binds}
     named = {name: value for name, value in values.items() if ask(compiler.compiles, value)}
     held = {id(value) for value in named.values()}
     others = [function for function in scope.compiled if id(function) not in held]

@@ -100,7 +100,7 @@ def _make_extra_calls(
     calls, options, early = session.calls, session.options, steady.ended_early
     cold, device = None, None
     if options.fresh:
-        cold = cold_call.make_cold_call(calls, session.snippet, scope, in_play, ended_early=early)
+        cold = cold_call.make_cold_call(calls, scope, in_play, ended_early=early)
     if options.device:
         device = profiled_pass.profile_calls(
             calls, in_play, options, steady.samples, later.typical, ended_early=early
@@ -121,7 +121,7 @@ def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]
     notes += later.rewind.notes()
     notes += checks.check_state(later.checkpoint, advanced, carryover, made, session.muted.writes)
     notes += checks.check_samples(scope, later.frameworks, steady, carryover, typical)
-    notes += checks.check_settings(session.snippet, scope, later.outputs, later.in_play)
+    notes += checks.check_settings(scope, later.outputs, later.in_play)
     return notes
 
 
@@ -167,4 +167,4 @@ def summarize(
         device=device,
         conditions=steady.conditions,
     )
-    return break_even.with_break_even(session.snippet, scope, measured, later.in_play)
+    return break_even.with_break_even(scope, measured, later.in_play)

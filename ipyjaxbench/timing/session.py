@@ -163,8 +163,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     outputs = find_placements({"": call.value, **results}, frameworks)
     in_play = scope.in_play(frameworks, outputs)
     _drain_only(in_play, session, frameworks)
-    values = {**scope.captured, **scope.read_values}
-    changes = Changes(snippet, values, frameworks, scope.captured, scope.functions)
+    changes = Changes(scope, frameworks)
     used_once = {*changes.certain, *converted_arrays(scope, frameworks)}
     calls.fresh = not used_once.isdisjoint(remade)
     lost = donated.forget_unused()

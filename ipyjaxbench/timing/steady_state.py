@@ -216,27 +216,23 @@ def _ended_by(error: Exception, calls_made: int) -> Note:
 @contextmanager
 def gc_paused() -> Iterator[None]:
     """Collect no garbage in samples, as in `timeit`; as before when the last thread is done."""
-    with _PAUSES.lock:
-        if not _PAUSES.count:
-            _PAUSES.collected = gc.isenabled()
+    with _Pauses.lock:
+        if not _Pauses.count:
+            _Pauses.collected = gc.isenabled()
             gc.disable()
-        _PAUSES.count += 1
+        _Pauses.count += 1
     try:
         yield
     finally:
-        with _PAUSES.lock:
-            _PAUSES.count -= 1
-            if not _PAUSES.count and _PAUSES.collected:
+        with _Pauses.lock:
+            _Pauses.count -= 1
+            if not _Pauses.count and _Pauses.collected:
                 gc.enable()
 
 
 class _Pauses:
     """How many threads sample now, and whether garbage was collected before the first did."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.count = 0
-        self.collected = True
-
-
-_PAUSES = _Pauses()
+    lock = threading.Lock()
+    count = 0
+    collected = True

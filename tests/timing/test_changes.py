@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.frameworks import Scope
 from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing.changes import Changes
 from ipyjaxbench.usercode.snippet import Snippet, Source
@@ -32,15 +33,15 @@ def fake() -> FakeFramework:
 def test_objects_that_change_in_place_are_told(
     code: str, value: Any, change: Any, told: list[str], fake: FakeFramework
 ) -> None:
-    snippet = Snippet(Source.plain(code), {"x": value})
-    changes = Changes(snippet, {"x": value}, [fake])
+    changes = Changes(Scope(Snippet(Source.plain(code), {"x": value}), [fake]), [fake])
     change(value)
     assert list(dict.fromkeys(changes.changed_names())) == told
 
 
 def test_an_array_that_counts_its_changes_is_asked(fake: FakeFramework) -> None:
     array = fake.device.start(dispatch=0, work=0)
-    changes = Changes(Snippet(Source.plain("f(x)"), {}), {"x": [array]}, [fake])
+    snippet = Snippet(Source.plain("f(x)"), {"x": [array]})
+    changes = Changes(Scope(snippet, [fake]), [fake])
     assert changes.changed_names() == []
     array.version += 1
     assert changes.changed_names() == ["x"]

@@ -73,7 +73,7 @@ def check_assigned_value(
 
 
 def check_settings(
-    snippet: Snippet, scope: Scope, outputs: Sequence[Placement], playing: Sequence[Framework]
+    scope: Scope, outputs: Sequence[Placement], in_play: Sequence[Framework]
 ) -> Iterator[Note]:
     """Note what of the settings and surroundings changes what the figure means."""
     yield from tracers.active_tracers()
@@ -81,7 +81,7 @@ def check_settings(
     seen = CodeFacts(
         inputs=scope.inputs,
         outputs=tuple(outputs),
-        statements=tuple(snippet.statements),
+        statements=tuple(scope.snippet.statements),
         packages={
             name: package_of(value) or module_of(type(value)).partition(".")[0]
             for name, value in scope.read_values.items()
@@ -90,7 +90,7 @@ def check_settings(
         written=tuple(f for f in scope.functions if is_users_function(f)),
         compiled=tuple(scope.compiled),
     )
-    for framework in playing:
+    for framework in in_play:
         yield from framework.capability(Caveats).caveats(seen)
 
 

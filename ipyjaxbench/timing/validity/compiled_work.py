@@ -146,15 +146,15 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Co
 
     Only calls whose arguments are names, attributes or constants: nothing is evaluated.
     """
-    found, snippet = 0, scope.snippet
-    for node in _always_run(snippet):
+    found = 0
+    for node in _always_run(scope.snippet):
         function = look_up(node.func, scope.read_values)
         compiler = find_compiler(function, frameworks)
         if compiler is None or found >= _MAX_PROGRAMS:
             continue
         found += 1
         try:
-            args, kwargs = _arguments(node, snippet, scope)
+            args, kwargs = _arguments(node, scope)
             work = compiler.work(function, args, kwargs)
         # Whatever a framework raises for a function or a value that is none of its own.
         except Exception:  # noqa: BLE001
@@ -181,24 +181,22 @@ def _unconditional(node: ast.AST) -> Iterator[ast.Call]:
         yield from _unconditional(child)
 
 
-def _arguments(
-    node: ast.Call, snippet: Snippet, scope: Scope
-) -> tuple[list[object], dict[str, object]]:
-    args = [_value(argument, snippet, scope) for argument in node.args]
-    kwargs = {str(k.arg): _value(k.value, snippet, scope) for k in node.keywords if k.arg}
+def _arguments(node: ast.Call, scope: Scope) -> tuple[list[object], dict[str, object]]:
+    args = [_value(argument, scope) for argument in node.args]
+    kwargs = {str(k.arg): _value(k.value, scope) for k in node.keywords if k.arg}
     if len(kwargs) != len(node.keywords):
         raise LookupError("**")
     return args, kwargs
 
 
-def _value(node: ast.expr, snippet: Snippet, scope: Scope) -> object:
+def _value(node: ast.expr, scope: Scope) -> object:
     """Return what an argument was in the first call; LookupError where that would run code."""
     literal = _literal(node)
     if literal is not None:
         return literal[0]
     if not is_plain(node):
         raise LookupError(ast.unparse(node))
-    root = root_name(node)
+    root, snippet = root_name(node), scope.snippet
     if root in snippet.binds and len(snippet.statements) > 1:
         raise LookupError(root)  # which of its values it had is not known
     value: Any = scope.read_values[root]
