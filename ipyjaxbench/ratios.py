@@ -110,11 +110,8 @@ def ratio(logs: Sequence[float], against: int = 1, level: float = _LEVEL) -> Rat
     Where neighbours lie on the same side of the middle more often than by chance, as many pairs
     are counted as would tell as much if they were independent. Of several comparisons with one
     baseline each gets its share of the level (Bonferroni).
-
-    Args:
-        logs: logarithms of the pairs' ratios, in the order in which they were taken.
-        against: how many comparisons are made together.
-        level: share of cases in which the interval may miss.
+    The ``logs`` are those of the pairs' ratios, in the order in which they were taken; the
+    interval may miss in ``level`` of cases.
 
     Example:
         >>> ratio([0.0] * 20)

@@ -43,11 +43,7 @@ class Cell:
 def read_cell(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
     r"""Return the arms and the common set-up of a cell, which begins at line 1 of its file.
 
-    Args:
-        text: its lines.
-        parse: makes a tree of Python code with the same line numbers.
-        filename: under which `linecache` finds the lines.
-        flags: compiler flags.
+    ``parse`` makes a tree of Python code with the same line numbers; ``flags`` are the compiler's.
 
     Example:
         >>> cell = read_cell("a: f(x)\nb:\n  y = g(x)\n", ast.parse, "<cell>")

@@ -2,7 +2,7 @@
 
 import itertools
 import numbers
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -42,7 +42,7 @@ def check_fairness(arms: Mapping[str, ArmFacts]) -> tuple[tuple[str, ...], tuple
     # Arms may read the same data in another order, and then give the same.
     if not any(isinstance(each, str) for each in found):
         found += _inputs(arms, frameworks)
-    for check in (_dtypes, _devices, _threads, _compiled, _alone):
+    for check in (_conditions, _compiled, _alone):
         found += check(arms, frameworks)
     equal = tuple(each for each in found if isinstance(each, str))
     return equal, tuple(each for each in found if isinstance(each, Note))
@@ -132,29 +132,40 @@ def _inputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _F
                 yield notes.other_data(label, name, base, base_name)
 
 
-def _dtypes(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
-    """Compare what the results are made of."""
-    kinds = {label: sorted({p.dtype for p in arm.outputs}) for label, arm in arms.items()}
-    yield from _compared(kinds, notes.other_dtype, " everywhere")
+def _conditions(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
+    """Compare dtypes and devices of the results, and threads on the CPU."""
+    for read, note_on, everywhere in _CONDITIONS:
+        facts = {n: ", ".join(sorted(read(arm, frameworks))) for n, arm in arms.items()}
+        known = {label: words for label, words in facts.items() if words}
+        if len(set(known.values())) == 1 and len(known) == len(facts):
+            yield next(iter(known.values())) + everywhere
+        elif len(set(known.values())) > 1:
+            groups = itertools.groupby(sorted(known, key=known.__getitem__), known.__getitem__)
+            yield note_on({value: list(labels) for value, labels in groups})
 
 
-def _devices(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
-    """Compare where the results live; the host's memory is the CPU's."""
-    places = {
-        label: sorted({d.partition(":")[0] for p in arm.outputs for d in p.devices})
-        for label, arm in arms.items()
-    }
-    yield from _compared(places, notes.other_device, "")
+def _dtypes(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:
+    return {place.dtype for place in arm.outputs}
 
 
-def _threads(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
-    """Compare threads on the CPU."""
-    threads = {}
-    for label, arm in arms.items():
-        in_play = arm.scope.in_play(frameworks, arm.outputs)
-        counts = {f.capability(DeviceInventory).threads() for f in in_play}
-        threads[label] = sorted(str(count) for count in counts if count)
-    yield from _compared(threads, notes.other_threads, " threads everywhere")
+def _devices(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:
+    """Return where the results live; the host's memory is the CPU's."""
+    return {device.partition(":")[0] for place in arm.outputs for device in place.devices}
+
+
+def _threads(arm: ArmFacts, frameworks: Sequence[Framework]) -> set[str]:
+    in_play = arm.scope.in_play(frameworks, arm.outputs)
+    counts = {framework.capability(DeviceInventory).threads() for framework in in_play}
+    return {str(count) for count in counts if count}
+
+
+#: How to read what is to be the same in all arms, the Note where it is not, and what to add
+#: where it is.
+_CONDITIONS = (
+    (_dtypes, notes.other_dtype, " everywhere"),
+    (_devices, notes.other_device, ""),
+    (_threads, notes.other_threads, " threads everywhere"),
+)
 
 
 def _compiled(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
@@ -184,16 +195,3 @@ def _alone(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
         by_arm = {label: [n for n in arm.notes if n.code == code] for label, arm in arms.items()}
         if not all(by_arm.values()):
             yield from (note_on(label, note) for label, these in by_arm.items() for note in these)
-
-
-def _compared(
-    facts: Mapping[str, Sequence[str]],
-    differ: Callable[[Mapping[str, Sequence[str]]], Note],
-    everywhere: str,
-) -> _Findings:
-    known = {label: ", ".join(words) for label, words in facts.items() if words}
-    if len(set(known.values())) == 1 and len(known) == len(facts):
-        yield next(iter(known.values())) + everywhere
-    elif len(set(known.values())) > 1:
-        groups = itertools.groupby(sorted(known, key=known.__getitem__), known.__getitem__)
-        yield differ({value: list(labels) for value, labels in groups})

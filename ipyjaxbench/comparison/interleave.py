@@ -48,12 +48,8 @@ def compare_snippets(
 ) -> Comparison:
     """Compare snippets in their namespace, which is afterwards as it was.
 
-    Args:
-        entries: the arms, two at least, in one namespace.
-        options: the baseline and how long.
-        muted: keeps what later calls print from being shown.
-        on_progress: called after each block with how far it is.
-        clock: to read; None takes that of elapsed time.
+    There are two at least, in one namespace; ``muted`` keeps what later calls print from being
+    shown, and ``on_progress`` is called after each block.
 
     Raises:
         ArmFailedError: an arm failed, which is not to be passed over, or all of them did.

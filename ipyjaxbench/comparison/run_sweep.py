@@ -82,16 +82,10 @@ def sweep_snippets(
     on_progress: OnProgress = ignore_progress,
     clock: Clock | None = None,
 ) -> Sweep:
-    """Compare at each combination of values; names are afterwards as they were.
+    """Compare at each combination of values of ``swept``; names are afterwards as they were.
 
-    Args:
-        setup: runs once at each point, after the names were bound.
-        entries: the arms.
-        swept: the values of each name.
-        options: as for a comparison; the budget is that of all points together.
-        muted: makes what keeps the output of later calls from being shown.
-        on_progress: called with how far it is.
-        clock: to read; by default the elapsed one.
+    The ``setup`` runs once at each point, after the names were bound; the options' budget is that
+    of all points together; ``muted`` makes what keeps later calls' output from being shown.
 
     Raises:
         OptionError: no arm uses a name, or there are too many points.

@@ -10,6 +10,8 @@ from ipyjaxbench.record_types import NonNegativeFloat
 
 _PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
 _MAX_NAMED_PROGRAMS = 4
+_DIFFERENT_RATIO = 1.25  # times: from there on two figures are apart, or move too much to tell
+_UNTOUCHED = "what was compiled before is still there"
 #: Origin -> label of its row, and what ends the row.
 _ROWS = {
     "compiled": ("compiled", ""),
@@ -30,7 +32,7 @@ class FirstCall:
     cleared: tuple[str, ...] = ()
 
     def words(self, digits: int) -> str:
-        """The row of a report.
+        """Return the row of a report.
 
         Example:
             >>> FirstCall(0.096, {"compile": 0.09}).words(3)
@@ -40,12 +42,6 @@ class FirstCall:
         if self.seconds is None:
             return f"? {remarks}"
         return f"{split(self.seconds, self.phases, digits)} (cold; {remarks or _UNTOUCHED})"
-
-
-_DIFFERENT_RATIO = (
-    1.25  # times: then it is not for their being alike that they cannot be told apart
-)
-_UNTOUCHED = "what was compiled before is still there"
 
 
 @dataclass(frozen=True)
@@ -60,19 +56,15 @@ class Counterpart:
     compilation: NonNegativeFloat
 
     def words(self, per_call: float, half_width: float) -> str:
-        """After how many calls the compilation is paid back.
-
-        Args:
-            per_call: seconds per call of this measurement.
-            half_width: of the 95 % interval of that.
+        """Say after how many calls of this time the compilation is paid back.
 
         Example:
             >>> Counterpart(False, 0.012, 0.01, 0.14).words(0.002, 0.01)
             'after 14 calls (eager 12 ms a call, compiled 2.0 ms, compilation 140 ms)'
         """
-        mine = per_call, half_width
-        theirs = self.per_call, math.inf if self.half_width is None else self.half_width
-        eager, compiled = (mine, theirs) if self.compiled else (theirs, mine)
+        this = per_call, half_width
+        other = self.per_call, math.inf if self.half_width is None else self.half_width
+        eager, compiled = (this, other) if self.compiled else (other, this)
         figures = (
             f"(eager {units.duration(eager[0], 2)} a call,"
             f" compiled {units.duration(compiled[0], 2)},"
@@ -100,22 +92,21 @@ def _high(per_call: float, half_width: float) -> float:
 
 
 def split(total: float, phases: Mapping[str, float | None], digits: int) -> str:
-    """A call as the sum of its phases and the rest, "run"."""
+    """Spell a call as the sum of its phases and the rest, "run"."""
     known = [phase for phase in _PHASES if phase in phases]
     ordered = [*known, *sorted(phases.keys() - set(_PHASES))]
     timed = {phase: s for phase in ordered if (s := phases[phase]) is not None}
     untimed = [phase for phase in ordered if phases[phase] is None]
     words = units.duration(total, digits)
     if timed:
-        parts = {**timed, "run": max(total - math.fsum(timed.values()), 0.0)}
-        words += " = " + " + ".join(
-            f"{phase} {units.duration(seconds, 2)}" for phase, seconds in parts.items()
-        )
+        timed["run"] = max(total - math.fsum(timed.values()), 0.0)
+        parts = [f"{phase} {units.duration(s, 2)}" for phase, s in timed.items()]
+        words += f" = {' + '.join(parts)}"
     return words + "".join(f", with a {phase} whose time is not told" for phase in untimed)
 
 
 def rows(programs: Sequence[Program]) -> Iterator[tuple[str, str]]:
-    """The rows of a report that name what was made: compiled, loaded, traced.
+    """Return the rows of a report that name what was made: compiled, loaded, traced.
 
     Example:
         >>> list(rows([Program("step", 0.081, "compiled", "jax")]))

@@ -40,14 +40,9 @@ def measure_snippet(
 ) -> Measurement:
     """Time a snippet in its namespace, and leave the namespace as one run would have.
 
-    Args:
-        snippet: the code.
-        options: how often and how long.
-        setup: code to run, untimed, before the first call and before each sample.
-        clock: to read; by default the one that the options name.
-        muted: keeps what later calls print from being shown.
-        compile_time: seconds that Python's compilation of the code took.
-        on_progress: called after each round with how far it is.
+    The ``setup`` runs, untimed, before the first call and before each sample; ``muted`` keeps what
+    later calls print from being shown; ``compile_time`` are the seconds that Python's compilation
+    of the code took. The clock is by default the one that the options name.
 
     Raises:
         BaseException: whatever the first call raised; names and random state are then as before.

@@ -118,12 +118,7 @@ def interrupted() -> Note:
 
 
 def over_budget(seconds: float, *, again: bool = False) -> Note:
-    """A call takes longer than the budget.
-
-    Args:
-        seconds: that one takes.
-        again: whether one warm call was made all the same.
-    """
+    """A call takes longer than the budget; ``again``: one warm call was made all the same."""
     return Note(
         "over-budget",
         "The figure is one call: it takes longer than the budget."

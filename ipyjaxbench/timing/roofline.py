@@ -1,6 +1,7 @@
 """How near a call comes to what its device can do at most."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from ipyjaxbench import units
 from ipyjaxbench.record_types import PositiveFloat
@@ -15,17 +16,14 @@ class Roofline:
     ceiling: PositiveFloat  # that the device does at most, as it was measured
 
     def words(self) -> str:
-        """The row of a report.
+        """Return the row of a report.
 
         Example:
             >>> Roofline("matmul peak", 310e9, 500e9).words()
             "62 % of this device's measured matmul peak (310 of 500 GFLOP/s)"
         """
-        said = units.flops if self.of == "matmul peak" else units.bandwidth
-        speed, ceiling = (
-            units.flops(n, "/s") if said is units.flops else units.bandwidth(n)
-            for n in (self.speed, self.ceiling)
-        )
+        rate = partial(units.flops, per="/s") if self.of == "matmul peak" else units.bandwidth
+        speed, ceiling = rate(self.speed), rate(self.ceiling)
         number, unit = speed.split()
         same = ceiling.endswith(f" {unit}")
         both = f"{number if same else speed} of {ceiling}"
@@ -33,5 +31,5 @@ class Roofline:
 
     @property
     def share(self) -> float:
-        """Of the ceiling."""
+        """The part of the ceiling that is reached."""
         return self.speed / self.ceiling
