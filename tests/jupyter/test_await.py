@@ -97,6 +97,12 @@ def test_code_whose_functions_alone_await_runs_as_plain_code(awaiting: Shell) ->
     assert awaiting.names["r"].best > 0.002
 
 
+@pytest.mark.parametrize("first", ["pass", "await asyncio.sleep(0)"])
+def test_a_magic_in_the_cell_of_a_magic_may_await(awaiting: Shell, first: str) -> None:
+    awaiting.run(f"%%fwtime -q -n 1 -r 2\n{first}\nr = %fwtime -q -n 1 -r 3 await f()")
+    assert (awaiting.names["r"].code, awaiting.names["r"].repeat) == ("await f()", 3)
+
+
 def test_outside_of_event_loops_the_code_gets_one(awaiting: Shell) -> None:
     awaiting.run("def g():\n    r = %fwtime -q -r 3 -n 2 await f()\n    return r\nr = g()")
     assert awaiting.names["r"].best > 0.002
