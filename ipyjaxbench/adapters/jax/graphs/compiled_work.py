@@ -10,7 +10,6 @@ from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.adapters.jax.graphs.program import constants_of
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
-from ipyjaxbench.adapters.jax.graphs.xla_costs import cost_analysis
 from ipyjaxbench.device import BUSY, fastest_product
 from ipyjaxbench.frameworks import Work
 from ipyjaxbench.host import Clock, Meter
@@ -74,6 +73,12 @@ class Works:
         rate = max(rate, self._disturbed.get(key, 0.0))
         is_busy = meter.read().taken > BUSY and device.platform == "cpu"
         (self._disturbed if is_busy else self._peaks)[key] = rate
+
+
+def cost_analysis(compiled: Any) -> dict[str, float]:
+    """Return what XLA counts; empty where it does not tell."""
+    cost = compiled.cost_analysis() or {}
+    return cost[0] if isinstance(cost, list) else cost  # a list before 0.5
 
 
 def _known_program(

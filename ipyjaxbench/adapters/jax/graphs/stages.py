@@ -9,9 +9,9 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.graphs import collectives, lint, listing, program, tracing
+from ipyjaxbench.adapters.jax.graphs.compiled_work import cost_analysis
 from ipyjaxbench.adapters.jax.graphs.workload import workload_of
 from ipyjaxbench.adapters.jax.graphs.xla_costs import (
-    cost_analysis,
     counted_cost,
     counted_flops,
     difference,

@@ -16,12 +16,6 @@ _REWRITTEN = (
 _NEGLIGIBLE_FLOPS = 100  # such as those of a loop's own counter
 
 
-def cost_analysis(compiled: Any) -> dict[str, float]:
-    """Return what XLA counts; empty where it does not tell."""
-    cost = compiled.cost_analysis() or {}
-    return cost[0] if isinstance(cost, list) else cost  # a list before 0.5
-
-
 def counted_flops(cost: dict[str, float]) -> float | None:
     """Add up what XLA counts apart, such as exp and tanh; None where it has no figure."""
     counts = [counted_cost(cost, name) for name in ("flops", "transcendentals")]

@@ -20,7 +20,8 @@ from jax.experimental import mesh_utils, topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ipyjaxbench.adapters.jax.graphs import collectives
-from ipyjaxbench.adapters.jax.graphs.xla_costs import cost_analysis, counted_cost, memory_needed
+from ipyjaxbench.adapters.jax.graphs.compiled_work import cost_analysis
+from ipyjaxbench.adapters.jax.graphs.xla_costs import counted_cost, memory_needed
 
 _SECONDS = 600  # for each chip
 _FUSED = re.compile(r" fusion\(.*?calls=%([\w.\-]+)")
