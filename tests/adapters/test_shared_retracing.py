@@ -2,16 +2,53 @@
 
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
-from ipyjaxbench.adapters.shared.retracing import advise, cache_miss, token, unbound
+from ipyjaxbench.adapters.shared.retracing import EventWatch, advise, cache_miss, token, unbound
 from ipyjaxbench.retracing import Signature
 
 
 def function(*args: object, **kwargs: object) -> None:
     """Stands for what was compiled."""
+
+
+class Event(NamedTuple):
+    name: str
+    thread: int | None
+
+
+def test_a_call_owns_what_its_thread_reports_meanwhile() -> None:
+    class Watch(EventWatch[Event]):
+        takes = name = before = after = signature = predicts = fixes = None  # type: ignore[assignment]
+
+        def outside(self) -> tuple[Any, ...]:
+            return tuple(event.name for event in self._others())
+
+    seen: list[str] = []
+
+    @contextmanager
+    def source() -> Iterator[None]:
+        seen.append("open")
+        yield
+        seen.append("closed")
+
+    waited: list[object] = []
+    here, events = threading.get_ident(), []
+    with Watch(waited.append, events, source(), source()) as watch:  # type: ignore[abstract]
+        assert seen == ["open", "open"]
+        events += Event("early", here), Event("mine", here), Event("another's", here + 1)
+        events.append(Event("nobody's", None))
+        own = watch._since(1)
+        assert [event.name for event in own.values()] == ["mine", "nobody's"]
+        watch._owned.update(own)
+        watch.wait("result")
+    assert waited == ["result"]
+    assert seen[2:] == ["closed", "closed"]
+    assert watch.outside() == ("early", "another's")
 
 
 def test_methods_and_partials_are_taken_off() -> None:

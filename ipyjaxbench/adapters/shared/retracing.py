@@ -108,7 +108,7 @@ def unbound(
 
 def token(value: Any) -> int:
     """Return a number that tells objects apart for good; an `id` is used again by others."""
-    if type(value) is MethodType:  # made anew each time that it is ask for
+    if type(value) is MethodType:  # made anew each time that it is asked for
         return hash((token(value.__self__), token(value.__func__)))
     known = _tokens.get(id(value))
     if known is None or known[0]() is not value:
