@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from ipyjaxbench.device import ArrayInspector
-from ipyjaxbench.frameworks import MutableState, Placement, Restore, Synchronous
+from ipyjaxbench.frameworks import (
+    GeneratorState,
+    MutableState,
+    Placement,
+    Restore,
+    Synchronous,
+    restore_together,
+)
 from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import ask
 
@@ -22,15 +29,15 @@ class Python(Synchronous):
     }
 
     def version(self) -> str:
-        """The interpreter's version."""
+        """Return the interpreter's version."""
         return platform.python_version()
 
     def owns(self, kind: type) -> bool:  # noqa: ARG002
-        """Python has no arrays that a report would name."""
+        """Whether a report names it as an array: never."""
         return False
 
     def placement(self, array: Any) -> Placement:
-        """Never asked, since it owns no arrays."""
+        """Raise, since it owns no arrays."""
         raise NotImplementedError(type(array))
 
 
@@ -38,7 +45,7 @@ class PythonValues(ArrayInspector):
     """Values that are no arrays."""
 
     def describe(self, value: object) -> str:
-        """What gives its values one after the other, and each of them once."""
+        """Say that an iterator gives each of its values once."""
         return "looking into it would use it up" if ask(_is_iterator, value) else ""
 
 
@@ -46,16 +53,9 @@ class PythonState(MutableState):
     """The state of `random`."""
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
-        """The state of `random`, and of `random.Random` objects among the values."""
-        own = filter_by_type(values, random.Random)
-        shared, states = random.getstate(), [generator.getstate() for generator in own]
-
-        def restore() -> None:
-            random.setstate(shared)
-            for generator, state in zip(own, states, strict=True):
-                generator.setstate(state)
-
-        return restore
+        """Remember the state of `random`, and of `random.Random` objects among the values."""
+        own = map(GeneratorState.of_python, filter_by_type(values, random.Random))
+        return restore_together([GeneratorState(random.getstate, random.setstate), *own])
 
 
 def _is_iterator(value: object) -> bool:

@@ -28,18 +28,28 @@ from ipyjaxbench.frameworks.placement import ArrayInfo, Placement
 from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.scope import Scope, find_placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
-from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, attribute_states
-from ipyjaxbench.frameworks.state.interpreter_settings import (
-    Setting,
-    read_environment,
-    write_environment,
+from ipyjaxbench.frameworks.state.containers import Entries, Items
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.interpreter_settings import read_environment, write_environment
+from ipyjaxbench.frameworks.state.names import (
+    AttributeNames,
+    CellName,
+    ClassNames,
+    DictNames,
+    Names,
+    attribute_states,
 )
-from ipyjaxbench.frameworks.state.mappings import AttributeNames, CellName, ClassNames, DictNames
 from ipyjaxbench.frameworks.state.positions import is_unreadable, position_states
-from ipyjaxbench.frameworks.state.protocol import MutableState, Restore
+from ipyjaxbench.frameworks.state.protocol import MutableState, Restore, restore_together
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
-from ipyjaxbench.frameworks.state.room import CopyBudget
-from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, State
+from ipyjaxbench.frameworks.state.undo import (
+    CopiedState,
+    DonatedArray,
+    GeneratorState,
+    Setting,
+    State,
+    are_identical,
+)
 from ipyjaxbench.frameworks.synchronous import Synchronous
 from ipyjaxbench.frameworks.traversal import (
     Budget,

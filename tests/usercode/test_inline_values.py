@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks.state.containers import attribute_states
+from ipyjaxbench.frameworks.state.names import attribute_states
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.inline_values import read_inline_values
 

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from ipyjaxbench.frameworks import AttributeNames, Names, State
+from ipyjaxbench.frameworks import AttributeNames, State, are_identical
 from ipyjaxbench.usercode import attributes
 
 _KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches
@@ -13,73 +13,51 @@ _OF_MANAGER = (
 )  # fmt: skip
 
 
-class Frame(Names):
-    """The attributes of a table or a series.
-
-    Args:
-        frame: it.
-    """
+class Frame(AttributeNames):
+    """The attributes of a table or a series, but for caches."""
 
     def __init__(self, frame: Any) -> None:
-        self._frame = frame
-        super().__init__(AttributeNames(frame, _KEPT))
+        super().__init__(frame, _KEPT)
 
     def restore(self) -> None:
         """Set the old ones, and drop columns that were looked up in others (before pandas 3)."""
         super().restore()
-        looked_up = attributes(self._frame).get("_item_cache")
+        looked_up = attributes(self._target).get("_item_cache")
         if looked_up:
             looked_up.clear()
 
-    def again(self) -> "Frame":
-        """Those now."""
-        return Frame(self._frame)
-
 
 class Manager(State):
-    """The blocks of numbers that a manager holds.
+    """The blocks of numbers, and the axes, that the manager of a table or a series holds."""
 
-    Args:
-        manager: of a table or a series.
-    """
-
-    def __init__(self, manager: Any) -> None:
-        self._manager = manager
-        self._before = [(name, getattr(manager, name, None)) for name in _OF_MANAGER]
-        self._axes = [*manager.axes]
+    def _read(self) -> tuple[list[Any], list[Any]]:
+        return [getattr(self._target, name, None) for name in _OF_MANAGER], [*self._target.axes]
 
     @property
     def parts(self) -> list[object]:
         """The numbers."""
-        return [block.values for block in self._manager.blocks]
+        return [block.values for block in self._target.blocks]
 
     def changed(self) -> bool:
         """Whether it has other blocks or axes."""
-        now, before = self._manager, dict(self._before)
-        others = now.blocks is not before["blocks"] or now.axes is not before["axes"]
-        return others or [*map(id, now.axes)] != [*map(id, self._axes)]
+        blocks_and_axes = 2  # the others follow from these
+        (now, axes), (before, old_axes) = self._read(), self._before
+        return not (
+            are_identical(now[:blocks_and_axes], before[:blocks_and_axes])
+            and are_identical(axes, old_axes)
+        )
 
     def restore(self) -> None:
         """Have it hold the old ones."""
-        for name, value in self._before:
-            if getattr(self._manager, name, None) is not value:
-                setattr(self._manager, name, value)
-        self._manager.axes[:] = self._axes
-
-    def again(self) -> "Manager":
-        """Those now."""
-        return Manager(self._manager)
+        values, axes = self._before
+        for name, value in zip(_OF_MANAGER, values, strict=True):
+            if getattr(self._target, name, None) is not value:
+                setattr(self._target, name, value)
+        self._target.axes[:] = axes
 
 
 def states(value: Any) -> list[State] | None:
-    """What calls can change of a table or a series.
-
-    Args:
-        value: anything.
-
-    Returns:
-        None for what is none of pandas's.
-    """
+    """Return what calls can change of a table or a series; None of what is none of pandas's."""
     pandas: Any = sys.modules.get("pandas")
     kinds = getattr(pandas, "DataFrame", None), getattr(pandas, "Series", None)
     if None in kinds or not issubclass(type(value), kinds):  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """What calls change of NumPy's: the numbers of arrays, and generators."""
 
+import itertools
 import math
 import sys
 import warnings
@@ -10,41 +11,47 @@ from typing import Any
 import numpy as np
 
 from ipyjaxbench.frameworks import (
+    CopiedState,
     CopyBudget,
     GeneratorState,
     MutableState,
     Restore,
     State,
     attribute_states,
+    restore_together,
 )
-from ipyjaxbench.host import filter_by_type, host_memory
+from ipyjaxbench.host import filter_by_type
 
-_PAGE = 4096  # bytes
+_PAGE_BYTES = 4096
 
 
-class Numbers(State):
-    """The numbers of an array that owns its memory.
+class Numbers(CopiedState):
+    """The numbers of an array that owns its memory."""
 
-    Args:
-        array: any dtype.
-        room: for a copy.
-    """
-
-    def __init__(self, array: Any, room: CopyBudget) -> None:
-        # No view is kept: `resize` moves the memory, and a view would go on with the old one.
-        self._array, self._room, self.owner = array, room, array
-        self.nbytes = array.nbytes
-        self.can_restore = room.take("host", self.nbytes, host_memory)
-        self._digest: Any = None
-        if self.can_restore:
-            self._before = self._now.copy(order="K")
-        else:
-            self._digest = _digest(self._now)
+    def __init__(self, array: Any, budget: CopyBudget) -> None:
+        self.owner = array
+        super().__init__(array, budget, array.nbytes)
 
     @property
     def _now(self) -> Any:
         """The array without what a class of its own adds."""
-        return np.ndarray.view(self._array, np.ndarray)
+        # No view is kept: `resize` moves the memory, and a view would go on with the old one.
+        return np.ndarray.view(self._target, np.ndarray)
+
+    def _copy(self) -> Any:
+        return self._now.copy(order="K")
+
+    def _digest(self) -> int:
+        """A number that differs where bits do, but for words that change places within a page."""
+        try:
+            octets = self._now.ravel(order="K").view(np.uint8)
+        except (TypeError, ValueError):  # it holds objects
+            return 0
+        whole = len(octets) // _PAGE_BYTES * _PAGE_BYTES
+        pages = octets[:whole].view(np.uint64).reshape(-1, _PAGE_BYTES // 8)
+        # Sums are read as fast as memory is; a checksum of every byte takes a second for a
+        # gigabyte.
+        return zlib.crc32(octets[whole:], zlib.crc32(pages.sum(axis=1)))
 
     @property
     def parts(self) -> list[Any]:
@@ -54,11 +61,9 @@ class Numbers(State):
         found: list[Any] = self._before.ravel().tolist()
         return found
 
-    def changed(self) -> bool:
+    def _differs(self) -> bool:
         """Whether a bit or the shape differs."""
         now = self._now
-        if not self.can_restore:
-            return bool(self._digest != _digest(now))
         if now.shape != self._before.shape:
             return True
         if now.dtype.hasobject:
@@ -68,59 +73,34 @@ class Numbers(State):
     def restore(self) -> None:
         """Write the old numbers, in the old shape."""
         if self._now.shape != self._before.shape:
-            np.ndarray.resize(self._array, self._before.shape, refcheck=False)
+            np.ndarray.resize(self._target, self._before.shape, refcheck=False)
         np.copyto(self._now, self._before, casting="no")
-
-    def again(self) -> "Numbers":
-        """The numbers now."""
-        return Numbers(self._array, self._room)
 
 
 class Form(State):
-    """The shape of an array, and whether it may be written.
+    """The shape of an array or a view, and whether it may be written."""
 
-    Args:
-        array: it, or a view.
-    """
-
-    def __init__(self, array: Any) -> None:
-        self._array = array
-        self._before = array.shape, array.flags.writeable
-
-    def changed(self) -> bool:
-        """Whether one is another now."""
-        return bool((self._array.shape, self._array.flags.writeable) != self._before)
+    def _read(self) -> list[Any]:
+        return [self._target.flags.writeable, *self._target.shape]
 
     def restore(self) -> None:
         """Set the old ones; an array of another size gets its shape with its numbers."""
-        array, (shape, writeable) = self._array, self._before
+        array, (writeable, *shape) = self._target, self._before
         if array.flags.writeable != writeable:
             array.flags.writeable = writeable
-        if array.shape != shape and array.size == math.prod(shape):
+        if array.shape != tuple(shape) and array.size == math.prod(shape):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # NumPy would rather have a new array
-                array.shape = shape
-
-    def again(self) -> "Form":
-        """As it is now."""
-        return Form(self._array)
+                array.shape = tuple(shape)
 
 
-def states(value: Any, room: CopyBudget) -> list[State] | None:
-    """What calls can change of an array or a generator of NumPy's.
-
-    Args:
-        value: anything.
-        room: for copies.
-
-    Returns:
-        Nothing for what never changes; None for what is none of NumPy's.
-    """
+def states(value: Any, budget: CopyBudget) -> list[State] | None:
+    """Return what calls can change of a value of NumPy's, () where nothing; None of others."""
     kind = type(value)
     if issubclass(kind, np.generic | np.dtype | np.ufunc):
         return []
     if issubclass(kind, np.ndarray):
-        return [*_of_array(value, room)]
+        return [*_of_array(value, budget)]
     random: Any = sys.modules.get("numpy.random")  # it is loaded on demand: leave it so
     if random is not None and issubclass(kind, random.Generator):
         value = value.bit_generator
@@ -133,64 +113,42 @@ def states(value: Any, room: CopyBudget) -> list[State] | None:
 
 
 def owner(array: Any) -> Any:
-    """The array whose memory it looks into: itself, where it is a view of none."""
+    """Return the array whose memory an array looks into: itself, where it is a view of none."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
 
 
-def _of_array(array: Any, room: CopyBudget) -> Iterator[State]:
+def _of_array(array: Any, budget: CopyBudget) -> Iterator[State]:
     own = owner(array)
     yield Form(array)
-    if (own.flags.writeable or array.flags.writeable) and room.is_new(own):
-        yield Numbers(own, room)
+    if (own.flags.writeable or array.flags.writeable) and budget.is_new(own):
+        yield Numbers(own, budget)
     yield from attribute_states(array)  # of a class of its own
 
 
 def _bits(array: Any) -> Any:
-    """The memory of an array as whole numbers."""
+    """Return the memory of an array as whole numbers."""
     flat = array.ravel(order="K")
     return flat.view(np.uint64 if flat.nbytes % 8 == 0 and flat.itemsize % 8 == 0 else np.uint8)
-
-
-def _digest(array: Any) -> int:
-    """A number that differs where the bits do, but for words that change places within a page."""
-    try:
-        octets = array.ravel(order="K").view(np.uint8)
-    except (TypeError, ValueError):  # it holds objects
-        return 0
-    whole = len(octets) // _PAGE * _PAGE
-    pages = octets[:whole].view(np.uint64).reshape(-1, _PAGE // 8)
-    # Sums are read as fast as memory is; a checksum of every byte takes a second for a gigabyte.
-    return zlib.crc32(octets[whole:], zlib.crc32(pages.sum(axis=1)))
 
 
 class NumPyState(MutableState):
     """Numbers of arrays and generators, and blocks of pandas's, which hold arrays."""
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:  # noqa: ARG002
-        """The legacy global state, and that of generators among the values."""
-        if "numpy.random" not in sys.modules:  # it is loaded on demand: leave it so
+        """Remember the legacy global state, and that of generators among the values."""
+        random: Any = sys.modules.get("numpy.random")
+        if random is None:  # it is loaded on demand: leave it so
             return None
-        shared = np.random.get_state(legacy=False)
-        own = filter_by_type(values, np.random.Generator, np.random.BitGenerator)
-        bits = [g.bit_generator if isinstance(g, np.random.Generator) else g for g in own]
-        states = [bit.state for bit in bits]
-        legacy = filter_by_type(values, np.random.RandomState)
-        legacy_states = [generator.get_state(legacy=False) for generator in legacy]
+        kinds = random.Generator, random.BitGenerator, random.RandomState
+        own = [states(each, CopyBudget()) or () for each in filter_by_type(values, *kinds)]
+        shared = GeneratorState(lambda: random.get_state(legacy=False), random.set_state)
+        return restore_together([shared, *itertools.chain(*own)])
 
-        def restore() -> None:
-            np.random.set_state(shared)
-            for bit, state in zip(bits, states, strict=True):
-                bit.state = state
-            for generator, before in zip(legacy, legacy_states, strict=True):
-                generator.set_state(before)
-
-        return restore
-
-    def states(self, value: object, room: CopyBudget) -> Sequence[State] | None:
-        """The numbers of arrays, and generators; blocks of pandas's, which hold arrays."""
-        found = states(value, room)
+    def states(self, value: object, budget: CopyBudget) -> Sequence[State] | None:
+        """Remember numbers of arrays, generators, and blocks of pandas's."""
+        found = states(value, budget)
         if found is not None or "pandas" not in sys.modules:
             return found
         from ipyjaxbench.adapters.numpy import pandas_state  # where it is in use
@@ -198,5 +156,5 @@ class NumPyState(MutableState):
         return pandas_state.states(value)
 
     def changes_in_place(self, method: str) -> bool:
-        """Those that give back nothing."""
+        """Whether it is one of those that give back nothing."""
         return method in ("sort", "partition", "fill", "put", "itemset", "resize")

@@ -218,7 +218,7 @@ class UndoLog(ABC):
     def _look_at_class(self, name: str | None, kind: type) -> Iterator[Named]:
         for each in mro_of(kind):
             if is_users_class(each):
-                place = Names(ClassNames(each))
+                place = ClassNames(each)
                 yield from self.hold_names(name and name_of(each), ".", place)
 
     def _look_at_function(self, function: FunctionType) -> Iterator[Named]:
@@ -229,15 +229,15 @@ class UndoLog(ABC):
         for place in attribute_states(function):
             yield from self.hold_names(name, ".", place)
         used, known = names_in(function.__code__), function.__globals__
-        yield from self.hold_names("", "", Names(DictNames(known, used)))
+        yield from self.hold_names("", "", DictNames(known, used))
         for each in used:
             module = known.get(each)
             if type(module) is ModuleType and is_users_module(module):
-                place = Names(DictNames(vars(module), used))
+                place = DictNames(vars(module), used)
                 yield from self.hold_names(each, ".", place)
         free = function.__code__.co_freevars
         for cell in zip(free, function.__closure__ or (), strict=True):
-            yield from self.hold_names("", "", Names(CellName(*cell)))
+            yield from self.hold_names("", "", CellName(*cell))
         code, values = function.__code__, function.__defaults__ or ()
         positional = code.co_varnames[: code.co_argcount]
         yield from zip(positional[len(positional) - len(values) :], values, strict=True)
@@ -255,31 +255,19 @@ class UndoLog(ABC):
 
 
 class _Cache(State):
-    """What `functools.cache` or `lru_cache` keeps; it can only be emptied.
+    """What `functools.cache` or `lru_cache` keeps; it can only be emptied."""
 
-    Args:
-        function: with its cache.
-    """
-
-    def __init__(self, function: Any) -> None:
-        self._function, self._misses = function, function.cache_info().misses
-
-    def changed(self) -> bool:
-        """Whether it keeps more since."""
-        return bool(self._function.cache_info().misses != self._misses)
+    def _read(self) -> list[int]:
+        return [self._target.cache_info().misses]
 
     def restore(self) -> None:
         """Empty it."""
-        self._function.cache_clear()
-
-    def again(self) -> "_Cache":
-        """As it is now."""
-        return _Cache(self._function)
+        self._target.cache_clear()
 
     def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
         """All that it keeps, which nothing public tells."""
         if self.changed():
-            inner = [each for each in gc.get_referents(self._function) if not callable(each)]
+            inner = [each for each in gc.get_referents(self._target) if not callable(each)]
             results = [each for one in inner for each in gc.get_referents(one)]
             links = [each for each in results if type(each).__name__ == "_lru_list_elem"]
             yield "", [*results, *(each for one in links for each in gc.get_referents(one))]

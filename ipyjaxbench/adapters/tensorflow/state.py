@@ -9,75 +9,39 @@ import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
-from ipyjaxbench.frameworks import CopyBudget, MutableState, Restore, State
-from ipyjaxbench.host import filter_by_type, host_memory
+from ipyjaxbench.frameworks import CopiedState, CopyBudget, MutableState, Restore, State
+from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import module_of
 
 
-class Variable(State):
-    """The value of a variable.
+class Variable(CopiedState):
+    """The value of a variable."""
 
-    Args:
-        variable: it.
-        room: for a copy.
-    """
-
-    def __init__(self, variable: Any, room: CopyBudget) -> None:
-        self._variable, self._room = variable, room
-        value = variable.read_value()
-        self.nbytes = abs(variable.shape.num_elements() or 0) * variable.dtype.size
+    def __init__(self, variable: Any, budget: CopyBudget) -> None:
         # TensorFlow tells of no device how much is free: the host's stands for all.
-        self.can_restore = room.take("host", self.nbytes, host_memory)
-        self._before: Any = tf.identity(value) if self.can_restore else _digest(value)
+        nbytes = abs(variable.shape.num_elements() or 0) * variable.dtype.size
+        super().__init__(variable, budget, nbytes)
 
-    def changed(self) -> bool:
-        """Whether a bit differs."""
-        now = self._variable.read_value()
-        if not self.can_restore:
-            return bool(_digest(now) != self._before)
-        before = self._before
-        if now.shape != before.shape:
-            return True
-        return bool(now.numpy().tobytes() != before.numpy().tobytes())
+    def _copy(self) -> Any:
+        return tf.identity(self._target.read_value())
+
+    def _digest(self) -> int:
+        return zlib.crc32(self._target.numpy().tobytes())
+
+    def _differs(self) -> bool:
+        now, before = self._target.read_value(), self._before
+        return bool(now.shape != before.shape or now.numpy().tobytes() != before.numpy().tobytes())
 
     def restore(self) -> None:
         """Assign the old one."""
-        self._variable.assign(self._before)
-
-    def again(self) -> "Variable":
-        """Its value now."""
-        return Variable(self._variable, self._room)
-
-
-def states(value: Any, room: CopyBudget) -> list[State] | None:
-    """What calls can change of a variable.
-
-    Args:
-        value: anything.
-        room: for copies.
-
-    Returns:
-        Nothing for what never changes; None for what is none of TensorFlow's, or is a module.
-    """
-    kind = type(value)
-    if issubclass(kind, tf.Variable):
-        ready = tf.executing_eagerly() and value.is_initialized()
-        return [Variable(value, room)] if ready else []
-    if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
-        return None
-    is_theirs = module_of(kind).partition(".")[0] == "tensorflow"
-    return [] if is_theirs or issubclass(kind, tf.Tensor) else None
-
-
-def _digest(value: Any) -> int:
-    return zlib.crc32(value.numpy().tobytes())
+        self._target.assign(self._before)
 
 
 class TensorFlowState(MutableState):
     """Values of variables, and the seeds that eager operations draw."""
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore | None:
-        """The seeds that eager operations draw, and the state of generators.
+        """Remember the seeds that eager operations draw, and the state of generators.
 
         A kernel is cached with its seed and holds a state of its own. So that later calls do not
         advance kernels that the user's next operation will use, they draw other seeds.
@@ -102,10 +66,19 @@ class TensorFlowState(MutableState):
 
         return restore
 
-    def states(self, value: object, room: CopyBudget) -> Sequence[State] | None:
-        """Values of variables."""
-        return states(value, room) if self.framework.started() else None
+    def states(self, value: Any, budget: CopyBudget) -> Sequence[State] | None:
+        """Remember values of variables."""
+        if not self.framework.started():
+            return None
+        kind = type(value)
+        if issubclass(kind, tf.Variable):
+            is_ready = tf.executing_eagerly() and value.is_initialized()
+            return [Variable(value, budget)] if is_ready else []
+        if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
+            return None
+        is_theirs = module_of(kind).partition(".")[0] == "tensorflow"
+        return [] if is_theirs or issubclass(kind, tf.Tensor) else None
 
     def changes_in_place(self, method: str) -> bool:
-        """Those of variables."""
+        """Whether it is one of those of variables."""
         return method in ("assign", "assign_add", "assign_sub")

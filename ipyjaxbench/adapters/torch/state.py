@@ -8,66 +8,54 @@ import torch
 from ipyjaxbench.adapters.torch import devices
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory
 from ipyjaxbench.frameworks import (
+    CopiedState,
     CopyBudget,
     GeneratorState,
     MutableState,
     Restore,
     State,
     attribute_states,
+    restore_together,
 )
-from ipyjaxbench.host import filter_by_type, host_memory
+from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import class_dict, module_of, mro_of
 
 #: Of their classes' modules: what they hold goes with processes and threads.
 _NOT_ENTERED = ("torch.utils.data", "torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
 
 
-class Storage(State):
-    """The memory of tensors, which several may share.
+class Storage(CopiedState):
+    """The memory of tensors, which several may share; their counters tell more than a digest."""
 
-    Args:
-        storage: it.
-        room: for a copy.
-    """
+    def __init__(self, storage: Any, budget: CopyBudget) -> None:
+        super().__init__(storage, budget, storage.nbytes())
 
-    def __init__(self, storage: Any, room: CopyBudget) -> None:
-        self._storage, self._room = storage, room
-        self.nbytes = storage.nbytes()
-        self._before: Any = None
-        device = storage.device
-        if device.type == "cuda" and room.take(
+    def _take(self, target: Any) -> bool:
+        device = target.device
+        self._is_on_gpu = device.type == "cuda" and self._budget.take(
             str(device), self.nbytes, lambda: torch.cuda.mem_get_info(device)[0]
-        ):
-            self._before = _bits(storage).clone()
-        elif room.take("host", self.nbytes, host_memory):
-            bits = _bits(storage)
-            self._before = bits.clone() if device.type == "cpu" else bits.cpu()
-        self.can_restore = self._before is not None
+        )
+        return self._is_on_gpu or super()._take(target)
 
-    def changed(self) -> bool:
-        """Whether a bit differs, where there is a copy; `Tensor` looks at the counter else."""
-        if not self.can_restore or self._storage.nbytes() != self.nbytes:
+    def _copy(self) -> Any:
+        bits = _bits(self._target)
+        is_here = self._is_on_gpu or self._target.device.type == "cpu"
+        return bits.clone() if is_here else bits.cpu()
+
+    def _differs(self) -> bool:
+        if self._target.nbytes() != self.nbytes:
             return False
-        return not torch.equal(_bits(self._storage).to(self._before.device), self._before)
+        return not torch.equal(_bits(self._target).to(self._before.device), self._before)
 
     def restore(self) -> None:
         """Write the old bits into the same memory."""
-        _bits(self._storage).copy_(self._before)
-
-    def again(self) -> "Storage":
-        """The bits now."""
-        return Storage(self._storage, self._room)
+        _bits(self._target).copy_(self._before)
 
 
 class Tensor(State):
-    """Where a tensor's memory is, what its gradient is, and how often it was changed.
-
-    Args:
-        tensor: any with memory of its own.
-    """
+    """Where a tensor's memory is, what its gradient is, and how often it was changed."""
 
     def __init__(self, tensor: Any) -> None:
-        self._tensor = tensor
         self._data = tensor.detach() if not tensor.is_inference() else None
         self._gradient = _gradient(tensor)
         self._requires = tensor.requires_grad
@@ -75,6 +63,11 @@ class Tensor(State):
         self._counter = None
         if self._version is not None:
             self._counter = torch.autograd._unsafe_preserve_version_counter((tensor,))
+        super().__init__(tensor)
+
+    def again(self) -> "Tensor":
+        """Return those now."""
+        return Tensor(self._target)
 
     @property
     def parts(self) -> list[Any]:
@@ -83,7 +76,7 @@ class Tensor(State):
 
     def changed(self) -> bool:
         """Whether it has another gradient, other memory, or was written to."""
-        tensor = self._tensor
+        tensor = self._target
         with torch._C.DisableTorchFunctionSubclass():
             return bool(
                 _gradient(tensor) is not self._gradient
@@ -94,7 +87,7 @@ class Tensor(State):
 
     def restore(self) -> None:
         """Set them back; the numbers themselves are those of the memory."""
-        tensor = self._tensor
+        tensor = self._target
         with torch._C.DisableTorchFunctionSubclass():
             if self._data is not None and memory(tensor) != memory(self._data):
                 tensor.data = self._data
@@ -105,43 +98,19 @@ class Tensor(State):
             if self._counter is not None:  # what is put back was not changed, for autograd neither
                 self._counter.__exit__()
 
-    def again(self) -> "Tensor":
-        """Those now."""
-        return Tensor(self._tensor)
 
-
-def states(value: Any, room: CopyBudget) -> list[State] | None:
-    """What calls can change of a tensor or a generator.
-
-    Args:
-        value: anything.
-        room: for copies.
-
-    Returns:
-        Nothing for what never changes; None for what is none of PyTorch's.
-    """
-    kind = type(value)
-    if issubclass(kind, torch.Tensor):
-        with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
-            return [*_of_tensor(value, room)]
-    if issubclass(kind, torch.Generator):
-        return [GeneratorState(value.get_state, value.set_state)]
-    is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
-    return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
-
-
-def _of_tensor(tensor: Any, room: CopyBudget) -> Iterator[State]:
+def _of_tensor(tensor: Any, budget: CopyBudget) -> Iterator[State]:
     yield from attribute_states(tensor)
     if is_lazy(tensor) or _is_wrapper(tensor) or tensor.is_meta:
         return
     if tensor.layout is torch.strided:
         yield Tensor(tensor)
         storage = tensor.untyped_storage()
-        if room.is_new(storage, ("torch", str(tensor.device), storage.data_ptr())):
-            yield Storage(storage, room)
+        if budget.is_new(storage, ("torch", str(tensor.device), storage.data_ptr())):
+            yield Storage(storage, budget)
     elif tensor.layout is torch.sparse_coo:
-        yield from _of_tensor(tensor._values(), room)
-        yield from _of_tensor(tensor._indices(), room)
+        yield from _of_tensor(tensor._values(), budget)
+        yield from _of_tensor(tensor._indices(), budget)
 
 
 def _is_wrapper(tensor: Any) -> bool:
@@ -167,23 +136,24 @@ class TorchState(MutableState):
     """Numbers and gradients of tensors, and generators."""
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
-        """The CPU's generator, those of devices in use, and generators among the values."""
+        """Remember the CPU's generator, those of devices in use, and those among the values."""
         own = filter_by_type(values, torch.Generator)
         generators = [torch.default_generator, *own, *_device_generators()]
-        states = [generator.get_state() for generator in generators]
+        return restore_together([GeneratorState(g.get_state, g.set_state) for g in generators])
 
-        def restore() -> None:
-            for generator, state in zip(generators, states, strict=True):
-                generator.set_state(state)
-
-        return restore
-
-    def states(self, value: object, room: CopyBudget) -> Sequence[State] | None:
-        """Numbers and gradients of tensors, and generators."""
-        return states(value, room)
+    def states(self, value: Any, budget: CopyBudget) -> Sequence[State] | None:
+        """Remember numbers and gradients of tensors, and generators."""
+        kind = type(value)
+        if issubclass(kind, torch.Tensor):
+            with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
+                return [*_of_tensor(value, budget)]
+        if issubclass(kind, torch.Generator):
+            return [GeneratorState(value.get_state, value.set_state)]
+        is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
+        return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
 
     def mutation_count(self, array: Any) -> int | None:
-        """Autograd's version counters of the tensor and its gradient, raised by in-place work."""
+        """Return the sum of autograd's version counters, of the tensor and of its gradient."""
         with torch._C.DisableTorchFunctionSubclass():
             if array.is_inference():
                 return None
@@ -192,7 +162,7 @@ class TorchState(MutableState):
             return version if gradient is None else version + 1 + gradient._version
 
     def changes_in_place(self, method: str) -> bool:
-        """Their names end in an underscore."""
+        """Whether its name ends in an underscore."""
         return method.endswith("_") and not method.startswith("_")
 
 

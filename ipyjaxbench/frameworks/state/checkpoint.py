@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
-from ipyjaxbench.frameworks.state.room import CopyBudget
 from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, State
 
 _MOST = 200_000  # objects that are looked at after it
@@ -47,10 +47,10 @@ class Checkpoint:
         without: Framework | None = None,
     ) -> None:
         most = _MOST if copies else _MOST_FOUND
-        room = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
+        budget = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
         self._frameworks = frameworks
         self.restores = copies
-        self._fill(Reachable(roots, frameworks, room, own=names, most=most, without=without))
+        self._fill(Reachable(roots, frameworks, budget, own=names, most=most, without=without))
 
     @classmethod
     def of_user(
@@ -60,8 +60,8 @@ class Checkpoint:
         made = cls.__new__(cls)
         made.restores = True
         made._frameworks = frameworks
-        room = CopyBudget(_MOST_FOUND_BYTES)
-        made._fill(Reachable(roots, frameworks, room, own=names, of_user=True, most=_MOST_FOUND))
+        budget = CopyBudget(_MOST_FOUND_BYTES)
+        made._fill(Reachable(roots, frameworks, budget, own=names, of_user=True, most=_MOST_FOUND))
         return made
 
     def _fill(self, reachable: Reachable) -> None:

@@ -15,9 +15,8 @@ from types import (
 )
 from typing import Any
 
-from ipyjaxbench.frameworks.state.room import CopyBudget
-from ipyjaxbench.frameworks.state.undo import State, all_same
-from ipyjaxbench.host import host_memory
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.undo import CopiedState, State
 from ipyjaxbench.usercode import is_exactly, is_of, is_users_class, module_of
 
 _GENERATORS = (GeneratorType, CoroutineType, AsyncGeneratorType)
@@ -30,102 +29,62 @@ _DEPTH = 6
 
 
 class Position(State):
-    """How far an iterator of Python's own is; it cannot be put back.
-
-    Args:
-        iterator: a generator, or one of a list, a range, `zip`, `itertools`.
-    """
+    """How far an iterator of Python's own is, such as a generator; it cannot be put back."""
 
     can_restore = False
 
-    def __init__(self, iterator: Any) -> None:
-        self._iterator, self._before = iterator, [*_position(iterator)]
-
-    def changed(self) -> bool:
-        """Whether it has moved."""
-        return not all_same(_position(self._iterator), self._before)
-
-    def restore(self) -> None:
-        """That is not possible."""
-
-    def again(self) -> "Position":
-        """How far it is now."""
-        return Position(self._iterator)
+    def _read(self) -> list[Any]:
+        return [*_position(self._target)]
 
 
 class FilePosition(State):
-    """How far a file is read or written; only one that is read alone is put back.
-
-    Args:
-        file: it is open, and can be sought.
-    """
+    """How far an open file is read or written; only one that is read alone is put back."""
 
     def __init__(self, file: Any) -> None:
-        self._file, self._before = file, file.tell()
         self.can_restore = not file.writable()
+        super().__init__(file)
 
-    def changed(self) -> bool:
-        """Whether it has moved."""
-        return bool(self._file.tell() != self._before)
+    def _read(self) -> list[int]:
+        return [self._target.tell()]
 
     def restore(self) -> None:
         """Go back there."""
-        self._file.seek(self._before)
-
-    def again(self) -> "FilePosition":
-        """How far it is now."""
-        return FilePosition(self._file)
+        self._target.seek(*self._before)
 
 
-class Memory(State):
-    """What an `io.StringIO` or `io.BytesIO` holds, and how far it is read or written.
+class Memory(CopiedState):
+    """What an `io.StringIO` or `io.BytesIO` holds, and how far it is read or written."""
 
-    Args:
-        file: it is open.
-        room: for the copy.
-    """
-
-    def __init__(self, file: Any, room: CopyBudget) -> None:
-        self._file, self._room = file, room
+    def __init__(self, file: Any, budget: CopyBudget) -> None:
         self._kind = _base(file)
-        self._before = self._kind.__getstate__(file)
-        self.nbytes = len(self._before[0])
-        self.can_restore = room.take("host", self.nbytes, host_memory)
-        if not self.can_restore:
-            self._before = (self.nbytes, self._kind.tell(file), None)
+        super().__init__(file, budget, len(self._kind.__getstate__(file)[0]))
 
-    def changed(self) -> bool:
-        """Whether it holds something else, or has moved."""
-        now = self._kind.__getstate__(self._file)
-        if not self.can_restore:
-            now = (len(now[0]), self._kind.tell(self._file), None)
-        return bool(now[:-1] != self._before[:-1])
+    def _copy(self) -> tuple[Any, ...]:
+        state: tuple[Any, ...] = self._kind.__getstate__(self._target)
+        return state[:-1]
+
+    def _digest(self) -> tuple[int, int]:
+        return len(self._copy()[0]), self._kind.tell(self._target)
+
+    def _differs(self) -> bool:
+        return bool(self._copy() != self._before)
 
     def restore(self) -> None:
         """Have it hold the old text at the old place."""
-        self._kind.__setstate__(self._file, (*self._before[:-1], None))
-
-    def again(self) -> "Memory":
-        """What it holds now."""
-        return Memory(self._file, self._room)
+        self._kind.__setstate__(self._target, (*self._before, None))
 
 
 def _base(file: object) -> Any:
     return io.StringIO if is_of(file, io.StringIO) else io.BytesIO
 
 
-def position_states(value: Any, room: CopyBudget) -> list[State] | None:
-    """What calls move of an iterator or a file of Python's own; None for anything else.
-
-    Args:
-        value: anything.
-        room: for copies.
-    """
+def position_states(value: Any, budget: CopyBudget) -> list[State] | None:
+    """Return what calls move of an iterator or a file of Python's own; None for anything else."""
     if is_readable(value):
         return [Position(value)]
     if is_exactly(value, *_FILES):
         return [FilePosition(value)]
-    return [Memory(value, room)] if is_of(value, io.StringIO, io.BytesIO) else None
+    return [Memory(value, budget)] if is_of(value, io.StringIO, io.BytesIO) else None
 
 
 def is_readable(value: object) -> bool:

@@ -4,10 +4,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.frameworks.framework import Capability
-from ipyjaxbench.frameworks.state.room import CopyBudget
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.undo import State
 
 Restore = Callable[[], None]
+
+
+def restore_together(states: Sequence[State]) -> Restore:
+    """Return a function that puts back what some objects hold now."""
+
+    def restore() -> None:
+        for state in states:
+            state.restore()
+
+    return restore
 
 
 class MutableState(Capability):
@@ -25,12 +35,12 @@ class MutableState(Capability):
         """
         return None
 
-    def states(self, value: object, room: CopyBudget) -> Sequence[State] | None:  # noqa: ARG002
+    def states(self, value: object, budget: CopyBudget) -> Sequence[State] | None:  # noqa: ARG002
         """Remember what calls can change in place of a value of the framework's.
 
         Args:
             value: anything; no code of it is run.
-            room: for copies of numbers.
+            budget: for copies of numbers.
 
         Returns:
             An empty sequence for what never changes; None for what is not the framework's, or is a

@@ -16,14 +16,18 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.state import mappings
-from ipyjaxbench.frameworks.state.containers import Entries, Items, Names, attribute_states
-from ipyjaxbench.frameworks.state.interpreter_settings import settings
+from ipyjaxbench.frameworks.state.containers import Entries, Items
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.interpreter_settings import interpreter_states
+from ipyjaxbench.frameworks.state.names import (
+    CellName,
+    ClassNames,
+    DictNames,
+    attribute_states,
+)
 from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
-from ipyjaxbench.frameworks.state.room import CopyBudget
 from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, State
-from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import (
     ask,
     is_users_class,
@@ -69,7 +73,7 @@ class Reachable:
     Args:
         roots: values by the names under which the code knows them.
         frameworks: their arrays, modules and generators are known to them.
-        room: for copies.
+        budget: for copies.
         own: globals that others put back.
         of_user: leave out what objects of libraries hold, but for arrays.
         most: objects that are looked at.
@@ -85,7 +89,7 @@ class Reachable:
         self,
         roots: Mapping[str, object],
         frameworks: Sequence[Framework],
-        room: CopyBudget,
+        budget: CopyBudget,
         *,
         own: object = None,
         of_user: bool = False,
@@ -94,7 +98,7 @@ class Reachable:
     ) -> None:
         self.opaque: set[str] = set()
         self.cut: dict[str, None] = {}
-        self._frameworks, self._room, self._own = frameworks, room, own
+        self._frameworks, self._budget, self._own = frameworks, budget, own
         self._of_user, self._most, self._without = of_user, most, without
         self._left_out: dict[int, tuple[type, bool]] = {}
         self.names = {*roots}
@@ -139,7 +143,7 @@ class Reachable:
         return self._left_out[id(kind)][1]
 
     def _states(self, name: str, value: Any) -> Iterable[State]:
-        found = settings(value)
+        found = interpreter_states(value)
         return self._held_by(name, value) if found is None else found
 
     def _held_by(self, name: str, value: Any) -> Iterator[State]:
@@ -160,7 +164,7 @@ class Reachable:
             yield from self._of_function(name, value)
         elif (parts := parts_of_callable(value)) is not None:
             self._look(name, parts)
-        elif (moving := position_states(value, self._room)) is not None:
+        elif (moving := position_states(value, self._budget)) is not None:
             yield from moving
         else:
             yield from self._of_object(name, value)
@@ -175,18 +179,18 @@ class Reachable:
         if issubclass(kind, dict):
             return Entries(value)
         if issubclass(kind, bytearray | array):
-            return Buffer(value, self._room, host_memory)
+            return Buffer(value, self._budget)
         return GeneratorState.of_python(value) if issubclass(kind, random.Random) else None
 
     def _of_class(self, value: Any) -> Iterator[State]:
         if is_users_class(value):
-            yield Names(mappings.ClassNames(value))
+            yield ClassNames(value)
             self._look(name_of(value), mro_of(value))
 
     def _of_function(self, name: str, function: FunctionType) -> Iterator[State]:
         self._look(name, (function.__defaults__, function.__kwdefaults__))
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        closed = [Names(mappings.CellName(*each)) for each in cells]
+        closed = [CellName(*each) for each in cells]
         if not is_users_function(function):
             # Libraries keep caches there; what they were given is a function or an object.
             held = [v for each in closed for v in each.parts]
@@ -195,7 +199,7 @@ class Reachable:
         used, stored = names_in(function.__code__), _globals_set_in(function.__code__)
         names = function.__globals__
         if stored and names is not self._own:
-            yield Names(mappings.DictNames(names, stored))
+            yield DictNames(names, stored)
         for each in used:
             value = names.get(each)
             if type(value) is ModuleType and is_users_module(value):
@@ -210,7 +214,7 @@ class Reachable:
 
     def _of_object(self, name: str, value: Any) -> Iterator[State]:
         for framework in self._frameworks:
-            found = framework.capability(MutableState).states(value, self._room)
+            found = framework.capability(MutableState).states(value, self._budget)
             if found is not None:
                 yield from found
                 return

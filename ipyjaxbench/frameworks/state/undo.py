@@ -1,21 +1,25 @@
 """What calls change in place, kept as it is now so that it can be put back."""
 
+import copy
 import operator
 import random
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
-from ipyjaxbench.frameworks.state.room import CopyBudget
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import is_exactly
 
-_MISSING: Any = object()  # what stands where there was nothing
 _NUMBERS = (bool, int, float, complex, str, bytes)
 
 
-class State(ABC):
-    """What one object holds.
+class State:
+    """What one object holds; this one never changes.
+
+    Args:
+        target: the object.
 
     Attributes:
         nbytes: of the copy, where numbers were copied.
@@ -27,16 +31,23 @@ class State(ABC):
     can_restore = True
     owner: object = None
 
+    def __init__(self, target: Any) -> None:
+        self._target = target
+        self._before: Any = self._read()
+
+    def _read(self) -> Any:
+        """Return what the object holds now."""
+        return ()
+
     @property
     def parts(self) -> Iterable[object]:
         """What it holds, which may change in place as well."""
         return ()
 
-    @abstractmethod
     def changed(self) -> bool:
         """Whether the object holds something else now."""
+        return not all_same(self._read(), self._before)
 
-    @abstractmethod
     def restore(self) -> None:
         """Put back what it held."""
 
@@ -46,55 +57,85 @@ class State(ABC):
         Args:
             swap: gives for an object the one to be put back.
         """
-        _ = swap  # most hold no objects
 
-    @abstractmethod
-    def again(self) -> "State":
-        """The same object as it is at this moment."""
+    def again(self) -> Self:
+        """Return the same object as it is at this moment."""
+        now = copy.copy(self)
+        now._before = now._read()
+        return now
 
     def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
-        """Each name in it that stands for something else now ("" for all of it), and what came."""
+        """Yield each name that stands for something else now ("" for all of it), and what came."""
         if self.changed():
             known = {*map(id, self.parts)}
             yield "", [each for each in self.again().parts if id(each) not in known]
 
 
-class Buffer(State):
-    """A `bytearray` or an `array.array`.
+class CopiedState(State, ABC):
+    """Numbers of which a copy is made, where there is memory for it.
 
     Args:
-        values: it.
-        room: for its copy.
-        free: bytes that may be taken.
+        target: the object.
+        budget: for copies.
+        nbytes: of the copy.
     """
 
-    def __init__(self, values: Any, room: CopyBudget, free: Callable[[], int]) -> None:
-        self._values, self._room, self._free = values, room, free
-        self._kind: Any = bytearray if issubclass(type(values), bytearray) else array
-        self.nbytes = memoryview(values).nbytes
-        self.can_restore = room.take("host", self.nbytes, free)
-        self._before: Any = (
-            self._kind.__getitem__(values, slice(None)) if self.can_restore else None
-        )
-        self._count = len(values)
+    def __init__(self, target: Any, budget: CopyBudget, nbytes: int) -> None:
+        self._budget, self.nbytes = budget, nbytes
+        self.can_restore = self._take(target)
+        super().__init__(target)
+
+    def _take(self, target: Any) -> bool:  # noqa: ARG002
+        """Whether there is memory for the copy, which is taken."""
+        return self._budget.take("host", self.nbytes, host_memory)
+
+    def _read(self) -> Any:
+        return self._copy() if self.can_restore else self._digest()
+
+    @abstractmethod
+    def _copy(self) -> Any:
+        """Return a copy of the numbers."""
+
+    def _digest(self) -> Any:
+        """Return something small that differs where the numbers do, as far as that is possible."""
+        return None
+
+    @abstractmethod
+    def _differs(self) -> bool:
+        """Whether the numbers differ from those of the copy."""
 
     def changed(self) -> bool:
-        """Whether it holds other numbers."""
-        if not self.can_restore:
-            return len(self._values) != self._count
-        return bytes(memoryview(self._values)) != bytes(memoryview(self._before))
+        """Whether the numbers are others now."""
+        return self._differs() if self.can_restore else bool(self._digest() != self._before)
+
+    def again(self) -> Self:
+        """Return the same object as it is at this moment; its copy takes memory too."""
+        return type(self)(self._target, self._budget)  # type: ignore[call-arg]
+
+
+class Buffer(CopiedState):
+    """The numbers of a `bytearray` or an `array.array`."""
+
+    def __init__(self, values: Any, budget: CopyBudget) -> None:
+        self._kind: Any = bytearray if issubclass(type(values), bytearray) else array
+        super().__init__(values, budget, memoryview(values).nbytes)
+
+    def _copy(self) -> Any:
+        return self._kind.__getitem__(self._target, slice(None))
+
+    def _digest(self) -> int:
+        return len(self._target)
+
+    def _differs(self) -> bool:
+        return bytes(memoryview(self._target)) != bytes(memoryview(self._before))
 
     def restore(self) -> None:
-        """Have it hold the old ones."""
-        self._kind.__setitem__(self._values, slice(None), self._before)
-
-    def again(self) -> "Buffer":
-        """What it holds now."""
-        return Buffer(self._values, self._room, self._free)
+        """Have it hold the old numbers."""
+        self._kind.__setitem__(self._target, slice(None), self._before)
 
 
 class DonatedArray(State):
-    """An array that never changes, and that a call may give away.
+    """An array that never changes, and that a call may give away: what holds it gets the copy.
 
     Args:
         array: it.
@@ -103,35 +144,39 @@ class DonatedArray(State):
     """
 
     def __init__(self, array: Any, copy: Any, is_gone: Callable[[], bool]) -> None:
+        super().__init__(array)
         self.array, self.copy, self.is_gone = array, copy, is_gone
         self.nbytes = int(array.nbytes)
 
-    def changed(self) -> bool:
-        """Never: what holds it is made to hold the copy."""
-        return False
 
-    def restore(self) -> None:
-        """There is nothing to write."""
-
-    def again(self) -> "DonatedArray":
-        """The same."""
-        return self
-
-
-class GeneratorState(State):
-    """A generator of random numbers.
+class Setting(State):
+    """Something that is read and set by functions.
 
     Args:
-        read: gives its state.
-        write: sets it.
+        read: gives numbers and objects.
+        write: sets them; None where they cannot be set.
     """
 
-    def __init__(self, read: Callable[[], Any], write: Callable[[Any], object]) -> None:
-        self._read, self._write, self._before = read, write, read()
+    def __init__(self, read: Callable[[], Any], write: Callable[[Any], object] | None) -> None:
+        self._get, self._set = read, write
+        self.can_restore = write is not None
+        super().__init__(None)
+
+    def _read(self) -> Any:
+        return self._get()
+
+    def restore(self) -> None:
+        """Set the old ones."""
+        if self._set is not None:
+            self._set(self._before)
+
+
+class GeneratorState(Setting):
+    """The state of a generator of random numbers: it is put back, whether a number was drawn."""
 
     @classmethod
     def of_python(cls, source: random.Random) -> "GeneratorState":
-        """Of `random.Random`, by its own methods."""
+        """Return that of `random.Random`, by its own methods."""
         return cls(
             lambda: random.Random.getstate(source), lambda s: random.Random.setstate(source, s)
         )
@@ -141,7 +186,7 @@ class GeneratorState(State):
         return False
 
     def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
-        """One where a number was drawn."""
+        """Yield one where a number was drawn."""
         now = self._read()
         try:
             is_drawn = bool(now != self._before)
@@ -149,14 +194,6 @@ class GeneratorState(State):
             is_drawn = repr(now) != repr(self._before)
         if is_drawn:
             yield "", []
-
-    def restore(self) -> None:
-        """Set it back."""
-        self._write(self._before)
-
-    def again(self) -> "GeneratorState":
-        """Its state now."""
-        return GeneratorState(self._read, self._write)
 
 
 def all_same(now: Iterable[Any], before: Iterable[Any]) -> bool:

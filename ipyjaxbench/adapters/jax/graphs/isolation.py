@@ -35,7 +35,7 @@ class JaxUndoLog(UndoLog):
     most = 500  # a search for static arguments traces, and so looks, many times
 
     def __init__(self, call: Call) -> None:
-        self._room = CopyBudget()
+        self._budget = CopyBudget()
         # The trees that arguments are, and their arrays, are copies when the code runs.
         fixed = [
             (n, leaf) for n, v in call.arguments for leaf in trees.leaves(v) if not is_leaf(leaf)
@@ -62,9 +62,9 @@ class JaxUndoLog(UndoLog):
             return [(name, unwrap(value))]
         if is_of(value, np.ndarray) and value.nbytes > _LARGEST_ARRAY_BYTES:
             return ()
-        found = position_states(value, self._room)
+        found = position_states(value, self._budget)
         if found is None:
-            found = numpy_state.states(value, self._room)
+            found = numpy_state.states(value, self._budget)
         if found is None and is_of(value, random.Random):
             found = [GeneratorState.of_python(value)]
         for state in found or ():

@@ -16,7 +16,6 @@ from ipyjaxbench.adapters.torch.tensors import is_lazy
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import (
     DictNames,
-    Names,
     State,
     attribute_states,
     find_reach,
@@ -126,7 +125,7 @@ class TorchUndoLog(UndoLog):
         held = (module._parameters, module._buffers, module._modules)
         # No dictionaries to the user, but attributes.
         new = [each for each in held if self._is_new(each)]
-        places = [Names(DictNames(each)) for each in new]
+        places = map(DictNames, new)
         found = [pair for each in places for pair in self.hold_names(name, ".", each)]
         return [*self.look_at_object(name, module), *found]
 
@@ -144,20 +143,12 @@ class TorchUndoLog(UndoLog):
 class _Class(State):
     """The class of an object: lazy modules and parameters change it when they get their shapes."""
 
-    def __init__(self, value: Any) -> None:
-        self._value, self._before = value, type(value)
-
-    def changed(self) -> bool:
-        """Whether it is another one now."""
-        return type(self._value) is not self._before
+    def _read(self) -> list[type]:
+        return [type(self._target)]
 
     def restore(self) -> None:
         """Set the old one."""
-        self._value.__class__ = self._before
-
-    def again(self) -> "_Class":
-        """Return the one that it is now."""
-        return _Class(self._value)
+        self._target.__class__ = self._before[0]
 
 
 @contextmanager

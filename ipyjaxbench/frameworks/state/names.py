@@ -1,0 +1,164 @@
+"""Values that stand by name, in attributes, globals and closures, kept so as to be put back."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator
+from types import CellType
+from typing import Any
+
+from ipyjaxbench.frameworks.state.containers import Entries
+from ipyjaxbench.frameworks.state.undo import all_same
+from ipyjaxbench.usercode import (
+    attributes,
+    class_dict,
+    dictionary_of,
+    filled_slots,
+    has_attributes,
+    read_inline_values,
+    slots_of,
+)
+
+_MISSING: Any = object()  # what stands where there was nothing
+
+
+class Names(Entries, ABC):
+    """A place where values stand by name; no code of what holds them is run.
+
+    Args:
+        target: the object, its class, or whatever else holds them.
+        only: the names that are looked at; None for all.
+    """
+
+    def __init__(self, target: Any, only: Collection[str] | None = None) -> None:
+        self._only = only
+        super(Entries, self).__init__(target)
+
+    @abstractmethod
+    def _values(self) -> dict[str, Any]:
+        """Return what stands there now."""
+
+    def _named(self) -> dict[str, Any]:
+        values, only = self._values(), self._only
+        return values if only is None else {n: values[n] for n in only if n in values}
+
+    def _read(self) -> tuple[list[Any], list[Any]]:
+        values = self._named()
+        return [*values], [*values.values()]
+
+    @property
+    def parts(self) -> list[Any]:
+        """The values."""
+        values: list[Any] = self._before[1]
+        return values
+
+    @property
+    def named(self) -> Iterator[tuple[str, Any]]:
+        """Names and values."""
+        return zip(*self._before, strict=True)
+
+    def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
+        """Yield each name that stands for something else now, or for nothing, and for what."""
+        before, now = dict(self.named), self._named()
+        for name in {**before, **now}:
+            if not all_same([now.get(name, _MISSING)], [before.get(name, _MISSING)]):
+                yield name, [now[name]] if name in now else []
+
+
+class AttributeNames(Names):
+    """An object's own attributes.
+
+    Where the object has no ``__dict__`` yet, none is made, unless an attribute comes or goes.
+    """
+
+    def _values(self) -> dict[str, Any]:
+        return attributes(self._target)
+
+    def _set(self, key: str, value: Any) -> None:
+        if key in (read_inline_values(self._target) or ()):
+            object.__setattr__(self._target, key, value)
+        else:
+            self._dictionary[key] = value
+
+    def _delete(self, key: str) -> None:
+        del self._dictionary[key]
+
+    @property
+    def _dictionary(self) -> dict[str, Any]:
+        found = dictionary_of(self._target)
+        return {} if found is None else found
+
+
+class SlotNames(Names):
+    """The attributes of an object that its classes name in `__slots__`."""
+
+    def __init__(self, target: object) -> None:
+        self._members = slots_of(type(target))
+        super().__init__(target)
+
+    def _values(self) -> dict[str, Any]:
+        return filled_slots(self._target, self._members)
+
+    def _set(self, key: str, value: Any) -> None:
+        self._members[key].__set__(self._target, value)
+
+    def _delete(self, key: str) -> None:
+        self._members[key].__delete__(self._target)
+
+
+class ClassNames(Names):
+    """Data and methods of a class, but for what Python keeps there; its metaclass has no say."""
+
+    def _values(self) -> dict[str, Any]:
+        held = class_dict(self._target).items()
+        return {n: v for n, v in held if not (n.startswith("__") and n.endswith("__"))}
+
+    def _set(self, key: str, value: Any) -> None:
+        type.__setattr__(self._target, key, value)
+
+    def _delete(self, key: str) -> None:
+        type.__delattr__(self._target, key)
+
+
+class CellName(Names):
+    """A name that a function closes over.
+
+    Args:
+        name: by which the function knows it.
+        cell: that holds its value.
+    """
+
+    def __init__(self, name: str, cell: CellType) -> None:
+        self._name = name
+        super().__init__(cell)
+
+    def _values(self) -> dict[str, Any]:
+        try:
+            return {self._name: self._target.cell_contents}
+        except ValueError:  # the cell is empty
+            return {}
+
+    def _set(self, key: str, value: Any) -> None:  # noqa: ARG002
+        self._target.cell_contents = value
+
+    def _delete(self, key: str) -> None:  # noqa: ARG002
+        del self._target.cell_contents
+
+
+class DictNames(Names):
+    """Names in a dictionary, such as a module's globals."""
+
+    def _values(self) -> dict[str, Any]:
+        return dict(self._target) if self._only is None else self._target
+
+    def _set(self, key: str, value: Any) -> None:
+        self._target[key] = value
+
+    def _delete(self, key: str) -> None:
+        del self._target[key]
+
+
+def attribute_states(value: object) -> Iterator[Names]:
+    """Yield the attributes of an object, in its dictionary and in slots; no code of it is run."""
+    if has_attributes(value):
+        yield AttributeNames(value)
+    if slots_of(type(value)):
+        yield SlotNames(value)
