@@ -14,17 +14,16 @@ from ipyjaxbench.frameworks.compilation import (
     Work,
     find_compiler,
 )
-from ipyjaxbench.frameworks.eager_functions import find_eager_functions
 from ipyjaxbench.frameworks.framework import Capability, Framework, Wait
 from ipyjaxbench.frameworks.keras import (
     is_keras_built,
     keras_backend,
+    keras_parts,
     keras_stateless_scope,
     refuse_keras_loop,
 )
-from ipyjaxbench.frameworks.keras_parts import keras_parts
-from ipyjaxbench.frameworks.keypaths import iterate_named_arrays
 from ipyjaxbench.frameworks.placement import ArrayInfo, Placement
+from ipyjaxbench.frameworks.reach import Reach, find_eager_functions, find_reach
 from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.scope import Scope, find_placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
@@ -51,11 +50,10 @@ from ipyjaxbench.frameworks.state.undo import (
     are_identical,
 )
 from ipyjaxbench.frameworks.synchronous import Synchronous
-from ipyjaxbench.frameworks.traversal import (
+from ipyjaxbench.frameworks.walker import (
     Budget,
     Found,
-    Reach,
     find_arrays,
-    find_reach,
     iterate_arrays,
+    iterate_named_arrays,
 )

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.keypaths import named_parts
+from ipyjaxbench.frameworks.walker import named_parts
 from ipyjaxbench.usercode import attribute, attributes, slots
 
 _KINDS = (dict, list, tuple, deque)

@@ -8,8 +8,8 @@ from typing import Any
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.frameworks.reach import find_reach
 from ipyjaxbench.frameworks.registry import loaded
-from ipyjaxbench.frameworks.traversal import find_reach
 from ipyjaxbench.usercode import (
     Call,
     is_of,
@@ -20,36 +20,28 @@ from ipyjaxbench.usercode import (
     unwrap,
 )
 
-_DEPTH = 4  # functions that call functions
-_ARRAYS = ("jax", "torch", "tensorflow")
+_MAX_DEPTH = 4  # functions that call functions
+_BACKENDS = ("jax", "torch", "tensorflow")
 #: Methods of models that are loops over batches.
-LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+_BATCH_LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 
 
-def backend_of(call: Call, frameworks: Sequence[Framework]) -> str | None:
-    """The module of the framework with which a call computes through Keras.
-
-    Args:
-        call: it is not made.
-        frameworks: the adapters.
-
-    Returns:
-        Such as "torch"; None where nothing of Keras's is called.
-    """
+def _backend_of(call: Call, frameworks: Sequence[Framework]) -> str | None:
+    """Return the module of the framework with which a call computes through Keras; else None."""
     config = getattr(sys.modules.get("keras"), "config", None)
     if config is None:
         return None
     packages = {package_of(each) for each in find_reach([call.function], frameworks, 2).functions}
     is_used = any(_is_of_keras(value) for _, value in _used(call)) or (
-        "keras" in packages and not packages.intersection(_ARRAYS)
+        "keras" in packages and not packages.intersection(_BACKENDS)
     )
     return str(config.backend()) if is_used else None
 
 
 def keras_stateless_scope(framework: str) -> AbstractContextManager[object]:
-    """Where Keras computes with a framework, what layers change of themselves is changed aside.
+    """Return Keras's own context in which layers change copies of their variables.
 
-    Its own context for that; the variables of a layer hold no tracers afterwards.
+    So none holds a tracer afterwards. It does nothing where Keras computes with another framework.
 
     Args:
         framework: such as "jax".
@@ -62,12 +54,8 @@ def keras_stateless_scope(framework: str) -> AbstractContextManager[object]:
     return scope
 
 
-def refuse(call: Call) -> None:
-    """Raise for a call that is no program, or that would build what is the user's.
-
-    Raises:
-        SnippetError: it names what is to be typed first.
-    """
+def _refuse(call: Call) -> None:
+    """Raise for a call that is no program, or that would build what is the user's."""
     keras: Any = sys.modules["keras"]
     refuse_keras_loop(call)
     for name, value in _used(call):
@@ -79,15 +67,11 @@ def refuse(call: Call) -> None:
 
 
 def refuse_keras_loop(call: Call) -> None:
-    """Raise for a method of a model that is a loop over batches.
-
-    Raises:
-        SnippetError: it names what to look at instead.
-    """
+    """Raise for a method of a model that is a loop over batches, naming what to look at."""
     keras: Any = sys.modules["keras"]
     owner = call.function.__self__ if type(call.function) is MethodType else None
     name = name_of(call.function)
-    if is_of(owner, keras.Model) and name in LOOPS:
+    if is_of(owner, keras.Model) and name in _BATCH_LOOPS:
         raise SnippetError(
             f"{name}() is a loop over batches in Python, and no program: look at the model's call,"
             " as in  model(x), or at one step:  model.train_step((x, y))"
@@ -101,12 +85,12 @@ def is_keras_built(layer: Any) -> bool:
 
 
 def _used(call: Call) -> Iterator[tuple[str, Any]]:
-    """What is called, what it is given, and what the user's functions name, with their names."""
+    """Yield what is called, its arguments, and what the user's functions name, with names."""
     function: Any = call.function
     yield "", function.__self__ if type(function) is MethodType else function
     yield from zip(call.labels, call.args, strict=True)
     yield from call.kwargs.items()
-    yield from _named_by([function], _DEPTH)
+    yield from _named_by([function], _MAX_DEPTH)
 
 
 def _named_by(values: Iterable[Any], depth: int) -> Iterator[tuple[str, Any]]:
@@ -124,7 +108,7 @@ def _is_of_keras(value: Any) -> bool:
 
 
 def keras_backend(call: Call) -> str | None:
-    """The module of the framework with which a call computes through Keras.
+    """Return the module of the framework with which a call computes through Keras.
 
     Args:
         call: it is not made.
@@ -135,8 +119,28 @@ def keras_backend(call: Call) -> str | None:
     Raises:
         SnippetError: it is no program, or looking would build what is the user's.
     """
-    frameworks, _ = loaded()
-    found = backend_of(call, frameworks)
+    found = _backend_of(call, loaded()[0])
     if found not in (None, "tensorflow"):  # whose adapter looks at copies
-        refuse(call)
+        _refuse(call)
     return found
+
+
+def keras_parts(value: Any) -> Iterator[tuple[str, object]] | None:
+    """Yield weights of layers and variables of optimisers by their paths; None for other values."""
+    keras: Any = sys.modules.get("keras")
+    if getattr(keras, "Variable", None) is None:  # it is not imported, or not yet in full
+        return None
+    if is_of(value, keras.Variable):
+        return iter([("value", value.value)])
+    if is_of(value, keras.layers.Layer):
+        return _by_path(value, value.weights)
+    if is_of(value, keras.optimizers.Optimizer):
+        return _by_path(value, value.variables)
+    return None
+
+
+def _by_path(owner: Any, variables: Iterable[Any]) -> Iterator[tuple[str, object]]:
+    """Yield arrays by paths with dots, from the owner on; it is known by another name here."""
+    for variable in variables:
+        path = str(getattr(variable, "path", variable.name))
+        yield path.removeprefix(f"{owner.name}/").replace("/", "."), variable.value

@@ -8,7 +8,8 @@ from ipyjaxbench.frameworks.accesses import accessed
 from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.traversal import Found, find_arrays, find_reach
+from ipyjaxbench.frameworks.reach import find_reach
+from ipyjaxbench.frameworks.walker import Found, find_arrays
 from ipyjaxbench.usercode import (
     Snippet,
     is_users_function,

@@ -22,6 +22,9 @@ from ipyjaxbench.usercode.code_objects import (
     captured_values,
     closure_values,
     fingerprint,
+    named_values,
+    names_in,
+    parts_of_callable,
     remove_hooks,
 )
 from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
@@ -41,7 +44,6 @@ from ipyjaxbench.usercode.instrument import (
     instrument_functions,
 )
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
-from ipyjaxbench.usercode.introspection import named_values, names_in, parts_of_callable
 from ipyjaxbench.usercode.objects import (
     ask,
     attribute,

@@ -1,10 +1,15 @@
-"""Code of functions: what tells it apart, and which it was before a hook was put into it."""
+"""What functions and other callables are made of, and which code they had without a hook."""
 
+import dis
+import functools
 import gc
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
+
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,25 +81,66 @@ def remove_hooks(codes: Iterable[CodeType]) -> None:
             function.__code__ = original(function.__code__)
 
 
+def named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield each global and closed-over value that a function and those in it name, in order.
+
+    Attributes called the same are none.
+    """
+    for name in _globals_in(function.__code__):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+    yield from closure_values(function)
+
+
 def closure_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the closed-over values of a function, by name; empty cells are left out."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
+    """Yield the names that a function closes over, and what they stand for."""
+    names = original(function.__code__).co_freevars
+    for name, cell in zip(names, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # the cell is empty
             yield name, cell.cell_contents
-        except ValueError:  # nothing is there yet
-            continue
 
 
 def captured_values(function: FunctionType, data: tuple[type, ...]) -> Iterator[tuple[str, Any]]:
-    """Values that a function finds around itself, and that are part of what is traced of it.
+    """Yield values around a function that are part of what is traced of it.
 
     Args:
         function: what it closes over counts, and the globals that its code names.
         data: the types of globals that count; modules and functions of others are left out.
     """
     yield from closure_values(function)
-    code = original(function.__code__)
-    for name in sorted({name for each in (code, *inner_codes(code)) for name in each.co_names}):
+    for name in sorted(names_in(original(function.__code__))):
         value = function.__globals__.get(name, function)
         if issubclass(type(value), data):  # an object may lie about its class
             yield name, value
+
+
+@functools.cache
+def _globals_in(code: CodeType) -> tuple[str, ...]:
+    own = [each.argval for each in dis.get_instructions(code) if each.opname in _LOADS]
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return tuple(dict.fromkeys([*own, *(name for each in inner for name in _globals_in(each))]))
+
+
+@functools.lru_cache(maxsize=4096)
+def names_in(code: CodeType) -> tuple[str, ...]:
+    """Return the names that a function and those written in it use, attributes among them."""
+    inner = [name for each in code.co_consts if type(each) is CodeType for name in names_in(each)]
+    return tuple(dict.fromkeys([*code.co_names, *inner]))
+
+
+def parts_of_callable(value: Any) -> tuple[Any, ...] | None:
+    """Return what a callable other than a plain function is made of; None for other values."""
+    kind = type(value)
+    if kind is MethodType:
+        return value.__self__, value.__func__
+    if kind is BuiltinFunctionType:
+        return (value.__self__,)
+    if issubclass(kind, functools.partial):
+        return value.func, value.args, value.keywords
+    if issubclass(kind, staticmethod | classmethod):
+        return (value.__func__,)
+    if issubclass(kind, property):
+        return value.fget, value.fset, value.fdel
+    if issubclass(kind, functools.cached_property):
+        return (value.func,)
+    return (value.__wrapped__,) if issubclass(kind, functools._lru_cache_wrapper) else None

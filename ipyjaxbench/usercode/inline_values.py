@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.usercode.classes import PerClass, class_dict, flags_of, is_made, mro_of, slots_of
+from ipyjaxbench.usercode.code_objects import names_in
 
 _Line = Sequence[Mapping[str, Any]]  # what a class defines, and those that it extends
 _MANAGED = 1 << 4  # flag of a class whose objects have inline values
@@ -144,7 +145,9 @@ def _written(line: _Line) -> Iterator[str]:
         if type(annotated) is dict:
             yield from (name for name in annotated if type(name) is str)
         for member in [*each.values()]:
-            yield from _names_of(_function(member))
+            function = _function(member)
+            if type(function) is FunctionType:
+                yield from names_in(function.__code__)
 
 
 def _function(member: Any) -> Any:
@@ -153,11 +156,3 @@ def _function(member: Any) -> Any:
     if type(member) is property:
         return member.fget
     return member.func if type(member) is cached_property else member
-
-
-def _names_of(function: Any) -> Iterator[str]:
-    codes = [function.__code__] if type(function) is FunctionType else []
-    while codes:
-        code = codes.pop()
-        yield from code.co_names
-        codes += [each for each in code.co_consts if type(each) is CodeType]

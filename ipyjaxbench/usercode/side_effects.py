@@ -1,7 +1,9 @@
 """Code that does something outside of the process, or waits for somebody: it is not run to look."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from types import CodeType
+
+from ipyjaxbench.usercode.code_objects import names_in
 
 SIDE_EFFECT_NAMES = frozenset({
     "open", "input", "system", "Popen", "check_output", "check_call", "urlopen", "socket", "remove",
@@ -17,11 +19,4 @@ _NAMES = SIDE_EFFECT_NAMES - ARRAY_FUNCTION_NAMES
 
 def has_side_effects(codes: Iterable[CodeType], names: Collection[str] = _NAMES) -> bool:
     """Whether code, or a function in it, names something that acts."""
-    return any(name in names for code in codes for name in _names_in(code))
-
-
-def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_in(constant)
+    return any(name in names for code in codes for name in names_in(code))

@@ -1,0 +1,227 @@
+"""Finds the arrays inside any value, and the paths to them. Looks, never calls."""
+
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+from ipyjaxbench.frameworks.framework import Framework
+from ipyjaxbench.frameworks.keras import keras_parts
+from ipyjaxbench.usercode import ask, attribute, attributes, is_exactly, is_of, items_of, slots
+
+#: Values looked at before giving up on a value that is too large to be walked.
+_MAX_NODES = 500_000
+#: Values looked at in a row that hold no array, before giving up on one that is plain data.
+_MAX_PLAIN = 100_000
+_MAX_LEVELS = 40  # of a path that a person would type
+_MANY = 1000  # items: as many numbers at the front, and nobody expects an array among the rest
+_ATOMS = frozenset(
+    map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice))
+)
+_NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
+_NO_STEPS = itertools.repeat("")
+
+
+class Budget:
+    """How many objects in a row a walk looks at without finding an array.
+
+    Attributes:
+        is_spent: whether that ended the walk: there may be arrays that it did not come to.
+    """
+
+    def __init__(self) -> None:
+        self._left, self._is_turned = _MAX_PLAIN, False
+        self.is_spent = False
+
+    def renew(self) -> None:
+        """Start again, since an array was found."""
+        self._left = _MAX_PLAIN
+
+    def take(self, levels: list[Any]) -> bool:
+        """Whether one more object may be looked at.
+
+        Args:
+            levels: open containers, the innermost last. Where one is too large the walk goes on
+                once with what stands beside it, the outermost first.
+        """
+        self._left -= 1
+        if self._left < 0 and not self._is_turned:
+            self._is_turned, self.is_spent, self._left = True, True, _MAX_PLAIN // 2
+            levels.reverse()
+            return False
+        if self._left < 0:
+            levels.clear()
+        return self._left >= 0
+
+
+class Found(NamedTuple):
+    """One array and the framework that it belongs to."""
+
+    framework: Framework
+    array: Any
+
+
+def find_arrays(value: object, frameworks: Sequence[Framework]) -> list[Found]:
+    """Return the arrays inside of a value, in order, each once.
+
+    Containers, dataclasses, plain objects, partials, bound methods and what the frameworks know
+    as containers are entered; no attribute that runs code is read.
+
+    Args:
+        value: anything.
+        frameworks: the adapters to ask.
+
+    Example:
+        >>> find_arrays([1, "a"], [])
+        []
+    """
+    return list(iterate_arrays(value, frameworks))
+
+
+def iterate_arrays(value: object, frameworks: Sequence[Framework]) -> Iterator[Found]:
+    """Yield the same one by one: a list of very many is looked through by the collector."""
+    for _, framework, array in _walk(value, frameworks, Budget(), None):
+        yield Found(framework, array)
+
+
+def iterate_named_arrays(
+    name: str, value: object, frameworks: Sequence[Framework], budget: Budget | None = None
+) -> Iterator[tuple[str, Framework, Any]]:
+    """Yield the arrays inside of a value, each with the path that a person would type to reach it.
+
+    Args:
+        name: of the value.
+        value: anything; no attribute that runs code is read.
+        frameworks: the adapters to ask.
+        budget: ends the walk through what is plain data.
+
+    Yields:
+        The path, such as ``model.layers[0]['w']``, the framework, and the array, each once.
+    """
+    return _walk(value, frameworks, budget or Budget(), name)
+
+
+def _walk(
+    value: object, frameworks: Sequence[Framework], budget: Budget, name: str | None
+) -> Iterator[tuple[str, Framework, Any]]:
+    is_named = name is not None
+    owners: dict[int, Framework | None] = {}  # by identity: a metaclass may define equality
+    seen: dict[int, object] = {}
+    # One loop over open containers: a generator in a generator would hand each leaf up the levels.
+    levels: list[tuple[str, Iterator[tuple[object, str]]]] = [("", iter([(value, name or "")]))]
+    while levels and len(seen) < _MAX_NODES:
+        path, parts = levels[-1]
+        for node, step in parts:
+            kind = type(node)
+            if id(kind) in _ATOMS or id(node) in seen:
+                continue
+            seen[id(node)] = node
+            if id(kind) not in owners:
+                owners[id(kind)] = next((f for f in frameworks if f.owns(kind)), None)
+            owner = owners[id(kind)]
+            if owner is not None:
+                budget.renew()
+                yield path + step, owner, node
+            elif len(levels) <= _MAX_LEVELS or not is_named:
+                if budget.take(levels):
+                    opened = _open(node, frameworks, is_named=is_named)
+                    levels.append((path + step, opened))
+                break
+        else:
+            levels.pop()
+
+
+def _open(
+    node: Any, frameworks: Sequence[Framework], *, is_named: bool
+) -> Iterator[tuple[object, str]]:
+    if is_named:
+        return _enter(node, frameworks)
+    if is_exactly(node, list, tuple):
+        nodes = () if _are_plain(node[: _MANY + 1]) else node
+    else:
+        try:
+            nodes = _nodes_in(node, frameworks)
+        # A proxy may raise whatever it likes when it is asked for its class: it is empty then.
+        except Exception:  # noqa: BLE001
+            nodes = ()
+    return zip(nodes, _NO_STEPS, strict=False)
+
+
+def _enter(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[object, str]]:
+    """Yield what a value holds, each with the step that leads there."""
+    try:
+        named = None if is_exactly(node, dict, list, tuple) else named_parts(node, frameworks)
+        if named is not None:
+            yield from ((part, f".{name}") for name, part in named)
+        elif not issubclass(type(node), _NOT_ENTERED):
+            yield from zip(*_inside(node), strict=False)
+    except Exception:  # noqa: BLE001  as above
+        return
+
+
+def _nodes_in(node: object, frameworks: Sequence[Framework]) -> Sequence[object]:
+    if issubclass(type(node), _NOT_ENTERED):
+        return ()
+    for framework in frameworks:
+        parts = framework.parts(node)
+        if parts is not None:
+            return [*parts]
+    if is_of(node, set, frozenset):  # to whose items no path leads
+        return _but_plain(items_of(node, _MAX_NODES))
+    return [*_inside(node)[0]]
+
+
+def _inside(node: Any) -> tuple[Iterable[object], Iterable[str]]:
+    """Return what a value holds, and the step to each of them."""
+    if is_of(node, dict):
+        return _but_plain(items_of(node, 0)), map(_key_step, dict.keys(node))
+    if is_of(node, list, tuple, deque) or ask(_is_view, node):
+        fields = None if is_exactly(node, list, tuple) else attribute(type(node), "_fields")
+        steps = (f".{f}" for f in fields) if type(fields) is tuple else _indices()
+        return _but_plain(items_of(node, _MAX_NODES)), steps
+    if ask(_is_mapping, node):
+        return _but_plain(items_of(node.values(), _MAX_NODES)), map(_key_step, node.keys())
+    held = {**attributes(node), **slots(node)}
+    if is_of(node, MethodType):
+        held = {"__self__": node.__self__}
+    elif is_of(node, partial):
+        held = {"args": node.args, "keywords": node.keywords, **held}
+    return held.values(), map(".{}".format, held)
+
+
+def _key_step(key: object) -> str:
+    return f"[{key!r}]"
+
+
+def _indices() -> Iterator[str]:
+    return (f"[{index}]" for index in itertools.count())
+
+
+def _is_mapping(node: object) -> bool:
+    return issubclass(type(node), Mapping)
+
+
+def _is_view(node: object) -> bool:
+    return issubclass(type(node), ValuesView)
+
+
+def _but_plain(items: Iterator[object]) -> list[object]:
+    """Return the items; none of very many, where those at the front are numbers and strings."""
+    front = list(itertools.islice(items, _MANY + 1))
+    return [] if _are_plain(front) else [*front, *items]
+
+
+def _are_plain(front: Sequence[object]) -> bool:
+    """Whether very many begin with these, and these are all numbers and strings."""
+    return len(front) > _MANY and all(id(type(item)) in _ATOMS for item in front)
+
+
+def named_parts(
+    node: object, frameworks: Sequence[Framework]
+) -> Iterable[tuple[str, object]] | None:
+    """Return what frameworks know to be in their own containers, by dotted names; else None."""
+    found = keras_parts(node)
+    every = (framework.named_parts(node) for framework in frameworks)
+    return found if found is not None else next((each for each in every if each is not None), None)
