@@ -13,33 +13,27 @@ from ipyjaxbench.usercode import attribute, attributes, slots
 _KINDS = (dict, list, tuple, deque)
 
 
-def accessed(
+def find_accessed(
     statements: Sequence[ast.stmt], values: Mapping[str, object], frameworks: Sequence[Framework]
 ) -> dict[str, object]:
-    """What the code reads, by how it is typed.
+    """Return the values that code reads, by how they are typed.
 
-    Args:
-        statements: the code.
-        values: what the names that it reads stand for.
-        frameworks: the adapters to ask.
-
-    Returns:
-        Each value under its name; in its place the parts of it, as ``params['w']`` or
-        ``model.fc``, where all uses of the name lead to such parts without running any code.
+    In place of a value stand the parts of it, as ``params['w']`` or ``model.fc``, where all uses
+    of its name lead to such parts without running any code.
     """
-    found: dict[str, dict[str, object]] = {each: {} for each in values}
+    parts_of: dict[str, dict[str, object]] = {name: {} for name in values}
     for name, steps in _chains(ast.Module(list(statements), [])):
-        if name.id in found:
-            node, value = _followed(name, steps, values[name.id], frameworks)
-            found[name.id][ast.unparse(node)] = value
-    parts: dict[str, object] = {}
-    for each, mine in found.items():
-        parts |= mine if mine and each not in mine else {each: values[each]}
-    return parts
+        if name.id in parts_of:
+            node, value = _follow(name, steps, values[name.id], frameworks)
+            parts_of[name.id][ast.unparse(node)] = value
+    read: dict[str, object] = {}
+    for each, parts in parts_of.items():
+        read |= parts if parts and each not in parts else {each: values[each]}
+    return read
 
 
 def _chains(node: ast.AST) -> Iterator[tuple[ast.Name, list[ast.expr]]]:
-    """Names with the attributes and items that are taken of them, the first one first."""
+    """Yield names with the attributes and items that are taken of them, the first one first."""
     chain: list[ast.expr] = []
     inner = node
     while isinstance(inner, ast.Attribute | ast.Subscript):
@@ -55,10 +49,10 @@ def _chains(node: ast.AST) -> Iterator[tuple[ast.Name, list[ast.expr]]]:
             yield from _chains(child)
 
 
-def _followed(
+def _follow(
     node: ast.expr, steps: Sequence[ast.expr], value: object, frameworks: Sequence[Framework]
 ) -> tuple[ast.expr, object]:
-    """How far the steps lead without running code, and what is there."""
+    """Return how far the steps lead without running code, and what is there."""
     for step in steps:
         try:
             value = _part(value, step, frameworks)
@@ -70,11 +64,7 @@ def _followed(
 
 
 def _part(value: object, step: ast.expr, frameworks: Sequence[Framework]) -> object:
-    """One attribute or item.
-
-    Raises:
-        LookupError: it is not known without running code.
-    """
+    """Return one attribute or item; raise LookupError where that would run code."""
     kind = type(value)
     if issubclass(kind, ModuleType) or any(framework.owns(kind) for framework in frameworks):
         raise LookupError
@@ -95,8 +85,8 @@ def _item(value: Any, key: Any) -> object:
 
 def _attribute(value: object, name: str, frameworks: Sequence[Framework]) -> object:
     named = dict(named_parts(value, frameworks) or ())
-    if mine := [part for path, part in named.items() if path.partition(".")[0] == name]:
-        return mine
+    if parts := [part for path, part in named.items() if path.partition(".")[0] == name]:
+        return parts
     if isinstance(value, tuple) and name in getattr(type(value), "_fields", ()):
         return value[type(value)._fields.index(name)]  # type: ignore[attr-defined]
     found = slots(value)

@@ -26,14 +26,10 @@ _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
 
 
 class Reach(NamedTuple):
-    """What code can reach.
+    """What code can reach."""
 
-    Attributes:
-        functions: callables and modules, each once.
-        values: what the user's own functions use besides: their globals and closures, by name.
-    """
-
-    functions: list[object]
+    functions: list[object]  # callables and modules, each once
+    #: what the user's own functions use besides: their globals and closures, by name.
     values: dict[str, object]
 
 

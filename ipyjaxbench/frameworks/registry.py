@@ -35,10 +35,9 @@ def _class(key: str) -> type[Framework]:
 
 
 def loaded() -> tuple[list[Framework], dict[str, str]]:
-    """The adapters of the frameworks that the user has imported.
+    """Return the adapters of the frameworks that the user has imported.
 
-    Returns:
-        The adapters, and for each framework that is imported but not usable the reason why.
+    With them comes the reason for each framework that is imported but not usable.
     """
     usable, broken = [], {}
     for key in (*_TABLE, *(k for k in _entry_points() if k not in _TABLE)):

@@ -4,12 +4,12 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ipyjaxbench.frameworks.accesses import accessed
+from ipyjaxbench.frameworks.accesses import find_accessed
 from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.frameworks.reach import find_reach
-from ipyjaxbench.frameworks.walker import Found, find_arrays
+from ipyjaxbench.frameworks.walker import find_arrays
 from ipyjaxbench.usercode import (
     Snippet,
     is_users_function,
@@ -23,12 +23,8 @@ from ipyjaxbench.usercode import (
 class Scope:
     """What the code can reach, as it is before the first call.
 
-    Args:
-        snippet: the code.
-        frameworks: the adapters to ask.
-
     Attributes:
-        snippet: as given.
+        snippet: the code.
         read_values: what the names that the code reads stand for.
         functions: callables and modules that it can reach.
         captured: other values that the user's functions among them use, by name.
@@ -45,28 +41,28 @@ class Scope:
         reach = find_reach([*self.read_values.values(), *self.called.values()], frameworks)
         self.functions, self.captured = reach
         self.compiled = [f for f in self.functions if find_compiler(f, frameworks)]
-        read = accessed(snippet.statements, self.read_values, frameworks)
+        read = find_accessed(snippet.statements, self.read_values, frameworks)
         self.inputs = find_placements(read, frameworks)
 
     def in_play(
         self, frameworks: Sequence[Framework], outputs: Sequence[Placement]
     ) -> list[Framework]:
-        """The frameworks that own an array or a function here; plain Python where none does."""
+        """Return the frameworks that own an array or a function here; else plain Python."""
         owners = {placement.framework for placement in (*self.inputs, *outputs)}
-        owners |= {found.framework.name for found in _each(self.captured, frameworks)}
+        # Each by itself: a large one leaves none of the others out.
+        captured = (found for v in self.captured.values() for found in find_arrays(v, frameworks))
+        owners |= {found.framework.name for found in captured}
         roots = {package_of(function) for function in self.functions}
-        mine = [
-            f
-            for f in frameworks
-            if f.name in owners
-            or f.module in roots
-            or any(find_compiler(c, [f]) for c in self.compiled)
-        ]
-        named = [f for f in mine if f.module != "builtins"]
+
+        def is_in_play(f: Framework) -> bool:
+            compiles = any(find_compiler(c, [f]) for c in self.compiled)
+            return compiles or f.name in owners or f.module in roots
+
+        named = [f for f in frameworks if f.module != "builtins" and is_in_play(f)]
         return named or [f for f in frameworks if f.module == "builtins"]
 
     def libraries(self, frameworks: Sequence[Framework]) -> dict[str, str]:
-        """Versions of other libraries whose modules, functions or objects the code names."""
+        """Return versions of other libraries whose modules, functions or objects the code names."""
         found = {}
         theirs = {framework.module for framework in frameworks} | {"ipyjaxbench"}
         for value in _named(self.read_values.values()):
@@ -82,16 +78,10 @@ class Scope:
         return found
 
 
-def _each(values: Mapping[str, object], frameworks: Sequence[Framework]) -> Iterator[Found]:
-    """The arrays in each of some values: a large one leaves none of the others out."""
-    for value in values.values():
-        yield from find_arrays(value, frameworks)
-
-
 def find_placements(
     values: Mapping[str, object], frameworks: Sequence[Framework]
 ) -> tuple[Placement, ...]:
-    """Where the arrays under each name live: one line per name and framework."""
+    """Return where the arrays under each name live: one line per name and framework."""
     found = []
     for name, value in values.items():
         by_framework: dict[str, list[Placement]] = {}
@@ -102,7 +92,7 @@ def find_placements(
 
 
 def _named(values: Iterable[object]) -> Iterator[object]:
-    """Values, and what the user's functions among them name."""
+    """Yield values, and what the user's functions among them name."""
     for value in values:
         yield value
         if is_users_function(value):
@@ -113,7 +103,7 @@ def _named(values: Iterable[object]) -> Iterator[object]:
 def _called(
     statements: Sequence[ast.stmt], values: Mapping[str, object]
 ) -> Iterator[tuple[str, object]]:
-    """What the code calls by a dotted name, as ``trainer.step(...)``; no attribute code is run."""
+    """Yield what code calls by a dotted name, as ``trainer.step(...)``, running no attribute."""
     for node in nodes_of(statements):
         if isinstance(node, ast.Call):
             found = look_up(node.func, values)

@@ -25,14 +25,11 @@ _NO_STEPS = itertools.repeat("")
 
 
 class Budget:
-    """How many objects in a row a walk looks at without finding an array.
-
-    Attributes:
-        is_spent: whether that ended the walk: there may be arrays that it did not come to.
-    """
+    """How many objects in a row a walk looks at without finding an array."""
 
     def __init__(self) -> None:
         self._left, self._is_turned = _MAX_PLAIN, False
+        #: whether that ended the walk: there may be arrays that it did not come to.
         self.is_spent = False
 
     def renew(self) -> None:

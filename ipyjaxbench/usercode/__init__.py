@@ -78,13 +78,14 @@ from ipyjaxbench.usercode.side_effects import (
     SIDE_EFFECT_NAMES,
     has_side_effects,
 )
-from ipyjaxbench.usercode.snippet import (
-    Loop,
-    Namespace,
-    Snippet,
-    Source,
+from ipyjaxbench.usercode.snippet import Loop, Namespace, Snippet, Source
+from ipyjaxbench.usercode.syntax import (
+    arguments,
     awaits,
     first_line,
+    is_plain,
     nodes_in_scope,
+    nodes_of,
+    only_value,
+    root_name,
 )
-from ipyjaxbench.usercode.syntax import arguments, is_plain, nodes_of, only_value, root_name

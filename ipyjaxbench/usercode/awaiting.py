@@ -120,7 +120,7 @@ def run_in_new_loop(work: Callable[..., T], *args: Any) -> T:
 
 
 def loop_runs() -> bool:
-    """Return whether an event loop runs in this thread already."""
+    """Whether an event loop runs in this thread already."""
     import asyncio
 
     try:

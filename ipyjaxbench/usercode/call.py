@@ -10,29 +10,23 @@ from typing import Any
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.awaiting import run
-from ipyjaxbench.usercode.snippet import Namespace, Source, awaits
+from ipyjaxbench.usercode.snippet import Namespace, Source
+from ipyjaxbench.usercode.syntax import awaits
 
 Before = Callable[[Sequence[str]], object]
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call, not made yet.
+    """One call, not made yet."""
 
-    Attributes:
-        text: what the user typed.
-        function: what is called.
-        args: its positional arguments.
-        kwargs: its keyword arguments.
-        labels: for each positional argument the name of the parameter that takes it.
-        made_of: the expression of which the function was made; None where it is the user's own.
-    """
-
-    text: str
-    function: Callable[..., Any]
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    text: str  # what the user typed
+    function: Callable[..., Any]  # what is called
+    args: tuple[Any, ...] = ()  # its positional arguments
+    kwargs: Mapping[str, Any] = field(default_factory=dict)  # its keyword arguments
+    #: for each positional argument the name of the parameter that takes it.
     labels: tuple[str, ...] = ()
+    #: the expression of which the function was made; None where it is the user's own.
     made_of: ast.expr | None = None
 
     @property
@@ -46,7 +40,7 @@ class Call:
 
     @classmethod
     def of(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "Call":
-        """A call from Python.
+        """Return a call from Python.
 
         Example:
             >>> Call.of(max, 3, 4).labels
@@ -58,15 +52,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Shape:
-    """Stands for an array of which only these are known.
+    """Stands for an array of which only these are known."""
 
-    Attributes:
-        dtype: such as "float32".
-        shape: such as (3, 4).
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
+    dtype: str  # such as "float32"
+    shape: tuple[int, ...]  # such as (3, 4)
 
 
 def read_call_of_shapes(
@@ -96,7 +85,7 @@ def read_call_of_shapes(
 def label_arguments(
     function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[str, ...]:
-    """For each positional argument the name of the parameter that takes it.
+    """Return the name of the parameter that takes each positional argument.
 
     Example:
         >>> label_arguments(lambda x, *rest: 0, (1, 2, 3), {})
@@ -178,7 +167,7 @@ def _refuse_uncalled(node: ast.expr, names: Namespace) -> None:
 
 
 def explain_uncalled(text: str) -> str:
-    """What to say of a function, a class or a model that is not called."""
+    """Return what to say of a function, a class or a model that is not called."""
     call = f"({text})" if text.startswith("lambda") else text
     return f"{text!r} is not called. Call it:  {call}(...)"
 
@@ -186,7 +175,7 @@ def explain_uncalled(text: str) -> str:
 def _of_call(
     node: ast.Call, source: Source, names: Namespace, is_data: Callable[[object], bool]
 ) -> Call | None:
-    """A call of something that is no method of an array, and no class."""
+    """Return a call of something that is no method of an array, and no class; else None."""
     __tracebackhide__ = True
 
     def value_of(part: ast.expr) -> Any:
@@ -241,7 +230,7 @@ def _of_names(
     names: Namespace,
     is_data: Callable[[object], bool],
 ) -> Call:
-    """A function of the names in an expression that hold arrays."""
+    """Return the call of a function of the names in an expression that hold arrays."""
     if awaits([node]):
         raise SnippetError(
             f"{text} awaits, and what awaits is no call to look at: type x = await f() first,"
@@ -257,12 +246,12 @@ def _of_names(
 
 
 def _names_in(node: ast.expr) -> list[str]:
-    """Names in the order in which they appear, each once."""
+    """Return names in the order in which they appear, each once."""
     return list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
 
 
 def names_called_in(nodes: Sequence[ast.expr]) -> list[str]:
-    """Names in those expressions in which something is called.
+    """Return names in those expressions in which something is called.
 
     Example:
         >>> names_called_in([ast.parse("f(x)").body[0].value, ast.Name("z")])
@@ -280,7 +269,7 @@ def is_shape(value: object) -> bool:
 
 
 def called_name(node: ast.AST) -> str:
-    """The last name of what a node calls, as ``asarray`` of ``np.asarray(x)``; "" elsewhere."""
+    """Return the last name of what a node calls, as ``asarray`` of ``np.asarray(x)``; "" elsewhere."""
     if not isinstance(node, ast.Call):
         return ""
     if isinstance(node.func, ast.Attribute):

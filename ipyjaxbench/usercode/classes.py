@@ -3,6 +3,7 @@
 import functools
 import weakref
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import MemberDescriptorType
 from typing import Any, Generic, TypeVar
 
@@ -27,7 +28,7 @@ class PerClass(Generic[_Known]):
         self._known: dict[int, tuple[weakref.ref[type], _Known]] = {}
 
     def get(self, kind: type) -> _Known | None:
-        """What is known of a class."""
+        """Return what is known of a class; None where nothing is."""
         found = self._known.get(id(kind))
         return None if found is None else found[1]
 
@@ -48,7 +49,7 @@ _SLOTS: PerClass[tuple[tuple[str, int], ...]] = PerClass()
 
 
 def slots_of(kind: type) -> dict[str, MemberDescriptorType]:
-    """What a class and those that it extends name in `__slots__`, its own first."""
+    """Return what a class and those that it extends name in `__slots__`, its own first."""
     line, places = mro_of(kind), _SLOTS.get(kind)
     if places is None:
         owners = [(i, own) for i, own in enumerate(map(class_dict, line)) if "__slots__" in own]
@@ -62,12 +63,21 @@ def slots_of(kind: type) -> dict[str, MemberDescriptorType]:
     return {name: class_dict(line[place])[name] for name, place in places}
 
 
+def filled_slots(value: object, members: Mapping[str, MemberDescriptorType]) -> dict[str, Any]:
+    """Return what stands in some slots of an object, as far as they are filled."""
+    found: dict[str, Any] = {}
+    for name, member in members.items():
+        with suppress(AttributeError):  # the slot is empty
+            found[name] = member.__get__(value)
+    return found
+
+
 def is_made(kind: type) -> bool:
     """Whether a `class` statement made a class."""
     return bool(flags_of(kind) & _MADE)
 
 
 def module_of(kind: type) -> str:
-    """The name of the module in which a class was written, or ""."""
+    """Return the name of the module in which a class was written, or ""."""
     found = class_dict(kind).get("__module__") if is_made(kind) else _module(kind)
     return found if type(found) is str else ""

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
+_Names = tuple[str, ...]
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
+_STORES = ("STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL")
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,13 +22,13 @@ class _Original:
 
 
 def original(code: CodeType) -> CodeType:
-    """The code that the user wrote, of code that may have a hook in it."""
+    """Return the code that the user wrote, of code that may have a hook in it."""
     found = (each.code for each in code.co_consts if type(each) is _Original)
     return next(found, code)
 
 
 def fingerprint(code: CodeType | None) -> int:
-    """Tells code apart; the same text gives the same one, wherever it stands, hooked or not."""
+    """Return what tells code apart: the same text gives the same, wherever it is, hooked or not."""
     if code is None:
         return 0
     plain = original(code)
@@ -38,12 +40,7 @@ def fingerprint(code: CodeType | None) -> int:
 
 
 def with_originals(code: CodeType, plain: CodeType) -> CodeType:
-    """Code with a hook, in which that of each function knows what it is without the hook.
-
-    Args:
-        code: with the hook.
-        plain: the same without it.
-    """
+    """Have code with a hook know what each function in it is without the hook."""
     known: dict[tuple[str, int], list[CodeType]] = {}
     for each in inner_codes(plain):
         known.setdefault((each.co_name, each.co_firstlineno), []).append(each)
@@ -61,12 +58,12 @@ def with_originals(code: CodeType, plain: CodeType) -> CodeType:
 
 
 def mark_original(code: CodeType, plain: CodeType) -> CodeType:
-    """Code with a hook that knows what it is without."""
+    """Have code with a hook know what it is without."""
     return code.replace(co_consts=(*code.co_consts, _Original(plain)))
 
 
 def inner_codes(code: CodeType) -> Iterator[CodeType]:
-    """Code of all functions that are defined in some code, in its order."""
+    """Yield code of all functions that are defined in some code, in its order."""
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield each
@@ -144,3 +141,43 @@ def parts_of_callable(value: Any) -> tuple[Any, ...] | None:
     if issubclass(kind, functools.cached_property):
         return (value.func,)
     return (value.__wrapped__,) if issubclass(kind, functools._lru_cache_wrapper) else None
+
+
+def names_read_and_bound(*codes: CodeType) -> tuple[_Names, _Names, _Names]:
+    """Return names read, bound, and read before they are bound, by the compiled code itself."""
+    reads: dict[str, None] = {}
+    binds: dict[str, None] = {}
+    carried: dict[str, None] = {}
+    for instruction in (each for code in codes for each in dis.get_instructions(code)):
+        name = instruction.argval
+        if instruction.opname in _LOADS:
+            reads[name] = None
+            if name not in binds:
+                carried[name] = None
+        elif instruction.opname in _STORES:
+            binds[name] = None
+        elif isinstance(name, CodeType):
+            inner_reads, inner_binds = _names_inside(name)
+            reads |= dict.fromkeys(inner_reads)
+            binds |= dict.fromkeys(inner_binds)
+            carried |= dict.fromkeys(n for n in inner_reads if n not in binds)
+    return tuple(reads), tuple(binds), tuple(n for n in carried if n in binds)
+
+
+def _names_inside(code: CodeType) -> tuple[list[str], list[str]]:
+    """Return the globals that functions, classes and comprehensions inside code read and bind."""
+    reads, binds = [], []
+    # A class body reads some names by itself, and its own before the globals.
+    of_class = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
+    of_class |= {"__name__", "__module__", "__qualname__"}
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _LOADS and instruction.argval not in of_class:
+            reads.append(instruction.argval)
+        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            binds.append(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            inner_reads, inner_binds = _names_inside(constant)
+            reads += inner_reads
+            binds += inner_binds
+    return reads, binds

@@ -47,7 +47,7 @@ def expression_of_instruction(frame: FrameType, instruction: int, line: int) -> 
 
 
 def called_name_in(text: str) -> str:
-    """The last name of what an expression calls; "" where it is no call.
+    """Return the last name of what an expression calls; "" where it is no call.
 
     >>> called_name_in("np.asarray(x)"), called_name_in("x + 1")
     ('asarray', '')
@@ -59,7 +59,7 @@ def called_name_in(text: str) -> str:
 
 
 def strip_hook_frames(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames that stand between a call of the user's and what is called."""
+    """Return a traceback without our frames between a call of the user's and what is called."""
     if trace is None:
         return None
     rest = strip_hook_frames(trace.tb_next)

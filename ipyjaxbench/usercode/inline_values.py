@@ -10,12 +10,19 @@ import operator
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.usercode.classes import PerClass, class_dict, flags_of, is_made, mro_of, slots_of
+from ipyjaxbench.usercode.classes import (
+    PerClass,
+    class_dict,
+    filled_slots,
+    flags_of,
+    is_made,
+    mro_of,
+    slots_of,
+)
 from ipyjaxbench.usercode.code_objects import names_in
 
 _Line = Sequence[Mapping[str, Any]]  # what a class defines, and those that it extends
@@ -35,7 +42,7 @@ _KNOWN: PerClass[_Known] = PerClass()
 
 
 def read_inline_values(value: object) -> dict[str, Any] | None:
-    """The attributes of an object that has no dictionary yet; no code of it is run.
+    """Return the attributes of an object that has no dictionary yet; no code of it is run.
 
     Returns:
         None where it has one, or where the names are not known: then ``__dict__`` is to be asked
@@ -55,7 +62,7 @@ def read_inline_values(value: object) -> dict[str, Any] | None:
             return None  # its objects also hold what Python's own do, as a list does
         known = _Known((), has_slots=bool(slots_of(kind)), is_new=True)
     held = [each for each in gc.get_referents(value) if each is not kind]
-    slots = [*_filled(value, kind)] if known.has_slots else []
+    slots = [*filled_slots(value, slots_of(kind)).values()] if known.has_slots else []
     if not known.is_new:
         own = _in_order(value, known.names, line)
         if own is not None and _are_same([*slots, *own.values()], held):
@@ -69,7 +76,7 @@ def read_inline_values(value: object) -> dict[str, Any] | None:
 
 
 def learn_inline_names(kind: type, names: Iterable[str]) -> None:
-    """Have objects of a class looked at for the names that one of them has."""
+    """Look for the names that one object of a class has in the others too."""
     known = _KNOWN.get(kind)
     if known is not None:
         own = tuple(name for name in names if type(name) is str)
@@ -77,7 +84,7 @@ def learn_inline_names(kind: type, names: Iterable[str]) -> None:
 
 
 def _in_order(value: object, names: Collection[str], line: _Line) -> dict[str, Any] | None:
-    """The attributes with these names; None where asking for one runs code."""
+    """Return the attributes with these names; None where asking for one runs code."""
     if not all(map(frozenset(names).isdisjoint, line)):
         defaults = [each[name] for name in names for each in line if name in each]
         if any(map(_is_descriptor, defaults)):
@@ -89,7 +96,7 @@ def _in_order(value: object, names: Collection[str], line: _Line) -> dict[str, A
 def _matched(
     value: object, names: Collection[str], line: _Line, held: list[Any], slots: Collection[Any]
 ) -> dict[str, Any] | None:
-    """The attributes with these names, where they are all that an object holds, in its order."""
+    """Return the attributes with these names, in order, where they are all that an object holds."""
     left = Counter(map(id, held))
     left.subtract(map(id, slots))
     own: dict[str, Any] = {}
@@ -132,14 +139,8 @@ def _are_same(values: list[Any], others: list[Any]) -> bool:
     return len(values) == len(others) and all(map(operator.is_, values, others))
 
 
-def _filled(value: object, kind: type) -> Iterator[object]:
-    for member in slots_of(kind).values():
-        with suppress(AttributeError):  # it is empty
-            yield member.__get__(value)
-
-
 def _written(line: _Line) -> Iterator[str]:
-    """Names that the code of classes uses, and those that they annotate."""
+    """Yield names that the code of classes uses, and those that they annotate."""
     for each in line:
         annotated = each.get("__annotations__")
         if type(annotated) is dict:

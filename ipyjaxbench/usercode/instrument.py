@@ -4,6 +4,7 @@ import __future__
 
 import ast
 import copy
+import functools
 import inspect
 import operator
 import sys
@@ -51,23 +52,17 @@ _Function = TypeVar("_Function", ast.FunctionDef, ast.AsyncFunctionDef, ast.Lamb
 
 @dataclass(frozen=True)
 class Site:
-    """Where a call stands.
+    """Where a call stands."""
 
-    Attributes:
-        line: its number.
-        text: the call, as typed.
-        file: the file or cell, for those that have the same number.
-    """
-
-    line: int
-    text: str
-    file: str = ""
+    line: int  # its number
+    text: str  # the call, as typed
+    file: str = ""  # the file or cell, for those that have the same number
 
 
 def instrument_cell(
     source: Source, hook: Hook, *, aside: bool = False, operators: bool = False
 ) -> CodeType:
-    """The code of a cell with the hook in every call.
+    """Compile a cell with the hook in every call.
 
     Args:
         source: the cell.
@@ -116,7 +111,7 @@ def instrument_functions(
 
 
 def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> CodeType | None:
-    """The code of a function with the hook in every call, found where the whole file has it."""
+    """Compile a function with the hook in every call, as the whole file has it."""
     old = function.__code__
     try:
         lines, first = inspect.getsourcelines(function)
@@ -129,45 +124,41 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     around = ast.parse(f"def __fw_around({', '.join(old.co_freevars)}): pass")
     around.body[0].body = tree.body  # type: ignore[attr-defined]
     ast.increment_lineno(around, 0)
-    try:
-        whole = ast.fix_missing_locations(instrumented.visit(around))
-        code = compile(whole, old.co_filename, "exec", dont_inherit=True, flags=flags_of(old))
-    except (SyntaxError, ValueError):
-        return None
-    found = next(same(code, old), None)
-    if found is None or found.co_freevars != old.co_freevars:
+    found = compile_again(instrumented.visit(around), old)
+    if found is None:
         return None
     code = code_objects.with_originals(with_objects(found, instrumented.objects), old)
     return code_objects.mark_original(code, old)
 
 
-def flags_of(code: CodeType) -> int:
-    """What it imported from the future."""
-    known = (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-    return code.co_flags & int(sum(known))
+def compile_again(tree: ast.Module, old: CodeType) -> CodeType | None:
+    """Compile a file anew; return the code that takes the place of an old one."""
+    features = (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+    flags = old.co_flags & sum(features)
+    try:
+        whole = ast.fix_missing_locations(tree)
+        code = compile(whole, old.co_filename, "exec", flags=flags, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+    found = next(filter(functools.partial(_is_same, old), code_objects.inner_codes(code)), None)
+    return found if found is not None and found.co_freevars == old.co_freevars else None
 
 
-def same(code: CodeType, old: CodeType) -> Iterator[CodeType]:
-    """The code within another one that has the name, the line and the arguments of an old one."""
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            names = each.co_varnames[: each.co_argcount] == old.co_varnames[: old.co_argcount]
-            if (each.co_name, each.co_firstlineno) == (old.co_name, old.co_firstlineno) and names:
-                yield each
-            yield from same(each, old)
+def _is_same(old: CodeType, code: CodeType) -> bool:
+    """Whether code has the name, the line and the arguments of an old one."""
+    names = code.co_varnames[: code.co_argcount] == old.co_varnames[: old.co_argcount]
+    return names and (code.co_name, code.co_firstlineno) == (old.co_name, old.co_firstlineno)
 
 
 def with_objects(code: CodeType, objects: dict[str, Any]) -> CodeType:
-    """Constants that stand for objects, as these: so no name of the user's is taken."""
-    consts = tuple(
-        with_objects(each, objects)
-        if isinstance(each, CodeType)
-        else objects.get(each, each)
-        if isinstance(each, str)
-        else each
-        for each in code.co_consts
-    )
-    return code.replace(co_consts=consts)
+    """Replace constants that stand for objects by these: so no name of the user's is taken."""
+    consts: list[Any] = []
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            consts.append(with_objects(each, objects))
+        else:
+            consts.append(objects.get(each, each) if isinstance(each, str) else each)
+    return code.replace(co_consts=tuple(consts))
 
 
 class Instrumented(ast.NodeTransformer):
@@ -178,9 +169,6 @@ class Instrumented(ast.NodeTransformer):
         file: where the code is from.
         enters: whether to go into the body of a function that is defined there.
         operators: whether the hook gets operators of two values too.
-
-    Attributes:
-        objects: what names in the new tree stand for; see `with_objects`.
     """
 
     def __init__(
@@ -192,6 +180,7 @@ class Instrumented(ast.NodeTransformer):
         operators: bool = False,
     ) -> None:
         self._file, self._enters, self._operators = file, enters, operators
+        #: what names in the new tree stand for; see `with_objects`.
         self.objects: dict[str, Any] = {_HOOK: hook}
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -227,19 +216,8 @@ class Instrumented(ast.NodeTransformer):
         picked = ast.copy_location(ast.Call(hook, [ast.Constant(name), function], []), node)
         return ast.copy_location(ast.Call(picked, args, keywords), node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """Decorators and defaults too: they are calls of the code around it."""
-        return self._function(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
-        """As those that are not asynchronous."""
-        return self._function(node)
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        """As functions that have a name."""
-        return self._function(node)
-
-    def _function(self, node: _Function) -> _Function:
+    def _visit_function(self, node: _Function) -> _Function:
+        """Enter decorators and defaults at least: they are calls of the code around it."""
         body = node.body
         if not self._enters(node):
             node.body = ast.Constant(None) if isinstance(node, ast.Lambda) else []
@@ -247,6 +225,8 @@ class Instrumented(ast.NodeTransformer):
         if not self._enters(node):
             node.body = body
         return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _visit_function  # noqa: N815
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
         """Before Python 3.12 positions in f-strings are not those of the line: it has them all."""

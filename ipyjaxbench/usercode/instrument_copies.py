@@ -16,8 +16,7 @@ from ipyjaxbench.usercode.instrument import (
     Hook,
     Instrumented,
     Site,
-    flags_of,
-    same,
+    compile_again,
     with_objects,
 )
 from ipyjaxbench.usercode.snippet import Source
@@ -41,7 +40,7 @@ class CopyingHook:
         self._codes: dict[int, tuple[CodeType, CodeType | None]] = {}
 
     def pick(self, site: Site, function: Any, /) -> Any:
-        """Hand it on."""
+        """Hand on the copy."""
         return self._hook.pick(site, self._copied(function))
 
     def _copied(self, function: Any) -> Any:
@@ -59,7 +58,7 @@ class CopyingHook:
         return function if known[1] is None else _with_code(function, known[1])
 
     def _hooked(self, old: CodeType) -> CodeType | None:
-        """The code with the hook in its calls; None where it cannot be had for certain."""
+        """Return code with the hook in its calls; None where it cannot be had for certain."""
         tree = self._tree(old.co_filename)
         mine = [] if tree is None else [n for n in ast.walk(tree) if _is_of(n, old)]
         if tree is None or len(mine) != 1:
@@ -67,16 +66,8 @@ class CopyingHook:
         whole = copy.deepcopy(tree)
         path = {id(node) for node in _path(whole, old)}
         instrumented = Instrumented(self, old.co_filename, lambda node: id(node) in path)
-        changed = ast.fix_missing_locations(instrumented.visit(whole))
-        try:
-            flags = flags_of(old)
-            code = compile(changed, old.co_filename, "exec", flags=flags, dont_inherit=True)
-        except (SyntaxError, ValueError):
-            return None
-        found = next(same(code, old), None)
-        if found is None or found.co_freevars != old.co_freevars:
-            return None
-        inner = _with_functions(found, list(_functions(old)))
+        found = compile_again(instrumented.visit(whole), old)
+        inner = None if found is None else _with_functions(found, list(_functions(old)))
         return None if inner is None else with_objects(inner, instrumented.objects)
 
     def _tree(self, file: str) -> ast.Module | None:
@@ -99,7 +90,7 @@ def _is_of(node: ast.AST, code: CodeType) -> bool:
 
 
 def _path(node: ast.AST, code: CodeType) -> list[ast.AST]:
-    """The nodes that lead to a function, itself the last."""
+    """Return the nodes that lead to a function, itself the last."""
     if _is_of(node, code):
         return [node]
     paths = (_path(each, code) for each in ast.iter_child_nodes(node))
@@ -107,14 +98,14 @@ def _path(node: ast.AST, code: CodeType) -> list[ast.AST]:
 
 
 def _functions(code: CodeType) -> Iterator[CodeType]:
-    """Code of the functions that are defined in some code."""
+    """Yield code of the functions that are defined in some code."""
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield from [each] if _is_function(each) else _functions(each)
 
 
 def _with_functions(code: CodeType, known: list[CodeType]) -> CodeType | None:
-    """The same code that defines functions with known code: what is compiled is kept with that."""
+    """Have code define functions with known code: what is compiled is kept with that."""
     consts: list[Any] = []
     for each in code.co_consts:
         if not isinstance(each, CodeType):

@@ -22,7 +22,7 @@ from typing import Any
 
 from ipyjaxbench.usercode import inline_values
 from ipyjaxbench.usercode.classes import class_dict as class_dict
-from ipyjaxbench.usercode.classes import class_name, slots_of
+from ipyjaxbench.usercode.classes import class_name, filled_slots, slots_of
 from ipyjaxbench.usercode.classes import module_of as module_of
 from ipyjaxbench.usercode.classes import mro_of as mro_of
 
@@ -32,7 +32,7 @@ _PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex,
 
 
 def ask(question: Callable[[Any], object], value: object) -> bool:
-    """The answer to a question about a user's object; no, where asking raises.
+    """Return the answer to a question about a user's object; no, where asking raises.
 
     Example:
         >>> ask(callable, print), ask(lambda value: value.missing, 3)
@@ -55,7 +55,7 @@ def is_of(value: object, *kinds: type) -> bool:
 
 
 def extends(kind: type, *kinds: type) -> bool:
-    """What `issubclass` answers; no, where a metaclass raises.
+    """Return what `issubclass` answers; no, where a metaclass raises.
 
     Example:
         >>> extends(bool, int)
@@ -68,7 +68,7 @@ def extends(kind: type, *kinds: type) -> bool:
 
 
 def is_a(value: object, *kinds: type) -> bool:
-    """What `isinstance` answers; no, where the object raises: for classes with a say in that."""
+    """Return what `isinstance` answers; no, where the object raises: for classes with a say in that."""
     try:
         return isinstance(value, kinds)
     except Exception:  # noqa: BLE001  the object may raise anything
@@ -82,7 +82,7 @@ def is_exactly(value: object, *kinds: type) -> bool:
 
 
 def attributes(value: object) -> dict[str, Any]:
-    """An object's own attributes, to be read: its ``__dict__``, or what would stand in it.
+    """Return an object's own attributes, to be read: its ``__dict__``, or what would stand in it.
 
     Example:
         >>> attributes(3)
@@ -100,14 +100,14 @@ def has_attributes(value: object) -> bool:
 
 
 def dictionary_of(value: object) -> dict[str, Any] | None:
-    """The ``__dict__`` of an object itself, to be written to; None where it has none."""
+    """Return the ``__dict__`` of an object itself, to be written to; None where it has none."""
     found = _dictionary(value)
     return found if type(found) is dict else None
 
 
 def _dictionary(value: object) -> Any:
-    kinds = (kind for kind in mro_of(type(value)) if "__dict__" in class_dict(kind))
-    descriptor: Any = next((class_dict(kind)["__dict__"] for kind in kinds), None)
+    own = map(class_dict, mro_of(type(value)))
+    descriptor: Any = next((each["__dict__"] for each in own if "__dict__" in each), None)
     # Any other is of the class's own making.
     is_own = is_exactly(descriptor, GetSetDescriptorType, MemberDescriptorType)
     found = descriptor.__get__(value) if is_own else None
@@ -117,23 +117,12 @@ def _dictionary(value: object) -> Any:
 
 
 def slots(value: object) -> dict[str, Any]:
-    """What stands in the slots of an object, as far as they are filled."""
+    """Return what stands in the slots of an object, as far as they are filled."""
     return filled_slots(value, slots_of(type(value)))
 
 
-def filled_slots(value: object, members: Mapping[str, MemberDescriptorType]) -> dict[str, Any]:
-    """What stands in some slots of an object, as far as they are filled."""
-    found: dict[str, Any] = {}
-    for name, member in members.items():
-        try:
-            found[name] = member.__get__(value)
-        except AttributeError:  # the slot is empty
-            continue
-    return found
-
-
 def attribute(value: object, name: str, default: object = None) -> Any:
-    """What stands under a name in an object or its classes; descriptors are not run.
+    """Return what stands under a name in an object or its classes; descriptors are not run.
 
     Example:
         >>> attribute("text", "missing", 0)
@@ -152,7 +141,7 @@ def attribute(value: object, name: str, default: object = None) -> Any:
 
 
 def look_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
-    """What a name or a dotted name stands for; None for anything else. No attribute code is run."""
+    """Return what a name or a dotted name stands for, running no attribute; None for others."""
     if isinstance(node, ast.Name):
         return values.get(node.id)
     if not isinstance(node, ast.Attribute):
@@ -192,11 +181,9 @@ def _is_walked(value: Any, base: Any) -> bool:
 
 
 def items_of(value: Any, most: int) -> Iterator[Any]:
-    """What a container holds, as its base among Python's own gives it, whatever `__iter__` is.
+    """Return what a container holds, as its base among Python's own gives it, not `__iter__`.
 
-    Args:
-        value: a list, tuple, set, deque, dictionary (of which the values), or any iterable.
-        most: items that are asked of an iterable of another kind, which may have no end.
+    Of dictionaries these are values. Another iterable may have no end: ``most`` items are asked.
 
     Example:
         >>> [*items_of({"a": 1}, 9)], [*items_of(iter(int, 1), 2)]
@@ -212,7 +199,7 @@ def items_of(value: Any, most: int) -> Iterator[Any]:
 
 
 def unwrap(value: Any) -> Any:
-    """What decorators were given that wrapped it, as `functools.wraps` says; itself for others."""
+    """Return what decorators wrapped, as `functools.wraps` says; the value itself for others."""
     try:
         return inspect.unwrap(value)
     except Exception:  # noqa: BLE001  it has every attribute, or raises
@@ -220,7 +207,7 @@ def unwrap(value: Any) -> Any:
 
 
 def name_of(value: object) -> str:
-    """The name of a function, a class or a module; "" where it has none.
+    """Return the name of a function, a class or a module; "" where it has none.
 
     Example:
         >>> name_of(len), name_of([].sort), name_of(3)
@@ -238,7 +225,7 @@ def name_of(value: object) -> str:
 
 
 def package_of(value: object) -> str:
-    """The top-level package that a module, function or object comes from; "" for Python's own."""
+    """Return the top-level package that a value comes from; "" for Python's own."""
     if is_of(value, ModuleType):
         name: Any = attributes(value).get("__name__")
     elif is_exactly(value, FunctionType, BuiltinFunctionType):

@@ -6,7 +6,6 @@ what `timeit`'s does and every name means what it means in a cell.
 
 import ast
 import dataclasses
-import dis
 import itertools
 import linecache
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -17,7 +16,9 @@ from typing import Any
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.usercode.awaiting import finish, run
+from ipyjaxbench.usercode.code_objects import names_read_and_bound
 from ipyjaxbench.usercode.nested_magics import statements_in_magics
+from ipyjaxbench.usercode.syntax import awaits
 
 Namespace = dict[str, Any]
 #: times, clock, wait, kept values -> nanoseconds for all of them.
@@ -37,37 +38,27 @@ _LOOKS_AT_NAMES = {
     *("locals", "exec", "eval", "vars", "dir"),
     *("get_ipython", "run_line_magic", "run_cell_magic", "_getframe", "currentframe"),
 }
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-_STORES = ("STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL")
-_LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
 _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Code as a tree that knows where the user can see it.
+    """Code as a tree that knows where the user can see it."""
 
-    Attributes:
-        tree: the statements; line numbers are those that a traceback is to show.
-        text: what the user typed, for headlines.
-        filename: the name under which `linecache` finds the lines.
-        flags: compiler flags, such as those of ``from __future__`` imports in earlier cells.
-    """
-
-    tree: ast.Module
-    text: str
-    filename: str
-    flags: int = 0
+    tree: ast.Module  # the statements; line numbers are those that a traceback is to show
+    text: str  # what the user typed, for headlines
+    filename: str  # the name under which `linecache` finds the lines
+    flags: int = 0  # compiler flags, such as those of ``from __future__`` imports in earlier cells
 
     @classmethod
     def plain(cls, text: str) -> "Source":
-        """Python code outside of a notebook; its lines are made known to tracebacks."""
+        """Return Python code outside of a notebook; its lines are made known to tracebacks."""
         filename = f"<fwtime {next(_numbers)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         return cls(ast.parse(text, filename), text, filename)
 
     def compiled(self, tree: ast.Module | ast.Expression | None = None) -> CodeType:
-        """The code of the statements, or of another tree in their place; it may await."""
+        """Compile the statements, or another tree in their place; the code may await."""
         tree = tree or self.tree
         mode = "eval"
         if isinstance(tree, ast.Module):
@@ -116,7 +107,7 @@ class Snippet:
         self._code = source.compiled()
         self.in_magics = statements_in_magics(source.tree.body)
         behind = source.compiled(ast.Module(self.in_magics, []))
-        self.reads, self.binds, self.carried = _names_of(self._code, behind)
+        self.reads, self.binds, self.carried = names_read_and_bound(self._code, behind)
         self.looks_at_names = not _LOOKS_AT_NAMES.isdisjoint(self._code.co_names)
         self._inlines = self._can_be_inlined()
         self.frames = 1 if self._inlines else 2
@@ -128,7 +119,7 @@ class Snippet:
         return self._source.tree.body
 
     def as_expression(self, node: ast.expr) -> Source:
-        """A part of the code as code of its own, with the same lines and flags."""
+        """Return a part of the code as code of its own, with the same lines and flags."""
         tree = ast.Module([ast.copy_location(ast.Expr(node), node)], [])
         return dataclasses.replace(self._source, tree=tree)
 
@@ -138,7 +129,7 @@ class Snippet:
         run(self._code, self.names)
 
     def bare_name(self) -> str | None:
-        """The name, where the code is nothing but one."""
+        """Return the name, where the code is nothing but one."""
         body = self.statements
         if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Name):
             return body[0].value.id
@@ -208,7 +199,7 @@ class Snippet:
         return ast.fix_missing_locations(tree)
 
     def _executed(self, waits: Sequence[str] | None, resets: Sequence[str]) -> Loop:
-        """The same loop around `exec`: slower by 0.3 µs a turn, and right for any code."""
+        """Return the same loop around `exec`: slower by 0.3 µs a turn, and right for any code."""
         names, code = self.names, self._code
         execute: Callable[[CodeType, Namespace], object] = run if self.awaits else exec
 
@@ -232,17 +223,17 @@ class Snippet:
 
 
 def _to_its_end(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
-    """A loop that awaits, called as one that does not: it is awaited as a whole."""
+    """Return a loop that awaits as one that does not: it is awaited as a whole."""
 
-    def plain(*given: Any) -> int:
+    def plain(*args: Any) -> int:
         __tracebackhide__ = True
-        return finish(loop(*given))
+        return finish(loop(*args))
 
     return plain
 
 
 def _without_docstring(tree: ast.Module) -> ast.Module:
-    """The same statements, where a string in front does not become ``__doc__``."""
+    """Return the statements, where a string in front does not become ``__doc__``."""
     first = tree.body[0] if tree.body else None
     if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
         return tree
@@ -260,86 +251,3 @@ def _refuse_what_cannot_run(source: Source) -> None:
         raise SnippetError(
             f"{shown} is a string, and timing it would time nothing: type %fwtime {inside}"
         )
-
-
-def awaits(nodes: Sequence[ast.AST]) -> bool:
-    """Whether code awaits outside of the functions that it defines.
-
-    Example:
-        >>> awaits(ast.parse("await f()").body), awaits(ast.parse("async def g(): pass").body)
-        (True, False)
-    """
-    kinds = ast.Await | ast.AsyncFor | ast.AsyncWith
-    return any(
-        node.is_async if isinstance(node, ast.comprehension) else isinstance(node, kinds)
-        for node in nodes_in_scope(nodes)
-    )
-
-
-def nodes_in_scope(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes of the same scope: not those inside of functions and classes."""
-    for node in nodes:
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            yield from nodes_in_scope(list(ast.iter_child_nodes(node)))
-
-
-def _names_of(*codes: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Names read, bound, and read before they are bound, from the compiled code itself."""
-    reads: dict[str, None] = {}
-    binds: dict[str, None] = {}
-    carried: dict[str, None] = {}
-    for instruction in itertools.chain.from_iterable(map(dis.get_instructions, codes)):
-        name = instruction.argval
-        if instruction.opname in _LOADS:
-            reads[name] = None
-            if name not in binds:
-                carried[name] = None
-        elif instruction.opname in _STORES:
-            binds[name] = None
-        elif isinstance(name, CodeType):
-            inner_reads, inner_binds = _names_inside(name)
-            reads |= dict.fromkeys(inner_reads)
-            binds |= dict.fromkeys(inner_binds)
-            carried |= dict.fromkeys(n for n in inner_reads if n not in binds)
-    return tuple(reads), tuple(binds), tuple(n for n in carried if n in binds)
-
-
-def _names_inside(code: CodeType) -> tuple[list[str], list[str]]:
-    """Globals that functions, classes, lambdas and comprehensions inside the code use."""
-    reads, binds = [], []
-    # A class body reads some names by itself, and its own before the globals.
-    of_class = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
-    of_class |= {"__name__", "__module__", "__qualname__"}
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in _LOADS and instruction.argval not in of_class:
-            reads.append(instruction.argval)
-        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            binds.append(instruction.argval)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            inner_reads, inner_binds = _names_inside(constant)
-            reads += inner_reads
-            binds += inner_binds
-    return reads, binds
-
-
-def first_line(code: str) -> str:
-    r"""One line for code of several: that of what it ends with, where it begins with definitions.
-
-    Example:
-        >>> first_line("f(x)\ny"), first_line("def f(x):\n    return x\n\nf(3)")
-        ('f(x) …', '… f(3)')
-    """
-    first, *more = code.strip().splitlines() or [""]
-    if not more:
-        return first
-    try:
-        body = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # magics, or a strange record
-        return f"{first} …"
-    run = [node for node in body if not isinstance(node, _DEFINITIONS)]
-    if not run or run[0] is body[0]:
-        return f"{first} …"
-    line = code.splitlines()[run[-1].lineno - 1].strip()
-    return f"… {line}" + (" …" if run[-1].end_lineno != run[-1].lineno else "")

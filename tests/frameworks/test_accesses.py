@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ipyjaxbench.frameworks.accesses import accessed
+from ipyjaxbench.frameworks.accesses import find_accessed
 
 
 class Pair(NamedTuple):
@@ -76,7 +76,7 @@ def read(code: str) -> set[str]:
     names = {n.id for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Name)}
     values = {name: VALUES[name] for name in VALUES if name in names}
     Model.runs = 0
-    found = accessed(ast.parse(code).body, values, [])
+    found = find_accessed(ast.parse(code).body, values, [])
     assert Model.runs == 0
     return set(found) - {"f"}
 

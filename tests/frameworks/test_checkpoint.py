@@ -216,7 +216,7 @@ def test_what_does_not_change_is_not_said() -> None:
 
 
 def test_what_no_memory_holds_is_not_copied_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ipyjaxbench.frameworks.state.copy_budget._SMALL", 0)
+    monkeypatch.setattr("ipyjaxbench.frameworks.state.copy_budget._UNCHECKED_BYTES", 0)
     monkeypatch.setattr("ipyjaxbench.frameworks.state.undo.host_memory", lambda: 100)
     large, small = np.zeros(100), np.zeros(2)
     found = run("large[0] += 1; small[0] += 1", {"small": small, "large": large})

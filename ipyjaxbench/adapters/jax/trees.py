@@ -11,7 +11,7 @@ from ipyjaxbench.usercode import is_opaque
 
 
 def leaves(tree: Any) -> list[Any]:
-    """The leaves; the tree itself where JAX cannot walk it."""
+    """Return the leaves; the tree itself where JAX cannot walk it."""
     try:
         return list(walk(jax.tree.leaves, tree))
     except Exception:  # noqa: BLE001  keys that cannot be sorted, and the user's own nodes
@@ -19,18 +19,18 @@ def leaves(tree: Any) -> list[Any]:
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves, and what they are put together by."""
+    """Return the leaves, and what they are put together by."""
     found, structure = walk(jax.tree.flatten, tree)
     return list(found), structure
 
 
 def map_leaves(change: Callable[[Any], Any], tree: Any) -> Any:
-    """The same tree with each leaf changed."""
+    """Return the same tree with each leaf changed."""
     return walk(jax.tree.map, change, tree)
 
 
 def leaves_with_paths(tree: Any) -> list[tuple[Any, Any]]:
-    """Each leaf, with the path to it before it."""
+    """Return each leaf, with the path to it before it."""
     return list(walk(jax.tree_util.tree_leaves_with_path, tree))
 
 

@@ -52,21 +52,13 @@ Named = tuple[str | None, Any]
 
 @dataclass(frozen=True)
 class SideEffects:
-    """Names of what traced code changed outside of itself.
+    """Names of what traced code changed outside of itself."""
 
-    Attributes:
-        tracers_restored: what kept a tracer, and is as it was.
-        tracers_leaked: what keeps one still.
-        restored: what else was changed, and is as it was.
-        not_restored: what else was changed, and is not.
-        drawn: what random numbers were drawn from; it is as it was.
-    """
-
-    tracers_restored: tuple[str, ...] = ()
-    tracers_leaked: tuple[str, ...] = ()
-    restored: tuple[str, ...] = ()
-    not_restored: tuple[str, ...] = ()
-    drawn: tuple[str, ...] = ()
+    tracers_restored: tuple[str, ...] = ()  # what kept a tracer, and is as it was
+    tracers_leaked: tuple[str, ...] = ()  # what keeps one still
+    restored: tuple[str, ...] = ()  # what else was changed, and is as it was
+    not_restored: tuple[str, ...] = ()  # what else was changed, and is not
+    drawn: tuple[str, ...] = ()  # what random numbers were drawn from; it is as it was
 
     def tracer_notes(self, what: str = "tracer") -> Iterator[Note]:
         """Say where code kept tracers, as the framework calls them."""
@@ -83,20 +75,15 @@ class UndoLog(ABC):
     Args:
         roots: the function that is called, and what it is given.
         held: settings of the process, by name.
-
-    Attributes:
-        most: places that are looked at, the nearest first.
-        with_keys: whether names say under which key of a container something stands.
-        side_effects: what was changed; filled on leaving.
     """
 
-    most = 50_000
-    with_keys = False
+    most = 50_000  # places that are looked at, the nearest first
+    with_keys = False  # whether names say under which key of a container something stands
 
     def __init__(
         self, roots: Iterable[Named], held: Iterable[tuple[str | None, State]] = ()
     ) -> None:
-        self.side_effects = SideEffects()
+        self.side_effects = SideEffects()  # filled on leaving
         self._states = [*held]
         self._seen: dict[int, object] = {}  # with the object, so that no other one gets its id
         self._follow(roots)
@@ -136,12 +123,11 @@ class UndoLog(ABC):
         self.side_effects = SideEffects(**{field: tuple(names) for field, names in found.items()})
 
     def _changes(self) -> list[tuple[str | None, State, list[tuple[str, bool]]]]:
-        """What holds something else: name by name, and whether that is a tracer."""
+        """Return what holds something else: name by name, and whether that is a tracer."""
         found = []
         for name, state in self._states:
             with suppress(Exception):  # objects of the user's may refuse to be looked at
-                arrivals = [(step, any(map(self._has_tracer, came))) for step, came in
-                            state.arrivals()]  # fmt: skip
+                arrivals = [(n, any(map(self._has_tracer, came))) for n, came in state.arrivals()]
                 # What a cache keeps beside tracers holds at every call.
                 if any(t for _, t in arrivals) if type(state) is _Cache else arrivals:
                     found.append((name, state, arrivals))
@@ -185,8 +171,8 @@ class UndoLog(ABC):
         parts = parts_of_callable(value)
         if parts is not None:
             owner = value.__self__ if kind is MethodType else None
-            mine = name_of(owner) if is_of(owner, type) else "self"
-            return [(mine if each is owner else name, each) for each in parts]
+            own_name = name_of(owner) if is_of(owner, type) else "self"
+            return [(own_name if each is owner else name, each) for each in parts]
         if issubclass(kind, type):
             return [*self._look_at_class(name, value)]
         if issubclass(kind, dict | list | set | deque | tuple | frozenset):
@@ -210,10 +196,12 @@ class UndoLog(ABC):
     def look_at_object(self, name: str | None, value: Any) -> list[Named]:
         """Hold the attributes of an object and of its class; return their values."""
         kind = type(value)
-        held = [
-            pair for each in attribute_states(value) for pair in self.hold_names(name, ".", each)
-        ]
-        return [*held, (None if name is None else name_of(kind), kind)]
+        return [*self.hold_attributes(name, value), (None if name is None else name_of(kind), kind)]
+
+    def hold_attributes(self, name: str | None, value: Any) -> list[Named]:
+        """Hold the attributes of an object; return their values."""
+        states = attribute_states(value)
+        return [pair for each in states for pair in self.hold_names(name, ".", each)]
 
     def _look_at_class(self, name: str | None, kind: type) -> Iterator[Named]:
         for each in mro_of(kind):
@@ -226,8 +214,7 @@ class UndoLog(ABC):
         yield name, unwrap(function)
         if not is_users_function(function):
             return
-        for place in attribute_states(function):
-            yield from self.hold_names(name, ".", place)
+        yield from self.hold_attributes(name, function)
         used, known = names_in(function.__code__), function.__globals__
         yield from self.hold_names("", "", DictNames(known, used))
         for each in used:
@@ -265,7 +252,7 @@ class _Cache(State):
         self._target.cache_clear()
 
     def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
-        """All that it keeps, which nothing public tells."""
+        """Yield all that it keeps, which nothing public tells."""
         if self.changed():
             inner = [each for each in gc.get_referents(self._target) if not callable(each)]
             results = [each for one in inner for each in gc.get_referents(one)]

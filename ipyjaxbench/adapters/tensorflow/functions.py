@@ -7,25 +7,25 @@ from ipyjaxbench.usercode import unwrap
 
 
 def plain_function(function: Any) -> Any:
-    """What the user wrote."""
+    """Return what the user wrote."""
     plain = unwrap(getattr(function, "python_function", function))
     return plain.__func__ if isinstance(plain, MethodType) else plain
 
 
 def owner_of(function: Any) -> Any | None:
-    """The object whose decorated method it is: TensorFlow makes a function for each object."""
+    """Return the object whose decorated method it is: TensorFlow makes a function for each object."""
     plain = unwrap(getattr(function, "python_function", function))
     target = getattr(getattr(plain, "__self__", None), "weakrefself_target__", None)
     return target() if target is not None else None
 
 
 def file_of(function: Any) -> str:
-    """Where it was written; empty where that is not known."""
+    """Return where it was written; empty where that is not known."""
     return getattr(getattr(plain_function(function), "__code__", None), "co_filename", "")
 
 
 def display_name(function: Any) -> str:
-    """What the user calls a function; a decorated ``__call__`` by its class."""
+    """Return what the user calls a function; a decorated ``__call__`` by its class."""
     plain, owner = plain_function(function), owner_of(function)
     found = getattr(plain, "__name__", None) or type(plain).__name__
     called = owner is not None and found in ("__call__", "call")

@@ -14,17 +14,13 @@ _ASKED = ("__attrs_attrs__", "__tf_flatten__", "__tf_unflatten__", "_fields")
 
 @dataclass(frozen=True)
 class Fixed:
-    """An argument that is to be part of the program, whatever it is.
+    """An argument that is to be part of the program, whatever it is."""
 
-    Attributes:
-        value: what the function is given.
-    """
-
-    value: Any
+    value: Any  # what the function is given
 
 
 def shield_opaque(nest: Any) -> Any:
-    """The same nest with each object that refuses to be walked as a `Fixed` one."""
+    """Return the same nest with each object that refuses to be walked as a `Fixed` one."""
     if type(nest) is dict:
         return {key: shield_opaque(value) for key, value in nest.items()}
     if is_exactly(nest, list, tuple):
@@ -33,7 +29,7 @@ def shield_opaque(nest: Any) -> Any:
 
 
 def leaves(nest: Any) -> list[Any]:
-    """The leaves; an object that refuses to be walked is one."""
+    """Return the leaves; an object that refuses to be walked is one."""
     found = tf.nest.flatten(shield_opaque(nest))
     return [each.value if type(each) is Fixed else each for each in found]
 

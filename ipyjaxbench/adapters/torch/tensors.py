@@ -14,7 +14,7 @@ from ipyjaxbench.usercode import Call, is_exactly, is_of
 
 
 def call_with_copies(call: Call) -> Call:
-    """The same call of copies: of its arguments, and of the object that is called."""
+    """Return the same call of copies: of its arguments, and of the object that is called."""
     memo: dict[int, Any] = {}
     for leaf in trees.leaves((call.args, dict(call.kwargs))):
         if is_of(leaf, torch.Tensor) and not isinstance(leaf, torch.nn.Parameter):
@@ -31,7 +31,7 @@ def call_with_copies(call: Call) -> Call:
 
 @contextmanager
 def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
-    """Tensors are afterwards as they were, and so are their gradients.
+    """Restore tensors and their gradients on leaving.
 
     Args:
         found: the tensors.
@@ -61,7 +61,7 @@ def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
 
 
 def memory(tensor: Any) -> tuple[Any, ...]:
-    """Where the numbers of a tensor are, and how they lie there."""
+    """Return where the numbers of a tensor are, and how they lie there."""
     return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
 
 

@@ -9,20 +9,20 @@ from ipyjaxbench.usercode import is_opaque
 
 
 def leaves(tree: Any) -> list[Any]:
-    """The leaves of a tree."""
+    """Return the leaves of a tree."""
     return list(pytree.tree_leaves(tree, is_leaf=is_opaque))
 
 
 def structure(tree: Any) -> Any:
-    """What its leaves are put together by."""
+    """Return what its leaves are put together by."""
     return pytree.tree_structure(tree, is_leaf=is_opaque)
 
 
 def map_leaves(change: Callable[[Any], Any], tree: Any) -> Any:
-    """The same tree with each leaf changed."""
+    """Return the same tree with each leaf changed."""
     return pytree.tree_map(change, tree, is_leaf=is_opaque)
 
 
 def leaves_with_paths(tree: Any) -> list[tuple[Any, Any]]:
-    """Each leaf, with the path to it before it."""
+    """Return each leaf, with the path to it before it."""
     return list(pytree.tree_flatten_with_path(tree, is_leaf=is_opaque)[0])

@@ -25,15 +25,6 @@ class Checkpoint:
         gives_away: the code gives arrays away, of which copies are put in their places.
         copies: whether numbers are copied; else it is only seen that they changed.
         without: a framework whose arrays do not change, and are not kept.
-
-    Attributes:
-        held: what each object holds.
-        restored: names of what was put back.
-        failed: names of what changed and could not be put back.
-        nbytes: of all copies.
-        restores: whether changes are put back.
-        known: names of objects of which it shows what they hold.
-        cut: names of what holds too many objects to keep all of them.
     """
 
     def __init__(
@@ -49,14 +40,14 @@ class Checkpoint:
         most = _MOST if copies else _MOST_FOUND
         budget = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
         self._frameworks = frameworks
-        self.restores = copies
+        self.restores = copies  # whether changes are put back
         self._fill(Reachable(roots, frameworks, budget, own=names, most=most, without=without))
 
     @classmethod
     def of_user(
         cls, roots: Mapping[str, object], frameworks: Sequence[Framework], names: object
     ) -> "Checkpoint":
-        """What is cheap to keep: containers, attributes of the user's objects, small arrays."""
+        """Return one of what is cheap to keep: containers, the user's objects, small arrays."""
         made = cls.__new__(cls)
         made.restores = True
         made._frameworks = frameworks
@@ -65,20 +56,22 @@ class Checkpoint:
         return made
 
     def _fill(self, reachable: Reachable) -> None:
-        self.held: list[Held] = [*reachable.states()]
-        self.cut = [*reachable.cut]
+        self.held: list[Held] = [*reachable.states()]  # what each object holds
+        self.cut = [*reachable.cut]  # names of what holds too many objects to keep all of them
+        #: Names of objects of which it shows what they hold.
         self.known = reachable.names - reachable.opaque - reachable.cut.keys()
         self._copies: dict[int, Any] = {}
-        self.restored: list[str] = []
-        self.failed: list[str] = []
+        self.restored: list[str] = []  # names of what was put back
+        self.failed: list[str] = []  # names of what changed and could not be put back
+        #: Bytes of all copies.
         self.nbytes = sum(each.state.nbytes for each in self.held if each.state.can_restore)
 
     def changed(self) -> list[Held]:
-        """What holds something else now."""
+        """Return what holds something else now."""
         return [each for each in self.held if _has_changed(each)]
 
     def revived(self, value: Any) -> Any:
-        """An immutable value, with copies in place of arrays in it that were given away."""
+        """Return an immutable value, with copies in place of arrays in it that were given away."""
         if issubclass(type(value), list | dict | set):
             return value  # its items are put back
         for framework in self._frameworks if self._copies else ():

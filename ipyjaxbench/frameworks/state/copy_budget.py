@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable
 
-_SMALL = 64 * 2**20  # bytes of copies that need no look at the free memory
-_SHARE = 0.25  # of the free memory, for all copies
+_UNCHECKED_BYTES = 64 * 2**20  # bytes of copies that need no look at the free memory
+_FREE_SHARE = 0.25  # of the free memory, for all copies
 
 
 class CopyBudget:
@@ -25,9 +25,7 @@ class CopyBudget:
     def is_new(self, owner: object, key: object = None) -> bool:
         """Whether memory is asked about for the first time: several arrays may share it.
 
-        Args:
-            owner: of the memory; it is held.
-            key: that tells memory from other memory; the owner's identity where it is None.
+        Its owner is held. The key tells memory from other memory: by default the owner's identity.
         """
         key = id(owner) if key is None else key
         is_new = key not in self._known
@@ -35,19 +33,13 @@ class CopyBudget:
         return is_new
 
     def take(self, device: str, nbytes: int, free: Callable[[], int]) -> bool:
-        """Whether so many bytes more fit on a device; they are counted then.
-
-        Args:
-            device: its name.
-            nbytes: of a copy.
-            free: bytes that may be taken there.
-        """
+        """Whether a copy fits on a device, of which `free` tells the free bytes; count it then."""
         taken = self._taken.get(device, 0) + nbytes
         if taken > self._most:
             return False
-        if taken > _SMALL:
+        if taken > _UNCHECKED_BYTES:
             if device not in self._limits:
-                self._limits[device] = _SHARE * (free() + self._taken.get(device, 0))
+                self._limits[device] = _FREE_SHARE * (free() + self._taken.get(device, 0))
             if taken > self._limits[device]:
                 return False
         self._taken[device] = taken

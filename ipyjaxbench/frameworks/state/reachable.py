@@ -54,17 +54,11 @@ _MOST = 200_000  # objects that are looked at
 
 
 class Held(NamedTuple):
-    """What one object holds.
+    """What one object holds."""
 
-    Attributes:
-        name: under which the code reaches it first.
-        state: what it holds.
-        key: of the object, by which others that reach it know it.
-    """
-
-    name: str
-    state: State
-    key: int
+    name: str  # under which the code reaches it first
+    state: State  # what it holds
+    key: int  # of the object, by which others that reach it know it
 
 
 class Reachable:
@@ -78,11 +72,6 @@ class Reachable:
         of_user: leave out what objects of libraries hold, but for arrays.
         most: objects that are looked at.
         without: a framework whose arrays are left out.
-
-    Attributes:
-        names: of the roots.
-        opaque: names that stand for an object of which nothing shows what it holds.
-        cut: names of what holds too many objects to look at all of them.
     """
 
     def __init__(
@@ -96,12 +85,14 @@ class Reachable:
         most: int = _MOST,
         without: Framework | None = None,
     ) -> None:
+        #: names that stand for an object of which nothing shows what it holds.
         self.opaque: set[str] = set()
+        #: names of what holds too many objects to look at all of them.
         self.cut: dict[str, None] = {}
         self._frameworks, self._budget, self._own = frameworks, budget, own
         self._of_user, self._most, self._without = of_user, most, without
         self._left_out: dict[int, tuple[type, bool]] = {}
-        self.names = {*roots}
+        self.names = {*roots}  # of the roots
         self._roots = {*map(id, roots.values())}
         self._seen: dict[int, object] = {}
         self._ahead: deque[tuple[str, Any]] = deque()
@@ -109,7 +100,7 @@ class Reachable:
             self._look(name, (value,))
 
     def states(self) -> Iterator[Held]:
-        """What each object holds, the nearest first."""
+        """Yield what each object holds, the nearest first."""
         while self._ahead:
             name, value = self._ahead.popleft()
             try:
@@ -136,7 +127,7 @@ class Reachable:
                 self._ahead.append((name, value))
 
     def _is_left_out(self, kind: type) -> bool:
-        """By identity of the class, which is held: a metaclass may define equality."""
+        """Whether arrays of a class are left out; by identity: a metaclass may define equality."""
         if id(kind) not in self._left_out:
             found = self._without is not None and ask(self._without.owns, kind)
             self._left_out[id(kind)] = kind, found

@@ -47,11 +47,7 @@ _MIN_SAMPLES, _MIN_TREND, _STRICT_TREND, _MIN_RISE, _TREND_PARTS = 12, 0.7, 0.95
 
 
 class Carryover:
-    """Looks before the first call, after it, and after the last; it calls nothing of the user's.
-
-    Attributes:
-        remade: names that the set-up binds before each sample.
-    """
+    """Looks before the first call, after it, and after the last; it calls nothing of the user's."""
 
     def __init__(
         self,
@@ -60,7 +56,7 @@ class Carryover:
         remade: Sequence[str],
     ) -> None:
         snippet = scope.snippet
-        self.remade = frozenset(remade)
+        self.remade = frozenset(remade)  # names that the set-up binds before each sample
         self._snippet = snippet
         self._scope = scope
         self._frameworks = frameworks

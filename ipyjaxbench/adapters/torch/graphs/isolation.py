@@ -17,7 +17,6 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import (
     DictNames,
     State,
-    attribute_states,
     find_reach,
     read_environment,
     write_environment,
@@ -133,9 +132,7 @@ class TorchUndoLog(UndoLog):
         self.tensors.append(tensor)
         if is_lazy(tensor):
             self.hold(None, _Class(tensor))
-        found = [
-            pair for each in attribute_states(tensor) for pair in self.hold_names(name, ".", each)
-        ]
+        found = self.hold_attributes(name, tensor)
         gradient = tensor.grad if tensor.is_leaf else None
         return [*found, (name and f"{name}.grad", gradient)]
 
