@@ -269,7 +269,7 @@ def is_shape(value: object) -> bool:
 
 
 def called_name(node: ast.AST) -> str:
-    """Return the last name of what a node calls, as ``asarray`` of ``np.asarray(x)``; "" elsewhere."""
+    """Return the last name of what a node calls, as in ``np.asarray(x)``; "" elsewhere."""
     if not isinstance(node, ast.Call):
         return ""
     if isinstance(node.func, ast.Attribute):

@@ -68,7 +68,7 @@ def extends(kind: type, *kinds: type) -> bool:
 
 
 def is_a(value: object, *kinds: type) -> bool:
-    """Return what `isinstance` answers; no, where the object raises: for classes with a say in that."""
+    """Return what `isinstance` answers; no, where it raises: for classes with a say in that."""
     try:
         return isinstance(value, kinds)
     except Exception:  # noqa: BLE001  the object may raise anything

@@ -13,7 +13,7 @@ def plain_function(function: Any) -> Any:
 
 
 def owner_of(function: Any) -> Any | None:
-    """Return the object whose decorated method it is: TensorFlow makes a function for each object."""
+    """Return the object whose method it is: TensorFlow makes a function for each object."""
     plain = unwrap(getattr(function, "python_function", function))
     target = getattr(getattr(plain, "__self__", None), "weakrefself_target__", None)
     return target() if target is not None else None
