@@ -18,7 +18,6 @@ from ipyjaxbench.frameworks.framework import Capability, Framework, Wait
 from ipyjaxbench.frameworks.keras import (
     is_keras_built,
     keras_backend,
-    keras_parts,
     keras_stateless_scope,
     refuse_keras_loop,
 )
@@ -40,7 +39,7 @@ from ipyjaxbench.frameworks.state.names import (
 )
 from ipyjaxbench.frameworks.state.positions import is_unreadable, position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore, restore_together
-from ipyjaxbench.frameworks.state.reachable import Held, Reachable
+from ipyjaxbench.frameworks.state.reachable import Held
 from ipyjaxbench.frameworks.state.undo import (
     CopiedState,
     DonatedArray,
@@ -52,7 +51,6 @@ from ipyjaxbench.frameworks.state.undo import (
 from ipyjaxbench.frameworks.synchronous import Synchronous
 from ipyjaxbench.frameworks.walker import (
     Budget,
-    Found,
     find_arrays,
     iterate_arrays,
     iterate_named_arrays,

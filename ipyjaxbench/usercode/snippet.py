@@ -128,13 +128,6 @@ class Snippet:
         __tracebackhide__ = True
         run(self._code, self.names)
 
-    def bare_name(self) -> str | None:
-        """Return the name, where the code is nothing but one."""
-        body = self.statements
-        if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Name):
-            return body[0].value.id
-        return None
-
     def loop(
         self, *, value: bool = False, waits: Sequence[str] | None = None, resets: Sequence[str] = ()
     ) -> Loop:

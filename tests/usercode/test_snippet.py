@@ -76,12 +76,6 @@ def test_the_body_of_a_class_reads_names_too() -> None:
     assert snippet("class A:\n    y = x").reads == ("x",)
 
 
-@pytest.mark.parametrize("code", ["f()", "f; g", "f.g", "f = 1"])
-def test_code_that_is_nothing_but_a_name_is_recognised(code: str) -> None:
-    assert snippet("f").bare_name() == "f"
-    assert snippet(code).bare_name() is None
-
-
 @pytest.mark.parametrize(
     ("code", "has_value"),
     [("f(x)", True), ("y = 1; y", True), ("y = 1", False), ("f();", True), ("if x: y", False)],

@@ -133,14 +133,12 @@ class Reachable:
             self._left_out[id(kind)] = kind, found
         return self._left_out[id(kind)][1]
 
-    def _states(self, name: str, value: Any) -> Iterable[State]:
-        found = interpreter_states(value)
-        return self._held_by(name, value) if found is None else found
-
-    def _held_by(self, name: str, value: Any) -> Iterator[State]:
+    def _states(self, name: str, value: Any) -> Iterator[State]:
         kind = type(value)
-        state = self._state_of(value)
-        if state is not None:
+        if (settings := interpreter_states(value)) is not None:
+            yield from settings
+            return
+        if (state := self._state_of(value)) is not None:
             yield state
         elif issubclass(kind, tuple | frozenset):
             self._look(name, items_of(value, 0))

@@ -23,6 +23,7 @@ from ipyjaxbench.usercode import (
     attributes,
     is_exactly,
     is_users_function,
+    items_of,
     look_up,
     module_of,
     nodes_of,
@@ -194,21 +195,18 @@ def _bound_last(statements: Sequence[ast.stmt]) -> str | None:
 
 def _inside(values: Iterable[object], depth: int) -> Iterator[object]:
     for value in values:
-        kind = type(value)
-        inside: Iterable[object] = ()
-        if is_exactly(value, list, tuple, deque):
-            inside = list(cast(Iterable[object], value))
-        elif kind is dict:
-            inside = list(cast(dict[object, object], value).values())
-        elif not issubclass(kind, _SHARED):
-            inside = list(attributes(value).values())
+        inside: list[object] = []
+        if is_exactly(value, list, tuple, deque, dict):
+            inside = [*items_of(value, 0)]
+        elif not issubclass(type(value), _SHARED):
+            inside = [*attributes(value).values()]
         yield from inside
         if depth > 1:
             yield from _inside(inside, depth - 1)
 
 
 def _remembered(value: object, frameworks: Sequence[Framework]) -> Callable[[], object] | None:
-    """A way back to the value that does not hold it, or that holds no arrays."""
+    """Return a way back to the value that does not hold it, or that holds no arrays."""
     try:
         return weakref.ref(value)
     except TypeError:
