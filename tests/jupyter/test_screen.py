@@ -1,10 +1,15 @@
 """How far a measurement is."""
 
+import io
 import math
+import sys
 import threading
 
-from ipyjaxbench.jupyter.screen import Progress
+import pytest
+
+from ipyjaxbench.jupyter.screen import Progress, Screen
 from ipyjaxbench.testing import FakeClock
+from tests.shell import Shell
 
 MS = 1_000_000
 
@@ -70,3 +75,28 @@ def test_how_long_is_told_in_words() -> None:
     with progress:
         assert shown.wait(60)
     assert lines[0] == "running: 2.4 s so far"
+
+
+class Terminal(io.StringIO):
+    """A stream that shows one line over another."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "active", "written"),
+    [
+        (Terminal(), True, "\rlooking\x1b[K\rdone +- 1 %\x1b[K\r\x1b[K"),
+        (Terminal(), False, ""),
+        (io.StringIO(), True, ""),
+    ],
+)
+def test_a_terminal_shows_the_line_until_the_result_is_there(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, active: bool, written: str
+) -> None:
+    monkeypatch.setattr(sys, "stdout", stream)
+    with Screen(shell.shell, active=active) as screen:
+        screen.show("looking")
+        screen.show("done ± 1 %")
+    assert stream.getvalue() == written
