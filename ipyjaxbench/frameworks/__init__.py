@@ -22,7 +22,7 @@ from ipyjaxbench.frameworks.keras import (
     refuse_keras_loop,
 )
 from ipyjaxbench.frameworks.placement import ArrayInfo, Placement
-from ipyjaxbench.frameworks.reach import Reach, find_eager_functions, find_reach
+from ipyjaxbench.frameworks.reachable_functions import Reach, find_eager_functions, find_reach
 from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.scope import Scope, find_placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint

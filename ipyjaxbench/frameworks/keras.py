@@ -8,7 +8,7 @@ from typing import Any
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.reach import find_reach
+from ipyjaxbench.frameworks.reachable_functions import find_reach
 from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.usercode import (
     Call,

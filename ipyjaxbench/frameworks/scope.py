@@ -8,7 +8,7 @@ from ipyjaxbench.frameworks.accesses import find_accessed
 from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.frameworks.reach import find_reach
+from ipyjaxbench.frameworks.reachable_functions import find_reach
 from ipyjaxbench.frameworks.walker import find_arrays
 from ipyjaxbench.usercode import (
     Snippet,
