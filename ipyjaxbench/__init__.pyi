@@ -15,9 +15,9 @@ from .comparison.sweep import Sweep as Sweep
 from .device.about import About as About
 from .device.about import about as about
 from .device.ceilings import Ceilings as Ceilings
-from .device.placement import Whereabouts as Whereabouts
 from .device.transfers import Transfers as Transfers
 from .device.watch_transfers import transfers as transfers
+from .device.whereabouts import Whereabouts as Whereabouts
 from .errors import ArmFailedError as ArmFailedError
 from .errors import IpyJaxBenchError as IpyJaxBenchError
 from .errors import MissingLibraryError as MissingLibraryError
@@ -29,8 +29,8 @@ from .frameworks import Framework as Framework
 from .frameworks.placement import Placement as Placement
 from .graphs.diagnosis import Diagnosis as Diagnosis
 from .graphs.diagnosis import UntraceableError as UntraceableError
+from .graphs.explain import explain as explain
 from .graphs.graph import Graph as Graph
-from .graphs.inspect_code import explain as explain
 from .records.diff_notebooks import compare_notebooks as compare_notebooks
 from .records.history import History as History
 from .records.notebook_diff import Rerun as Rerun

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ipyjaxbench.comparison import ArmSpec, CompareOptions, Comparison, compare_snippets
-from ipyjaxbench.device import Ceilings, Placements, collect_ceilings, locate, survey
+from ipyjaxbench.device import Ceilings, Whereabouts, collect_ceilings, locate, survey
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.graphs import Graph, GraphOptions, inspect_call
+from ipyjaxbench.graphs import Graph, GraphOptions, trace_call
 from ipyjaxbench.host import Clock
 from ipyjaxbench.records import History, HistoryOptions, Location, query_history
 from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
@@ -181,10 +181,10 @@ def graph(
         >>> # graph(jnp.dot, x, x.T).flops
     """
     __tracebackhide__ = True
-    return inspect_call(Call.of(function, *args, **kwargs), GraphOptions(stage=stage))
+    return trace_call(Call.of(function, *args, **kwargs), GraphOptions(stage=stage))
 
 
-def placement(*values: object, **named: object) -> Placements:
+def placement(*values: object, **named: object) -> Whereabouts:
     """Show where values live, leaf by leaf, as ``%fwdevices x y`` does.
 
     Args:
@@ -201,7 +201,7 @@ def placement(*values: object, **named: object) -> Placements:
     return locate({f"value {i}": value for i, value in enumerate(values, 1)} | named)
 
 
-def devices(*, start: bool = False) -> Placements:
+def devices(*, start: bool = False) -> Whereabouts:
     """Show the devices of every framework that was imported, as ``%fwdevices`` does.
 
     Args:

@@ -19,7 +19,7 @@ from ipyjaxbench.device.copy_watch import (
     is_operator,
     receiver,
 )
-from ipyjaxbench.device.inventory import Device, FrameworkDevices, gpu_kind
+from ipyjaxbench.device.devices import Device, FrameworkDevices, gpu_kind
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.measure_ceilings import collect_ceilings, find_ceiling
 from ipyjaxbench.device.memory import (
@@ -31,9 +31,9 @@ from ipyjaxbench.device.memory import (
 )
 from ipyjaxbench.device.microbenchmarks import Probe, Run, fastest_product
 from ipyjaxbench.device.options import DeviceOptions
-from ipyjaxbench.device.placement import ArrayPlacement, Placements, Weight
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory, TransferWatch
 from ipyjaxbench.device.set_memory import set_memory
 from ipyjaxbench.device.sharding import Region, Shard, Sharding, shorten_devices
 from ipyjaxbench.device.transfers import Transfers
 from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.device.whereabouts import ArrayPlacement, Weight, Whereabouts

@@ -8,9 +8,10 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ipyjaxbench.device.inventory import FrameworkDevices
-from ipyjaxbench.device.placement import ArrayPlacement, Placements
+from ipyjaxbench.device.devices import FrameworkDevices
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
+from ipyjaxbench.device.start_frameworks import start_frameworks
+from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
 from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, iterate_named_arrays, loaded
 from ipyjaxbench.usercode import is_users_file, name_of
 
@@ -19,7 +20,7 @@ _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers
 _NO_DATA = (ModuleType, FunctionType, type)
 
 
-def locate(values: Mapping[str, object], *, start: bool = False) -> Placements:
+def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     """Say where values live, leaf by leaf; ``start`` lets frameworks look for devices now."""
     frameworks = _load_frameworks(start=start)
     placements: list[ArrayPlacement] = []
@@ -33,10 +34,11 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Placements:
         placements += [_cut(name, value, "else " if leaves else "")] if budget.is_spent else []
     used = {placement.framework for placement in placements}
     homes = _devices(each for each in frameworks if each.name in used)
-    return Placements(tuple(values), homes, tuple(_sum_by_name(_mark_shared(placements), sums)), {})
+    arrays = tuple(_sum_by_name(_mark_shared(placements), sums))
+    return Whereabouts(tuple(values), homes, arrays, {})
 
 
-def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
+def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     """Say what devices there are, and where the arrays under each name of a session live."""
     frameworks = _load_frameworks(start=start)
     placements: list[ArrayPlacement] = []
@@ -54,14 +56,13 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Placements:
         placements += _rest(name, found, known)
     sums = {placement.name for placement in placements} - alone
     arrays = tuple(_sum_by_name(_mark_shared(placements), sums))
-    return Placements((), _devices(frameworks), arrays, *_count_unnamed(frameworks, known))
+    return Whereabouts((), _devices(frameworks), arrays, *_count_unnamed(frameworks, known))
 
 
 def _load_frameworks(*, start: bool) -> list[Framework]:
     frameworks, _ = loaded()
     if start:
-        for each in frameworks:
-            each.capability(DeviceInventory).start()
+        start_frameworks(frameworks)
     return frameworks
 
 

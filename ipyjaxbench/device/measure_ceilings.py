@@ -8,9 +8,10 @@ from functools import partial
 from ipyjaxbench.device import ceilings_store
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.device.ceilings_store import Key
-from ipyjaxbench.device.inventory import Device
+from ipyjaxbench.device.devices import Device
 from ipyjaxbench.device.microbenchmarks import SIDES, Probe, Run, fastest, fastest_product
 from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.device.start_frameworks import start_frameworks
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import Clock, Meter, largest_cache
 from ipyjaxbench.reports import Note
@@ -40,7 +41,7 @@ def collect_ceilings(
     notes: list[Note] = []
     for framework in loaded()[0]:
         if start:
-            framework.capability(DeviceInventory).start()
+            start_frameworks([framework])
         for device, probe in probes(framework):
             key = key_of(framework, device, probe)
             ceiling, unread = ceilings_store.read(key)

@@ -5,10 +5,10 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ipyjaxbench.device.copy_watch import CopyWatch
-from ipyjaxbench.device.inventory import Device, FrameworkDevices
+from ipyjaxbench.device.devices import Device, FrameworkDevices
 from ipyjaxbench.device.memory import MemoryRequest, MemorySetting
 from ipyjaxbench.device.microbenchmarks import Probe
-from ipyjaxbench.device.placement import ArrayPlacement, Weight
+from ipyjaxbench.device.whereabouts import ArrayPlacement, Weight
 from ipyjaxbench.frameworks import Capability
 from ipyjaxbench.reports import Note
 

@@ -1,6 +1,6 @@
 """The program that a call is, and why code does not trace.
 
-`inspect_code` shows it as a `Graph` without making the call, and `explain` diagnoses an error of
+`trace_program` shows it as a `Graph` without making the call, and `explain` diagnoses an error of
 tracing as a `Diagnosis`. `components` are parts of graphs and what a framework can still tell of
 one; notes say what its author may not expect. Adapters make what is shown here. The magics, the
 Python API and the room `retracing` call this room.
@@ -25,10 +25,11 @@ from ipyjaxbench.graphs.components import (
     line_of,
 )
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix, Pitfall, UntraceableError
+from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.graph import Graph, difference
-from ipyjaxbench.graphs.inspect_code import explain, inspect_call, inspect_code
 from ipyjaxbench.graphs.mermaid import MERMAID_MIME, draw_mermaid
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import keep_random_state, rolled_back, roots_of
 from ipyjaxbench.graphs.text import fold_lines, select_lines
+from ipyjaxbench.graphs.trace_program import trace_call, trace_program

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ipyjaxbench.jupyter.autoawait import Awaiter
 from ipyjaxbench.jupyter.completer import Completer
+from ipyjaxbench.jupyter.insert_await import AwaitInserter
 from ipyjaxbench.jupyter.magics import FrameworkMagics
 from ipyjaxbench.jupyter.session import Session
 
@@ -21,7 +21,7 @@ class Extension:
         completer = Completer(session)
         self._entries: tuple[tuple[list[Any], Any], ...] = (
             (self._shell.configurables, session.settings),
-            (self._shell.input_transformers_post, Awaiter(self._shell, self._is_ours)),
+            (self._shell.input_transformers_post, AwaitInserter(self._shell, self._is_ours)),
             (completer.registry, completer.matcher),
         )
         self._after_cell = (session.watcher.after_cell, session.last_error.after_cell)

@@ -4,8 +4,8 @@ from ipyjaxbench.device import (
     Ceilings,
     DeviceOptions,
     MemorySettings,
-    Placements,
     Transfers,
+    Whereabouts,
     collect_ceilings,
     locate,
     set_memory,
@@ -19,7 +19,7 @@ from ipyjaxbench.usercode import evaluate_expressions
 
 def fwdevices(
     magic: Invocation[DeviceOptions],
-) -> Placements | Transfers | MemorySettings | Ceilings | None:
+) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
     """Say where everything lives, and what a cell copies."""
     __tracebackhide__ = True
     magic.options.check(magic.code, magic.cell)
@@ -31,7 +31,7 @@ def fwdevices(
 
 def _inspect(
     magic: Invocation[DeviceOptions],
-) -> tuple[Placements | Transfers | MemorySettings | Ceilings, BaseException | None]:
+) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
     """Return what was asked for, and what the code raised."""
     __tracebackhide__ = True
     options = magic.options

@@ -15,8 +15,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.jupyter.autoawait import ENTRY, code_awaits
 from ipyjaxbench.jupyter.errors import one_line_errors
+from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
 from ipyjaxbench.jupyter.screen import Screen
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports import Result

@@ -16,7 +16,7 @@ from ipyjaxbench.graphs import (
     UntraceableError,
     difference,
     draw_mermaid,
-    inspect_code,
+    trace_program,
 )
 from ipyjaxbench.graphs import explain as diagnose
 from ipyjaxbench.jupyter.invocation import Invocation
@@ -31,7 +31,7 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
     __tracebackhide__ = True
     source = magic.source(magic.body)
     with _diagnosis_shown(magic), magic.screen.progress("looking at the program"):
-        result = inspect_code(
+        result = trace_program(
             source, magic.names, magic.options, _FRAMEWORKS.get(magic.command.name)
         )
         before = _before(magic, result)
@@ -81,7 +81,7 @@ def _before(magic: Invocation[GraphOptions], now: Graph) -> Graph | None:
         return None
     if options.diff != "last":
         alike = dataclasses.replace(options, diff=None, on=(), shard=(), check=False)
-        return inspect_code(magic.source(options.diff), magic.names, alike, now.framework)
+        return trace_program(magic.source(options.diff), magic.names, alike, now.framework)
     earlier = magic.session.graphs.get(_form(now.code, options))
     if earlier is None:
         raise OptionError(f"--diff last: {now.code!r} was not looked at before in this form")

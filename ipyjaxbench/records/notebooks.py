@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from ipyjaxbench.command import Command
 from ipyjaxbench.comparison import Comparison, Sweep
-from ipyjaxbench.device import About, Ceilings, MemorySettings, Placements, Transfers
+from ipyjaxbench.device import About, Ceilings, MemorySettings, Transfers, Whereabouts
 from ipyjaxbench.errors import OptionError, RecordError
 from ipyjaxbench.graphs import Diagnosis, Graph
 from ipyjaxbench.purposes import PURPOSES
@@ -24,7 +24,7 @@ KINDS: dict[str, type[Result]] = {
     result.kind: result
     for result in (
         *(Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures),
-        *(Placements, Transfers, MemorySettings, Ceilings, History, Rerun, About),
+        *(Whereabouts, Transfers, MemorySettings, Ceilings, History, Rerun, About),
     )
 }
 _MAX_BYTES = 256_000_000

@@ -11,7 +11,7 @@ _CODE = """
 import sys
 import keras, numpy as np
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 
@@ -28,7 +28,7 @@ model, dense, h = Model(), keras.layers.Dense(3), np.ones((3, 2), "f")
 model(x)
 for code in {codes!r}:
     try:
-        found = inspect_code(Source.plain(code), globals(), GraphOptions())
+        found = trace_program(Source.plain(code), globals(), GraphOptions())
         print(code, "->", found.framework)
     except SnippetError as error:
         print(code, "->", str(error).splitlines()[0])

@@ -15,8 +15,8 @@ import torch._dynamo  # changes the environment when it is loaded
 import ipyjaxbench
 from ipyjaxbench import SnippetError
 from ipyjaxbench.graphs.diagnosis import UntraceableError
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 from tests.shell import Shell
 
@@ -104,7 +104,7 @@ def test_a_look_leaves_everything_as_it_was(
     before = session.left()
     try:
         source = Source.plain(code.format(function))
-        found = inspect_code(source, session.names, GraphOptions(**options), framework)
+        found = trace_program(source, session.names, GraphOptions(**options), framework)
     except (UntraceableError, SnippetError):
         assert function == "fails" or options.get("stage") == "dynamo"
     else:
@@ -152,5 +152,5 @@ def test_what_only_the_tracing_framework_holds_is_not_copied(
     monkeypatch.setattr("ipyjaxbench.adapters.torch.state._bits", copied.append)
     model = torch.nn.Linear(100, 100)
     names = {"model": model, "x": torch.ones(100)}
-    assert inspect_code(Source.plain("model(x)"), names, GraphOptions()).framework == "torch"
+    assert trace_program(Source.plain("model(x)"), names, GraphOptions()).framework == "torch"
     assert copied == []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ipyjaxbench import Transfers
-from ipyjaxbench.device.inventory import FrameworkDevices
+from ipyjaxbench.device.devices import FrameworkDevices
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.host import query_gpus

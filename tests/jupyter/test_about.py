@@ -10,7 +10,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import About, about
-from ipyjaxbench.device.inventory import Device, FrameworkDevices
+from ipyjaxbench.device.devices import Device, FrameworkDevices
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.host import describe_machine
 from ipyjaxbench.jupyter.commands import COMMANDS

@@ -12,8 +12,8 @@ import pytest
 from ipyjaxbench import Graph
 from ipyjaxbench.adapters.jax.tpu.topology import CHIPS
 from ipyjaxbench.graphs.components import Collective
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 NAMES = {
@@ -34,7 +34,7 @@ NAMES = {
 
 
 def graph(code: str, *chips: str, shard: tuple[tuple[str, int], ...] = ()) -> Graph:
-    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions(on=chips, shard=shard))
+    return trace_program(Source.plain(code), dict(NAMES), GraphOptions(on=chips, shard=shard))
 
 
 def codes(found: Graph) -> list[str]:
@@ -143,7 +143,7 @@ def test_arguments_that_lie_in_a_mesh_keep_their_places() -> None:
 import jax, jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 import numpy as np
-from ipyjaxbench.graphs.inspect_code import inspect_code
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.usercode.snippet import Source
 mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("d", "m"))
@@ -154,7 +154,7 @@ names = {"x": jax.device_put(jnp.ones((512, 256)), place("d", "m")),
          "f": lambda x, w: jax.lax.with_sharding_constraint(x @ w, place("d", "m"))}
 def show(code, *on):
     try:
-        found = inspect_code(Source.plain(code), dict(names), GraphOptions(on=on)).estimates
+        found = trace_program(Source.plain(code), dict(names), GraphOptions(on=on)).estimates
     except Exception as error:
         print(error)
     else:

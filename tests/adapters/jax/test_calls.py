@@ -13,8 +13,8 @@ import optax
 from flax import nnx
 
 from ipyjaxbench import UntraceableError
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 KEY = jax.random.key(0)
@@ -176,7 +176,7 @@ def test_calls_of_all_kinds_give_a_program_or_a_diagnosis() -> None:
     failed = {}
     for code in CALLS:
         try:
-            found = inspect_code(Source.plain(code), dict(NAMES), GraphOptions())
+            found = trace_program(Source.plain(code), dict(NAMES), GraphOptions())
             assert found.operations >= 0
             assert found.outputs, code
         except UntraceableError as error:

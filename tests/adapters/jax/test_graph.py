@@ -12,8 +12,8 @@ import pytest
 import ipyjaxbench
 from ipyjaxbench import Graph, OptionError, UntraceableError
 from ipyjaxbench.graphs.components import Uncounted
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.reports import html
 from ipyjaxbench.usercode.snippet import Source
 from tests.sanitiser import Page, assert_survives
@@ -61,7 +61,7 @@ NAMES = {
 
 
 def graph(code: str, **options: Any) -> Graph:
-    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions(**options))
+    return trace_program(Source.plain(code), dict(NAMES), GraphOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_inner_programs_fold_below_a_depth(depth: int) -> None:
         return x
 
     call = Source.plain("long(x)")
-    found = inspect_code(call, {"long": long, "x": X}, GraphOptions(depth=depth))
+    found = trace_program(call, {"long": long, "x": X}, GraphOptions(depth=depth))
     assert ("(... 2 equations)" in found.program) is (depth == 0)
     assert ("cos" in found.program) is (depth > 0)
 

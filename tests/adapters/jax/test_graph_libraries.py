@@ -7,15 +7,15 @@ import jax.numpy as jnp
 import pytest
 
 from ipyjaxbench import Graph, UntraceableError
-from ipyjaxbench.graphs.inspect_code import inspect_call
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.usercode.call import Call
 
 X = jnp.ones((4, 2))
 
 
 def graph(function: Any, *args: Any, **options: Any) -> Graph:
-    return inspect_call(Call.of(function, *args), GraphOptions(**options))
+    return trace_call(Call.of(function, *args), GraphOptions(**options))
 
 
 def mlp(eqx: Any) -> Any:

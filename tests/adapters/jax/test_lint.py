@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ipyjaxbench.graphs.inspect_code import inspect_call
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.usercode.call import Call
 
 X, KEY = jnp.ones((4, 4)), jax.random.key(0)
@@ -19,7 +19,7 @@ NARROW = X.astype(jnp.bfloat16)
 
 
 def codes(function: Callable[..., Any], *args: Any) -> dict[str, str]:
-    found = inspect_call(Call.of(function, *args), GraphOptions(check=True))
+    found = trace_call(Call.of(function, *args), GraphOptions(check=True))
     return {note.code: note.text for note in found.notes}
 
 
@@ -134,7 +134,7 @@ def test_the_line_that_uses_a_key_again_is_told(key: Any) -> None:
 
 
 def test_nothing_is_looked_for_unless_asked() -> None:
-    found = inspect_call(Call.of(twice, KEY), GraphOptions())
+    found = trace_call(Call.of(twice, KEY), GraphOptions())
     assert found.notes == ()
 
 

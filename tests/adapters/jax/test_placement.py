@@ -19,7 +19,7 @@ from jax.sharding import PartitionSpec as P
 import ipyjaxbench
 from ipyjaxbench import OptionError, Whereabouts
 from ipyjaxbench.adapters.jax import devices
-from ipyjaxbench.device.inventory import Device
+from ipyjaxbench.device.devices import Device
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.reports import html
 from ipyjaxbench.usercode.expressions import evaluate_expressions

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from ipyjaxbench import Graph, OptionError, SnippetError
-from ipyjaxbench.graphs.inspect_code import inspect_call
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.reports.blocks import Facts
 from ipyjaxbench.usercode.call import Call
 
@@ -21,7 +21,7 @@ X = jnp.ones((64, 64))
 
 
 def graph(function: Any, *args: Any, **options: Any) -> Graph:
-    return inspect_call(Call.of(function, *args), GraphOptions(**options))
+    return trace_call(Call.of(function, *args), GraphOptions(**options))
 
 
 def scanned(x: Any) -> Any:
@@ -133,16 +133,16 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P
 from ipyjaxbench.usercode.call import Call
-from ipyjaxbench.graphs.inspect_code import inspect_call
+from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.graphs.options import GraphOptions
 mesh = jax.sharding.Mesh(jax.devices(), ("d",))
 x = jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P(None, "d")))
 w = jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P("d", None)))
-found = inspect_call(Call.of(lambda x, w: x @ w, x, w), GraphOptions(stats=True, check=True))
+found = trace_call(Call.of(lambda x, w: x @ w, x, w), GraphOptions(stats=True, check=True))
 print(found.compiled.collectives)
 print("That is on each of 4 devices" in " ".join(str(found).split()))
 print([note.code for note in found.notes])
-kept = inspect_call(Call.of(lambda x: x + 1, x), GraphOptions(check=True))
+kept = trace_call(Call.of(lambda x: x + 1, x), GraphOptions(check=True))
 print([note.code for note in kept.notes])
 """
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}

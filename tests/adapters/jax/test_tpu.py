@@ -17,8 +17,8 @@ from ipyjaxbench import MissingLibraryError, OptionError
 from ipyjaxbench.adapters.jax.tpu import compile_remote, estimate
 from ipyjaxbench.adapters.jax.tpu.topology import Topology
 from ipyjaxbench.graphs.graph import Graph
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 NAMES: dict[str, Any] = {
@@ -36,7 +36,7 @@ TOLD = {
 
 
 def graph(code: str, *asked: str, shard: tuple[tuple[str, int], ...] = ()) -> Graph:
-    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions(on=asked, shard=shard))
+    return trace_program(Source.plain(code), dict(NAMES), GraphOptions(on=asked, shard=shard))
 
 
 class Exported:

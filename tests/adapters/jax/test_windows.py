@@ -10,8 +10,8 @@ from jax import lax
 
 from ipyjaxbench import Graph
 from ipyjaxbench.graphs.components import CountDifference
-from ipyjaxbench.graphs.inspect_code import inspect_call
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.usercode.call import Call
 
 X = jnp.ones((8, 9))
@@ -19,7 +19,7 @@ IMAGES = jnp.ones((1, 16, 16, 3))
 
 
 def graph(function: Any, *args: Any, **options: Any) -> Graph:
-    return inspect_call(Call.of(function, *args), GraphOptions(**options))
+    return trace_call(Call.of(function, *args), GraphOptions(**options))
 
 
 def count_of_xla(function: Any, *args: Any) -> float:

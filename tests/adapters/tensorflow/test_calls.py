@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from ipyjaxbench import UntraceableError
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 2)), name="w")
@@ -277,7 +277,7 @@ def test_calls_of_all_kinds_give_a_program_or_say_why_not() -> None:
     failed = {}
     for code in CALLS:
         try:
-            found = inspect_code(Source.plain(code), dict(NAMES), GraphOptions(), "tensorflow")
+            found = trace_program(Source.plain(code), dict(NAMES), GraphOptions(), "tensorflow")
             assert found.outputs or code.startswith("adam.apply"), code
             assert found.text() or not found.operations, code
             assert found.live is not None
@@ -295,7 +295,7 @@ def test_calls_of_all_kinds_give_a_program_or_say_why_not() -> None:
 def test_looking_takes_nothing_from_a_dataset() -> None:
     pairs = iter(DATASET)
     for code in ("next(pairs)", "taken(pairs)", "pairs.get_next()"):
-        found = inspect_code(Source.plain(code), {**NAMES, "pairs": pairs}, GraphOptions())
+        found = trace_program(Source.plain(code), {**NAMES, "pairs": pairs}, GraphOptions())
         assert (found.framework, found.outputs[0].shape) == ("tensorflow", (-1, 2))
     assert len([*pairs]) == 3
 

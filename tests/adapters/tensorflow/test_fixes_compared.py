@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 from ipyjaxbench import Diagnosis, UntraceableError
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 X = tf.range(1.0, 4.0)
@@ -63,7 +63,7 @@ def drawing(x: Any) -> Any:
 
 def diagnosis(code: str, shapes: Any = ()) -> Diagnosis:
     with pytest.raises(UntraceableError) as caught:
-        inspect_code(Source.plain(code), {**globals(), "x": X}, GraphOptions(shapes=shapes))
+        trace_program(Source.plain(code), {**globals(), "x": X}, GraphOptions(shapes=shapes))
     return caught.value.diagnosis
 
 

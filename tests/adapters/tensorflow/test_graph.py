@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from ipyjaxbench import Graph, UntraceableError
 from ipyjaxbench.graphs.components import Uncounted
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 5)))
@@ -45,7 +45,7 @@ NAMES = {"__name__": "__main__", "tf": tf, "np": np, "keras": keras, "by_data": 
 
 
 def graph(code: str) -> Graph:
-    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions())
+    return trace_program(Source.plain(code), dict(NAMES), GraphOptions())
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_inputs_outputs_and_work_are_told() -> None:
 
 def test_work_in_loops_is_said_to_be_counted_once() -> None:
     loop = "tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t @ t), (0, tf.ones((2, 2))))"
-    found = inspect_code(Source.plain(f"(lambda x: {loop})(x)"), dict(NAMES), GraphOptions())
+    found = trace_program(Source.plain(f"(lambda x: {loop})(x)"), dict(NAMES), GraphOptions())
     assert found.uncounted == (Uncounted("turns"),)
     assert graph("x @ w").uncounted == ()
 
@@ -88,7 +88,7 @@ def test_arguments_that_are_no_data_are_named() -> None:
 
 def test_shapes_alone_will_do() -> None:
     options = GraphOptions(shapes=(("float32", (7, 4)),))
-    found = inspect_code(Source.plain("tf.tanh"), dict(NAMES), options, "tensorflow")
+    found = trace_program(Source.plain("tf.tanh"), dict(NAMES), options, "tensorflow")
     assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (7, 4))]
 
 
@@ -167,7 +167,7 @@ def test_what_keras_computes_is_told_by_the_line_that_calls_it() -> None:
     (line,) = graph("model(x) + 1").lines
     assert (line.name, line.line) == ("model(x) + 1", 1)
     names = {**NAMES, "called": lambda v: model_of(v) * 2.0, "model_of": NAMES["model"]}
-    found = inspect_code(Source.plain("called(x)"), names, GraphOptions(src=True))
+    found = trace_program(Source.plain("called(x)"), names, GraphOptions(src=True))
     assert {each.line > 1 for each in found.lines} == {True}
     assert "by line" in str(found)
 

@@ -10,8 +10,9 @@ import pytest
 import tensorflow as tf
 
 from ipyjaxbench import Diagnosis, UntraceableError
-from ipyjaxbench.graphs.inspect_code import explain, inspect_code
+from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 X, N = tf.ones((3, 4)), tf.constant(2)
@@ -110,7 +111,7 @@ NAMES = {**globals(), "x": X, "n": N, "box": Box()}
 
 def diagnosis(code: str) -> Diagnosis:
     with pytest.raises(UntraceableError) as caught:
-        inspect_code(Source.plain(code), dict(NAMES), GraphOptions(), "tensorflow")
+        trace_program(Source.plain(code), dict(NAMES), GraphOptions(), "tensorflow")
     return caught.value.diagnosis
 
 
@@ -208,7 +209,7 @@ def test_what_keras_says_of_an_error_is_told_not_where_it_was_raised(code: str) 
     model = narrow()
     names = {"model": model, "x": X, "through": lambda v: model(v[:, :3])}
     with pytest.raises(UntraceableError) as caught:
-        inspect_code(Source.plain(code), names, GraphOptions())
+        trace_program(Source.plain(code), names, GraphOptions())
     found = caught.value.diagnosis
     assert found.message.startswith("Input 0 ")
     assert "is incompatible with the layer" in found.message

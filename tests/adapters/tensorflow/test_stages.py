@@ -15,8 +15,8 @@ from ipyjaxbench import Graph
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs.components import Uncounted
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 5)), name="weights")
@@ -58,7 +58,7 @@ NAMES = {"tf": tf, "x": X, "w": W, "branched": branched, "drawn": drawn, "named"
 
 
 def graph(code: str, **options: Any) -> Graph:
-    return inspect_code(Source.plain(code), dict(NAMES), GraphOptions(**options))
+    return trace_program(Source.plain(code), dict(NAMES), GraphOptions(**options))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -148,7 +148,7 @@ def test_work_is_what_tensorflows_own_profiler_counts(code: str) -> None:
 def test_variables_and_tensors_that_are_captured_are_named_the_largest_first() -> None:
     table = tf.ones((10, 4))
     names = {**NAMES, "f": lambda v: tf.reduce_sum(table) + tf.reduce_sum(v @ W)}
-    found = inspect_code(Source.plain("f(x)"), names, GraphOptions())
+    found = trace_program(Source.plain("f(x)"), names, GraphOptions())
     assert [(v.name, v.nbytes) for v in found.constants] == [("table", 160), ("weights", 80)]
 
 
@@ -207,12 +207,12 @@ def test_nothing_of_the_users_changes(stage: str, capfd: pytest.CaptureFixture[s
 
 def test_a_layer_that_is_not_built_is_looked_at_as_a_copy() -> None:
     layer = keras.layers.Dense(2)
-    found = inspect_code(Source.plain("layer(x)"), {"layer": layer, "x": X}, GraphOptions())
+    found = trace_program(Source.plain("layer(x)"), {"layer": layer, "x": X}, GraphOptions())
     assert not layer.built
     assert [note.code for note in found.notes] == ["copy-built"]
     assert found.inputs[0].name == "inputs"
     layer(X)
-    found = inspect_code(Source.plain("layer(x)"), {"layer": layer, "x": X}, GraphOptions())
+    found = trace_program(Source.plain("layer(x)"), {"layer": layer, "x": X}, GraphOptions())
     assert found.notes == ()
 
 

@@ -12,8 +12,8 @@ import pytest
 import tensorflow as tf
 
 from ipyjaxbench import Graph, UntraceableError
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 X = tf.ones((3, 4))
@@ -195,7 +195,7 @@ NAMES = {**globals(), "tf": tf, "x": X, "plain": Plain(), "slotted": Slotted(), 
 
 
 def graph(code: str, stage: str = "tf") -> Graph:
-    return inspect_code(Source.plain(code), NAMES, GraphOptions(stage=stage), "tensorflow")
+    return trace_program(Source.plain(code), NAMES, GraphOptions(stage=stage), "tensorflow")
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_real_call_works_after_a_look() -> None:
         found = graph(f"{name}(x)")
         assert found.operations >= 0
     for each in (Cached(), keeping(), cached, cached_of_two):
-        inspect_code(Source.plain("f(x)"), {"f": each, "x": X}, GraphOptions())
+        trace_program(Source.plain("f(x)"), {"f": each, "x": X}, GraphOptions())
         assert np.isfinite(each(X).numpy()).all()
     axis.cache_clear()
     scaled_axis.cache_clear()
@@ -277,7 +277,7 @@ def test_a_real_call_works_after_a_look() -> None:
 
 def test_a_module_can_be_saved_after_a_look(tmp_path: Any) -> None:
     module = Cached()
-    inspect_code(Source.plain("f(x)"), {"f": module, "x": X}, GraphOptions())
+    trace_program(Source.plain("f(x)"), {"f": module, "x": X}, GraphOptions())
     tf.train.Checkpoint(module=module).save(str(tmp_path / "saved"))
     module.items.append(tf.Variable(2.0))
     tf.train.Checkpoint(module=module).save(str(tmp_path / "saved"))
@@ -309,7 +309,7 @@ def test_names_of_attributes_are_not_taken_for_globals() -> None:
     names = {**NAMES, "dense": keras.layers.Dense(2)}
     exec("class Model:\n    def __init__(s): s.dense = abs\n    def run(s, x): return s.dense(x)",
          names)  # fmt: skip
-    found = inspect_code(Source.plain("Model().run(x)"), names, GraphOptions())
+    found = trace_program(Source.plain("Model().run(x)"), names, GraphOptions())
     assert found.operations == 1
 
 
@@ -322,5 +322,5 @@ def test_what_is_drawn_outside_of_the_graph_is_drawn_again() -> None:
     tf.random.set_seed(3)
     expected = tf.random.normal((4,)).numpy()
     tf.random.set_seed(3)
-    inspect_code(Source.plain("drawn(x)"), {"drawn": drawn, "x": X}, GraphOptions())
+    trace_program(Source.plain("drawn(x)"), {"drawn": drawn, "x": X}, GraphOptions())
     assert np.array_equal(tf.random.normal((4,)).numpy(), expected)

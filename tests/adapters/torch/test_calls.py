@@ -11,8 +11,8 @@ from torch.nn import functional as F
 from torch.optim.sgd import sgd
 
 from ipyjaxbench import UntraceableError
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 
@@ -191,7 +191,7 @@ def test_calls_of_all_kinds_give_a_program_or_a_diagnosis(stage: str) -> None:
     failed = {}
     for code in CALLS:
         try:
-            found = inspect_code(Source.plain(code), dict(NAMES), GraphOptions(stage=stage))
+            found = trace_program(Source.plain(code), dict(NAMES), GraphOptions(stage=stage))
             assert found.operations or found.breaks, code
             assert found.outputs or code in NO_TENSOR_COMES_OUT, code
         except UntraceableError as error:

@@ -14,8 +14,8 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Graph, SnippetError, UntraceableError
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 
@@ -121,7 +121,7 @@ def names() -> dict[str, Any]:
 
 
 def graph(code: str, names: dict[str, Any], stage: str = "dynamo", **options: Any) -> Graph:
-    return inspect_code(Source.plain(code), names, GraphOptions(stage=stage, **options))
+    return trace_program(Source.plain(code), names, GraphOptions(stage=stage, **options))
 
 
 def entries(function: Any) -> int:
@@ -443,7 +443,7 @@ def test_the_whole_text_of_each_stage_can_be_asked_for(names: dict[str, Any]) ->
     assert isinstance(found.graph, torch.fx.GraphModule)
     assert isinstance(graph("scaled(x)", names, "export").graph, torch.export.ExportedProgram)
     assert all(isinstance(g, torch.fx.GraphModule) for g in graph("signed(x)", names).graph)
-    broken = inspect_code(Source.plain("printing(x)"), names, GraphOptions())
+    broken = trace_program(Source.plain("printing(x)"), names, GraphOptions())
     with pytest.raises(SnippetError, match="--dynamo makes the call"):
         broken.text("dynamo")
 

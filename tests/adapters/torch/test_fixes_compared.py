@@ -14,8 +14,9 @@ from ipyjaxbench import Diagnosis, UntraceableError
 from ipyjaxbench.adapters.shared.diagnosis import eager
 from ipyjaxbench.adapters.torch.diagnosis import eager_check
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
-from ipyjaxbench.graphs.inspect_code import explain, inspect_code
+from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.snippet import Source
 
@@ -111,7 +112,7 @@ def reset() -> Iterator[None]:
 
 def diagnosis(code: str, names: dict[str, Any], shapes: Any = ()) -> Diagnosis:
     with pytest.raises(UntraceableError) as caught:
-        inspect_code(Source.plain(code), names, GraphOptions(shapes=shapes))
+        trace_program(Source.plain(code), names, GraphOptions(shapes=shapes))
     return caught.value.diagnosis
 
 

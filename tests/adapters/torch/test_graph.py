@@ -9,8 +9,8 @@ import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Graph, OptionError, SnippetError, UntraceableError
 from ipyjaxbench.graphs.components import Uncounted
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.reports import html
 from ipyjaxbench.usercode.snippet import Source
 from tests.sanitiser import Page, assert_survives
@@ -57,7 +57,7 @@ def names() -> dict[str, Any]:
 
 
 def graph(code: str, names: dict[str, Any], **options: Any) -> Graph:
-    return inspect_code(Source.plain(code), names, GraphOptions(**options))
+    return trace_program(Source.plain(code), names, GraphOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_call_is_shown_as_its_operations(
 
 def test_shapes_alone_will_do(names: dict[str, Any]) -> None:
     shapes = (("float32", (3, 4)),)
-    found = inspect_code(Source.plain("block"), names, GraphOptions(shapes=shapes), "torch")
+    found = trace_program(Source.plain("block"), names, GraphOptions(shapes=shapes), "torch")
     assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
 
 
@@ -220,10 +220,10 @@ def test_why_a_call_cannot_be_traced_is_told(
 
 def test_what_is_no_call_with_tensors_is_told_so(names: dict[str, Any]) -> None:
     with pytest.raises(SnippetError, match=r"write a call with some, such as  f\(x\)"):
-        inspect_code(Source.plain("len([3])"), names, GraphOptions(), "torch")
+        trace_program(Source.plain("len([3])"), names, GraphOptions(), "torch")
     for code in ("block", "torch.compile(block)"):
         with pytest.raises(SnippetError, match=r"' is not called. Call it: "):
-            inspect_code(Source.plain(code), names, GraphOptions())
+            trace_program(Source.plain(code), names, GraphOptions())
 
 
 def test_a_call_that_only_makes_tensors_is_a_program(names: dict[str, Any]) -> None:

@@ -9,8 +9,9 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Diagnosis, SnippetError, UntraceableError
-from ipyjaxbench.graphs.inspect_code import explain, inspect_code
+from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.reports import text
 from ipyjaxbench.usercode.snippet import Source
 
@@ -144,7 +145,7 @@ def reset() -> Iterator[None]:
 
 def diagnosis(code: str, stage: str = "aten") -> Diagnosis:
     with pytest.raises(UntraceableError) as caught:
-        inspect_code(Source.plain(code), dict(NAMES), GraphOptions(stage=stage))
+        trace_program(Source.plain(code), dict(NAMES), GraphOptions(stage=stage))
     return caught.value.diagnosis
 
 

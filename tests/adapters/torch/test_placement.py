@@ -18,8 +18,8 @@ from ipyjaxbench import Whereabouts
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.memory import MemoryRequest
-from ipyjaxbench.device.placement import ArrayPlacement
 from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.device.whereabouts import ArrayPlacement
 from ipyjaxbench.host import Gpu
 
 

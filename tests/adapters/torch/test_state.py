@@ -16,8 +16,8 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ipyjaxbench import Graph, UntraceableError
-from ipyjaxbench.graphs.inspect_code import inspect_code
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 STAGES = ["aten", "export", "dynamo"]
@@ -27,7 +27,7 @@ TIMES = 0
 
 
 def graph(code: str, names: dict[str, Any], stage: str = "aten") -> Graph:
-    return inspect_code(Source.plain(code), names, GraphOptions(stage=stage))
+    return trace_program(Source.plain(code), names, GraphOptions(stage=stage))
 
 
 def look(code: str, names: dict[str, Any], stage: str = "aten") -> None:

@@ -1,4 +1,4 @@
-"""Finds whose program a call is, and has it traced."""
+"""Has code traced: the program of its last expression, by the framework whose call that is."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -17,35 +17,31 @@ from ipyjaxbench.frameworks import (
     loaded,
 )
 from ipyjaxbench.graphs import notes
-from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
-from ipyjaxbench.graphs.rollback import rolled_back, roots_in, roots_of
+from ipyjaxbench.graphs.rollback import rolled_back, roots_of
 from ipyjaxbench.usercode import (
     Call,
     Namespace,
     Source,
-    attributes,
     explain_uncalled,
-    is_of,
     is_shape,
-    name_of,
     package_of,
     read_call,
     read_call_of_shapes,
 )
 
 #: Arrays of these are taken by others.
-_NO_PROGRAMS = ("numpy", "python")
+NO_PROGRAMS = ("numpy", "python")
 #: Functions that call functions: what is near says more of whose a call is.
 _NEAR, _FAR = 2, 6
 
 
-def inspect_code(
+def trace_program(
     source: Source, names: Namespace, options: GraphOptions, framework: str | None = None
 ) -> Graph:
-    """Show the program of the last expression of some code.
+    """Run code and return the program of its last expression.
 
     Args:
         source: the code; what stands before its last expression is run.
@@ -75,24 +71,24 @@ def inspect_code(
             call = read_call_of_shapes(source, names, options.shapes, before)
         else:
             call = read_call(source, names, is_data, before)
-        return inspect_call(call, options, framework)
+        return trace_call(call, options, framework)
 
 
-def inspect_call(call: Call, options: GraphOptions, framework: str | None = None) -> Graph:
-    """Show the program of a call; see `inspect_code`."""
+def trace_call(call: Call, options: GraphOptions, framework: str | None = None) -> Graph:
+    """Return the program of a call; see `trace_program`."""
     __tracebackhide__ = True
     _refuse_built(call)
     keras = keras_backend(call)
     candidates = _in_play(call, keras)
     for each in candidates:
-        if each.name in _NO_PROGRAMS or framework not in (None, each.name):
+        if each.name in NO_PROGRAMS or framework not in (None, each.name):
             continue
         with rolled_back(roots_of(call), each) as checkpoint:
             found = each.capability(GraphTracer).graph(call, options)
         if found is not None:
             return _kept_apart(found, call, each, checkpoint.failed)
     why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
-    if any(each.name not in _NO_PROGRAMS for each in candidates):
+    if any(each.name not in NO_PROGRAMS for each in candidates):
         why = "it computes no array. Write a call that does, such as  f(x)"
     if keras is not None:
         why = f"Keras computes with {keras} here, and it holds no arrays of {keras}: give it some"
@@ -101,47 +97,6 @@ def inspect_call(call: Call, options: GraphOptions, framework: str | None = None
         why = f"it holds no arrays of {framework}: write a call with some, such as  f(x)"
         why = why if is_loaded else f"{framework} is not loaded"
     raise SnippetError(f"{call.text!r} makes no program: {why}")
-
-
-def explain(error: BaseException) -> Diagnosis:
-    """Say why code that failed would not trace.
-
-    The code is not run again: the function that was traced is traced once more.
-
-    Args:
-        error: what it raised, with its traceback.
-
-    Returns:
-        The diagnosis.
-
-    Raises:
-        SnippetError: it is no error, or has nothing to do with tracing, as far as can be seen.
-
-    Example:
-        >>> # try: step(x)
-        >>> # except Exception as error: print(explain(error))
-    """
-    __tracebackhide__ = True
-    if not is_of(error, BaseException):
-        try:
-            shown = repr(error)
-        except Exception:  # noqa: BLE001  an object may answer what it likes
-            shown = f"a {name_of(type(error))}"
-        raise SnippetError(f"explain takes an error that was caught, and {shown} is none")
-    known = attributes(error).get("diagnosis")
-    if isinstance(known, Diagnosis):
-        return known
-    makers = [each for each in loaded()[0] if each.name not in _NO_PROGRAMS]
-    # First whose error it is: for the others its arrays would have to be copied.
-    for framework in sorted(makers, key=lambda each: package_of(type(error)) != each.module):
-        with rolled_back(roots_in(error), framework):
-            found = framework.capability(GraphTracer).explain(error)
-        if found is not None:
-            return found
-    raise SnippetError(
-        f"{type(error).__name__} does not come from tracing, as far as can be seen: %tb shows"
-        " where it was raised"
-    )
 
 
 def _refuse_built(call: Call) -> None:
@@ -181,7 +136,7 @@ def _in_play(call: Call, keras: str | None) -> list[Framework]:
 
 def _rank(framework: Framework, call: Call, used: Reach) -> int:
     """How near a call is to a framework, 1 for certain; 0 where nothing of it is in the call."""
-    if framework.name in _NO_PROGRAMS:
+    if framework.name in NO_PROGRAMS:
         return 0
     given = (*call.args, *call.kwargs.values())
     is_compiled = find_compiler(call.function, [framework]) is not None

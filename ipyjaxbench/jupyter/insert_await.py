@@ -28,7 +28,7 @@ _FUNCTIONS = (
 )
 
 
-class Awaiter:
+class AwaitInserter:
     """A step of IPython's that changes what was typed: it awaits the magics that are ours."""
 
     def __init__(self, shell: InteractiveShell, is_ours: Callable[[object], bool]) -> None:

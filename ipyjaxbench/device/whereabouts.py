@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from ipyjaxbench.device.inventory import FrameworkDevices
+from ipyjaxbench.device.devices import FrameworkDevices
 from ipyjaxbench.device.sharding import Sharding
 from ipyjaxbench.frameworks import ArrayInfo
 from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
@@ -70,7 +70,7 @@ class Weight(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Placements(Result):
+class Whereabouts(Result):
     """Where values live, and what devices there are.
 
     Attributes:
@@ -108,7 +108,3 @@ class Placements(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Whereabouts {len(self.arrays)} values>"
-
-
-#: The name that `ipyjaxbench` exports.
-Whereabouts = Placements

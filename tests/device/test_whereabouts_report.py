@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.device.inventory import FrameworkDevices
-from ipyjaxbench.device.placement import ArrayPlacement, Placements
-from ipyjaxbench.device.placement_report import fold_arrays
+from ipyjaxbench.device.devices import FrameworkDevices
+from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
+from ipyjaxbench.device.whereabouts_report import fold_arrays
 from ipyjaxbench.reports import Note
 
 
@@ -64,6 +64,6 @@ def test_what_is_so_for_some_alone_is_not_told_of_all() -> None:
 
 def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
     words = ("a sentence", Note("memory-grows", "a note"))
-    found = Placements((), (FrameworkDevices("jax", "1", started=True, words=words),), (), {})
-    assert Placements.from_dict(found.to_dict()) == found
+    found = Whereabouts((), (FrameworkDevices("jax", "1", started=True, words=words),), (), {})
+    assert Whereabouts.from_dict(found.to_dict()) == found
     assert [line.strip() for line in str(found).splitlines()[-2:]] == ["a sentence", "a note"]

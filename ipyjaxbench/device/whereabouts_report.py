@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ipyjaxbench import units
-from ipyjaxbench.device.inventory import Device, FrameworkDevices
-from ipyjaxbench.device.placement import ArrayPlacement, Placements
+from ipyjaxbench.device.devices import Device, FrameworkDevices
 from ipyjaxbench.device.sharding import Sharding, shorten_devices
+from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
 from ipyjaxbench.reports import Block, Calls, Facts, Grid, Headline, Report, report
 
 #: One step of a path, such as ``.layers``, ``.0`` or ``['w']``.
@@ -19,7 +19,7 @@ _MAX_ROWS = 16  # of a picture of several arrays
 
 
 @report.register
-def _(w: Placements) -> Report:
+def _(w: Whereabouts) -> Report:
     """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(w)]
     ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
@@ -37,7 +37,7 @@ def _(w: Placements) -> Report:
     return Report(tuple(blocks))
 
 
-def _headline(w: Placements) -> Headline:
+def _headline(w: Whereabouts) -> Headline:
     title = " ".join(("%fwdevices", *w.asked))
     alive = [each for each in w.arrays if each.framework and not each.deleted]
     count = sum(each.arrays for each in alive)
@@ -124,7 +124,7 @@ def _parts(each: ArrayPlacement, sharding: Sharding, head: str) -> Iterator[tupl
         yield "", sharding.words
 
 
-def _facts(w: Placements) -> Iterator[tuple[str, str]]:
+def _facts(w: Whereabouts) -> Iterator[tuple[str, str]]:
     if not w.homes and not w.asked:
         yield "devices", "no framework that has any was imported"
     for home in w.homes:
@@ -141,7 +141,7 @@ def _facts(w: Placements) -> Iterator[tuple[str, str]]:
             yield "", f"{which} without a name, {units.size(nbytes)}{_largest(w, home.framework)}"
 
 
-def _largest(w: Placements, framework: str) -> str:
+def _largest(w: Whereabouts, framework: str) -> str:
     for each in w.largest:
         if each.framework == framework:
             made = f", {each.layout}" if each.layout else ""
