@@ -18,13 +18,13 @@ from ipyjaxbench.timing.validity import compiled_work, tracers
 from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.timing.validity.carryover import Carryover
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
-from ipyjaxbench.timing.validity.compiled_work import Builder
 from ipyjaxbench.timing.validity.deferred_values import find_deferred
 from ipyjaxbench.timing.validity.host_copies import (
     check_cached_copies,
     check_copies,
     converted_arrays,
 )
+from ipyjaxbench.timing.validity.recompilation import check_recompilation
 from ipyjaxbench.usercode import Muted, Snippet, is_users_function, module_of, package_of
 
 _UNSYNCHRONISED_RATIO = 1.5
@@ -34,7 +34,6 @@ _TINY_CALL_NS = 50  # of a call: from there on there is no need to ask what an e
 _EMPTY_LOOP_RATIO = 1.25
 _LOADING_OPS = {"RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "RETURN_VALUE",
           "RETURN_CONST"}  # fmt: skip
-_COMPILING_SHARE = 0.25  # of a call, as far as frameworks tell it: from then on compiling was timed
 
 
 def check_first_call(
@@ -126,7 +125,7 @@ def check_samples(
     """Note what may mislead in the samples; leave out those with a rare compilation."""
     calls, samples = steady.calls, steady.samples
     built = compiled_work.find_builder(scope, frameworks)
-    recompiles = _compilations(calls, samples, steady.compiling, built)
+    recompiles = check_recompilation(calls, samples, steady.compiling, built)
     yield from recompiles
     if any(note.code == "recompiles" for note in recompiles) or not samples.taken:
         return
@@ -145,22 +144,6 @@ def check_samples(
         found = list(compiled_work.check_work(called, seconds))
         found += check_cached_copies(scope, carryover.remade, frameworks, seconds)
     yield from found
-
-
-def _compilations(
-    calls: Calls, samples: Samples, spent: float, built: Builder | None
-) -> list[Note]:
-    late = sum(samples.compiled)
-    if 2 * late > len(samples.taken):
-        per_call = spent / max(calls.made - 1, 1)
-        if built is None and 0 < per_call * 1e9 < _COMPILING_SHARE * samples.per_call:
-            return [validity_notes.compiles_too(per_call, samples.per_call * 1e-9)]
-        cause = built.name if built else ""
-        return [validity_notes.recompiles(late, len(samples.taken), per_call, cause)]
-    if late:
-        samples.leave_out({i for i, compiled in enumerate(samples.compiled) if compiled})
-        return [notes.compiled_late(late)]
-    return []
 
 
 def _unsynchronised(steady: Steady) -> Iterator[Note]:
