@@ -82,6 +82,27 @@ def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
     assert memo.known == {1: 1}
 
 
+@pytest.mark.parametrize("slow", range(2, 9))
+def test_one_call_that_was_slow_by_chance_decides_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, slow: int
+) -> None:
+    restore = containers.Items.restore
+
+    def restore_large(self: Any) -> None:
+        bench.clock.advance(12 * MS)
+        restore(self)
+
+    monkeypatch.setattr(containers.Items, "restore", restore_large)
+    items = bench.names["items"] = [1]
+    turns = bench.counted(
+        lambda turn: (items.append(1), bench.clock.advance(4 * MS * (turn == slow)))
+    )
+    m = bench.time("call()", budget=0.1)
+    assert not {"started-anew", "started-elsewhere"} & {*told(m)}
+    assert len(turns) > slow
+    assert items == [1, 1]
+
+
 @pytest.mark.parametrize("size", [3, 1_000_000, 1_000_001])
 def test_what_a_list_has_room_for_decides_nothing(size: int) -> None:
     items = [*range(size)]
