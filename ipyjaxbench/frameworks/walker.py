@@ -1,15 +1,15 @@
 """Finds the arrays inside any value, and the paths to them. Looks, never calls."""
 
-import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import partial
+from itertools import count, islice, repeat
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.keras import keras_parts
-from ipyjaxbench.usercode import ask, attribute, attributes, is_exactly, is_of, items_of, slots
+from ipyjaxbench.usercode import ask, attribute, attributes, is_of, items_of, slots
 
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
@@ -20,8 +20,13 @@ _MANY = 1000  # items: as many numbers at the front, and nobody expects an array
 _ATOMS = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice))
 )
+#: To what is of such a class, or extends one, no path leads further: as `numpy.float64`.
+_DATA = (bool, int, float, complex, str, bytes, type)
+_CONTAINERS = (list, tuple, deque, dict)
+#: By identity, as all classes here: a metaclass may define equality.
+_SEQUENCES, _PLAIN = frozenset(map(id, (list, tuple))), frozenset(map(id, (list, tuple, dict)))
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
-_NO_STEPS = itertools.repeat("")
+_NO_STEPS = repeat("")
 
 
 class Budget:
@@ -74,13 +79,13 @@ def find_arrays(value: object, frameworks: Sequence[Framework]) -> list[Found]:
         >>> find_arrays([1, "a"], [])
         []
     """
-    return list(iterate_arrays(value, frameworks))
+    return [Found(owner, array) for _, owner, array in _walk(value, frameworks, Budget(), None)]
 
 
 def iterate_arrays(value: object, frameworks: Sequence[Framework]) -> Iterator[Found]:
     """Yield the same one by one: a list of very many is looked through by the collector."""
-    for _, framework, array in _walk(value, frameworks, Budget(), None):
-        yield Found(framework, array)
+    walk = _walk(value, frameworks, Budget(), None)
+    return (Found(owner, array) for _, owner, array in walk)
 
 
 def iterate_named_arrays(
@@ -103,12 +108,14 @@ def iterate_named_arrays(
 def _walk(
     value: object, frameworks: Sequence[Framework], budget: Budget, name: str | None
 ) -> Iterator[tuple[str, Framework, Any]]:
+    """Yield arrays with their paths, all that there are; without a name as many as matter."""
     is_named = name is not None
+    open_node = _open_named if is_named else _open
     owners: dict[int, Framework | None] = {}  # by identity: a metaclass may define equality
     seen: dict[int, object] = {}
     # One loop over open containers: a generator in a generator would hand each leaf up the levels.
     levels: list[tuple[str, Iterator[tuple[object, str]]]] = [("", iter([(value, name or "")]))]
-    while levels and len(seen) < _MAX_NODES:
+    while levels and (is_named or len(seen) < _MAX_NODES):
         path, parts = levels[-1]
         for node, step in parts:
             kind = type(node)
@@ -121,79 +128,73 @@ def _walk(
             if owner is not None:
                 budget.renew()
                 yield path + step, owner, node
-            elif len(levels) <= _MAX_LEVELS or not is_named:
+            elif not is_named or (len(levels) <= _MAX_LEVELS and not issubclass(kind, _DATA)):
                 if budget.take(levels):
-                    opened = _open(node, frameworks, is_named=is_named)
-                    levels.append((path + step, opened))
+                    levels.append((path + step, open_node(node, frameworks)))
                 break
         else:
             levels.pop()
 
 
-def _open(
-    node: Any, frameworks: Sequence[Framework], *, is_named: bool
-) -> Iterator[tuple[object, str]]:
-    if is_named:
-        return _enter(node, frameworks)
-    if is_exactly(node, list, tuple):
+def _open(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[object, str]]:
+    """Yield what a value holds; nothing of very many that begin with numbers and strings."""
+    if id(type(node)) in _SEQUENCES:
         nodes = () if _are_plain(node[: _MANY + 1]) else node
     else:
         try:
-            nodes = _nodes_in(node, frameworks)
+            nodes = [*_nodes_in(node, frameworks)]
         # A proxy may raise whatever it likes when it is asked for its class: it is empty then.
         except Exception:  # noqa: BLE001
             nodes = ()
     return zip(nodes, _NO_STEPS, strict=False)
 
 
-def _enter(node: object, frameworks: Sequence[Framework]) -> Iterator[tuple[object, str]]:
-    """Yield what a value holds, each with the step that leads there."""
-    try:
-        named = None if is_exactly(node, dict, list, tuple) else named_parts(node, frameworks)
-        if named is not None:
-            yield from ((part, f".{name}") for name, part in named)
-        elif not issubclass(type(node), _NOT_ENTERED):
-            yield from zip(*_inside(node), strict=False)
-    except Exception:  # noqa: BLE001  as above
-        return
-
-
-def _nodes_in(node: object, frameworks: Sequence[Framework]) -> Sequence[object]:
+def _nodes_in(node: Any, frameworks: Sequence[Framework]) -> Iterable[object]:
+    if type(node) is dict:
+        return _but_plain(iter(node.values()))
     if issubclass(type(node), _NOT_ENTERED):
         return ()
     for framework in frameworks:
         parts = framework.parts(node)
         if parts is not None:
-            return [*parts]
-    if is_of(node, set, frozenset):  # to whose items no path leads
+            return parts
+    if is_of(node, *_CONTAINERS, set, frozenset) or ask(_is_view, node):
         return _but_plain(items_of(node, _MAX_NODES))
-    return [*_inside(node)[0]]
-
-
-def _inside(node: Any) -> tuple[Iterable[object], Iterable[str]]:
-    """Return what a value holds, and the step to each of them."""
-    if is_of(node, dict):
-        return _but_plain(items_of(node, 0)), map(_key_step, dict.keys(node))
-    if is_of(node, list, tuple, deque) or ask(_is_view, node):
-        fields = None if is_exactly(node, list, tuple) else attribute(type(node), "_fields")
-        steps = (f".{f}" for f in fields) if type(fields) is tuple else _indices()
-        return _but_plain(items_of(node, _MAX_NODES)), steps
     if ask(_is_mapping, node):
-        return _but_plain(items_of(node.values(), _MAX_NODES)), map(_key_step, node.keys())
-    held = {**attributes(node), **slots(node)}
+        return _but_plain(items_of(node.values(), _MAX_NODES))
+    return _members(node).values()
+
+
+def _open_named(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[object, str]]:
+    """Yield what a value holds, each with the step that leads there; no path leads into sets."""
+    try:
+        named = None if id(type(node)) in _PLAIN else named_parts(node, frameworks)
+        if named is not None:
+            yield from ((part, f".{name}") for name, part in named)
+        elif is_of(node, dict) or ask(_is_mapping, node):
+            pairs = dict.items(node) if is_of(node, dict) else islice(node.items(), _MAX_NODES)
+            yield from ((part, f"[{key!r}]") for key, part in pairs)
+        elif is_of(node, *_CONTAINERS) or ask(_is_view, node):
+            yield from zip(items_of(node, _MAX_NODES), _steps(node), strict=False)
+        elif not issubclass(type(node), _NOT_ENTERED):
+            yield from ((part, f".{name}") for name, part in _members(node).items())
+    except Exception:  # noqa: BLE001  as above
+        return
+
+
+def _steps(node: object) -> Iterator[str]:
+    fields = None if id(type(node)) in _PLAIN else attribute(type(node), "_fields")
+    if type(fields) is tuple:
+        return (f".{field}" for field in fields)
+    return (f"[{index}]" for index in count())
+
+
+def _members(node: Any) -> dict[str, object]:
+    """Return the values of attributes, and what a method or a partial holds."""
     if is_of(node, MethodType):
-        held = {"__self__": node.__self__}
-    elif is_of(node, partial):
-        held = {"args": node.args, "keywords": node.keywords, **held}
-    return held.values(), map(".{}".format, held)
-
-
-def _key_step(key: object) -> str:
-    return f"[{key!r}]"
-
-
-def _indices() -> Iterator[str]:
-    return (f"[{index}]" for index in itertools.count())
+        return {"__self__": node.__self__}
+    own = {**attributes(node), **slots(node)}
+    return {"args": node.args, "keywords": node.keywords, **own} if is_of(node, partial) else own
 
 
 def _is_mapping(node: object) -> bool:
@@ -206,7 +207,7 @@ def _is_view(node: object) -> bool:
 
 def _but_plain(items: Iterator[object]) -> list[object]:
     """Return the items; none of very many, where those at the front are numbers and strings."""
-    front = list(itertools.islice(items, _MANY + 1))
+    front = list(islice(items, _MANY + 1))
     return [] if _are_plain(front) else [*front, *items]
 
 

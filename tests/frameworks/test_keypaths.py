@@ -2,14 +2,16 @@
 
 import functools
 from collections import deque
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from ipyjaxbench.adapters.numpy.framework import NumPy
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.watch_transfers import transfer_code
-from ipyjaxbench.frameworks import find_arrays
+from ipyjaxbench.frameworks import find_arrays, walker
 from ipyjaxbench.usercode.snippet import Source
 
 
@@ -36,6 +38,12 @@ def test_functions_with_arrays_bound_to_them_are_looked_into() -> None:
     bound = functools.partial(max, net.w, key={"w": np.array([2.0])})
     assert paths(bound) == ["x.args[0]", "x.keywords['key']['w']"]
     assert paths(net.__call__) == ["x.__self__.w"]
+
+
+def test_attributes_of_a_bound_function_are_looked_into() -> None:
+    bound = functools.partial(max)
+    bound.w = np.array([1.0])  # type: ignore[attr-defined]
+    assert paths(bound) == ["x.w"]
 
 
 def test_functions_and_classes_hold_nothing() -> None:
@@ -94,6 +102,12 @@ def test_queues_and_views_of_values_are_looked_into() -> None:
     assert (told.name, told.arrays) == ("buffer", 2)
 
 
+def test_arrays_behind_very_many_numbers_have_names() -> None:
+    array = np.array([1.0])
+    assert paths([*range(2000), array]) == ["x[2000]"]
+    assert paths({**dict.fromkeys(range(2000), 0), "w": array}) == ["x['w']"]
+
+
 def _refuse(*_: object) -> Any:
     raise RuntimeError("there is nothing here")
 
@@ -117,6 +131,25 @@ class OfOdd(metaclass=Odd):
 
     def __init__(self) -> None:
         self.w = np.array([1.0])
+
+
+class Pairs(Mapping[str, Any]):
+    """A mapping that has pairs and values, the last of which cannot be had."""
+
+    keys = _refuse
+
+    def __getitem__(self, key: str) -> Any:
+        return {"a": np.array([1.0]), "b": np.array([2.0])}[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter("abc")
+
+    def __len__(self) -> int:
+        return 3
+
+
+def test_a_mapping_is_asked_for_its_pairs_alone_and_as_far_as_it_gives_them() -> None:
+    assert paths(Pairs()) == ["x['a']", "x['b']"]
 
 
 class Closed(dict[str, Any]):
@@ -194,6 +227,19 @@ def test_a_model_of_many_arrays_is_walked_to_its_end() -> None:
     assert len(find_arrays(model, [NumPy()])) == 50_000
     rest = [Row() for _ in range(90_000)]
     assert len(find_arrays([rest, np.ones(1)], [NumPy()])) == 1
+
+
+def test_as_many_arrays_have_names_as_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walker, "_MAX_NODES", 10)
+    assert len(paths([[np.ones(1)] for _ in range(20)])) == 20
+
+
+def test_numbers_of_numpy_are_not_counted_as_objects_that_may_hold_arrays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(walker, "_MAX_PLAIN", 10)
+    losses = [np.float64(n) for n in range(20)]
+    assert [each.layout for each in locate({"x": [losses, np.ones(1)]}).arrays] == [""]
 
 
 def test_a_value_of_which_not_all_was_looked_at_is_told() -> None:
