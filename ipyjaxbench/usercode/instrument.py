@@ -16,6 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar
 
 from ipyjaxbench.usercode import code_objects
+from ipyjaxbench.usercode.call import called_name
 from ipyjaxbench.usercode.snippet import Source
 
 
@@ -185,7 +186,7 @@ class Instrumented(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """``f(x)`` becomes ``hook(site, f)(x)``: the frame above `f` is still the user's."""
-        text = ast.unparse(node)
+        text = _text_of(node)
         self.generic_visit(node)
         if _looks_at_frame(node.func):
             return node
@@ -193,7 +194,7 @@ class Instrumented(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """``x + y`` becomes ``hook(site, operator.add)(x, y)``."""
-        text = ast.unparse(node) if self._operators else ""
+        text = _text_of(node) if self._operators else ""
         self.generic_visit(node)
         if not self._operators:
             return node
@@ -235,6 +236,13 @@ class Instrumented(ast.NodeTransformer):
                 ast.copy_location(each, node)
         self.generic_visit(node)
         return node
+
+
+def _text_of(node: ast.expr) -> str:
+    try:
+        return ast.unparse(node)
+    except ValueError:  # an f-string in it cannot be spelled before Python 3.12
+        return f"{called_name(node)}(…)"
 
 
 def _looks_at_frame(function: ast.expr) -> bool:

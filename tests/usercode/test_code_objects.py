@@ -57,6 +57,13 @@ def test_a_cell_with_the_hook_defines_the_same_functions_and_they_lose_it() -> N
     assert hook.picked == []
 
 
+def test_calls_that_cannot_be_spelled_go_through_the_hook_too() -> None:
+    hook, names = Hook(), dict[str, Any]()
+    exec(instrument_cell(Source.plain("y = abs(len(f\"{'a\xa0b'.upper()}\"))"), hook), names)
+    assert names["y"] == 3
+    assert any(text.startswith("abs(") for text in hook.picked)
+
+
 def test_functions_that_a_hooked_function_made_lose_the_hook(shell: Any) -> None:
     shell.run(CELL)
     hook, make = Hook(), shell.names["make"]
