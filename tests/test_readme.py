@@ -19,7 +19,7 @@ from ipyjaxbench.jupyter import commands
 from ipyjaxbench.option import Option
 from ipyjaxbench.reports import note
 from ipyjaxbench.retracing import traces
-from ipyjaxbench.timing import verdict
+from ipyjaxbench.timing import VERDICT_MEANINGS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -135,7 +135,7 @@ def test_the_table_has_no_option_that_does_not_exist() -> None:
     assert set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*\b", rows)) <= known
 
 
-@pytest.mark.parametrize("word", verdict.EXPLAINED)
+@pytest.mark.parametrize("word", VERDICT_MEANINGS)
 def test_every_verdict_is_explained(word: str) -> None:
     assert re.search(rf"^\| `{word}` \| .+\. \| .+\. \|$", section("Verdicts"), re.MULTILINE)
 

@@ -16,7 +16,7 @@ from ipyjaxbench.reports import (
     Table,
     report,
 )
-from ipyjaxbench.timing import first_call, verdict
+from ipyjaxbench.timing import NO_FIGURE, VERDICT_MEANINGS, spell_phases
 
 _QUEUED_SHARE = 0.9  # of the latency: a throughput below it is shown
 _HALF = 0.5  # smaller ratios are shown the other way round too
@@ -36,12 +36,12 @@ def _(c: Comparison) -> Report:
 def _headline(c: Comparison) -> Headline:
     title = "compared"
     words = {side.label: m.verdict for side in c.sides if (m := side.measured)}
-    without = {label: word for label, word in words.items() if word in verdict.NO_FIGURE}
+    without = {label: word for label, word in words.items() if word in NO_FIGURE}
     compared = [side.label for side in c.sides if c.ratio(side.label)]
     verdicts = {label: c.verdict(label) for label in compared if label not in without}
     if compared and (not verdicts or c.baseline in without):
         word = without.get(c.baseline) or next(iter(without.values()))
-        detail = f"{', '.join(without)}: {verdict.EXPLAINED[word]}"
+        detail = f"{', '.join(without)}: {VERDICT_MEANINGS[word]}"
         return Headline(title, "no ratio", detail, word, "")
     if not verdicts:
         return Headline(title, "no ratio", *_why_none(c), "")
@@ -119,7 +119,7 @@ def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
         yield "throughput", f"{', '.join(queued)} a call, when many are queued and waited for once"
     for name, m in measured:
         if m.phases:
-            yield "first call", f"{name} {first_call.split(m.first_call, m.phases, m.precision)}"
+            yield "first call", f"{name} {spell_phases(m.first_call, m.phases, m.precision)}"
     for name, m in measured:
         if m.counterpart is not None and not m.counterpart.compiled and m.batches:
             yield "pays back", f"{name} {m.counterpart.words(m.median, m.half_width)}"

@@ -24,9 +24,10 @@ from ipyjaxbench.timing import (
     TimeOptions,
     gc_paused,
     ignore_progress,
+    note_compiled_late,
+    note_interrupted,
     open_session,
 )
-from ipyjaxbench.timing import notes as timing_notes
 from ipyjaxbench.usercode import Muted, describe_error
 
 _WARM_SHARE = 0.2  # of an arm's share of the budget
@@ -93,7 +94,7 @@ def compare_snippets(
                     conditions = meter.read()
         except KeyboardInterrupt as stopped:
             interrupt = stopped
-            found.append(timing_notes.interrupted())
+            found.append(note_interrupted())
         finally:
             elapsed = (clock.wall() - begun) * 1e-9
             found += _leave_out_compiled(arms)
@@ -211,4 +212,4 @@ def _leave_out_compiled(arms: Sequence[Arm]) -> list[Note]:
     wrong = {i for samples in rare for i, compiled in enumerate(samples.compiled) if compiled}
     for samples in lists:
         samples.leave_out(wrong)
-    return [timing_notes.compiled_late(len(wrong))] if wrong else []
+    return [note_compiled_late(len(wrong))] if wrong else []

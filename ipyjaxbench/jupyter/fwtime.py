@@ -8,7 +8,7 @@ from ipyjaxbench.jupyter.errors import measure_until_stopped, one_line_errors
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.screen import MutedShell
 from ipyjaxbench.records import choose_baseline, find_baseline
-from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet, notes
+from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet, note_names_stay_inside
 from ipyjaxbench.usercode import Snippet
 
 
@@ -66,5 +66,5 @@ def _bind_in_function(
     local_ns.update({name: names[name] for name in snippet.binds if name in names})
     if sys.version_info >= (3, 13) or not snippet.binds:
         return result
-    note = notes.names_stay_inside(list(snippet.binds))
+    note = note_names_stay_inside(list(snippet.binds))
     return dataclasses.replace(result, notes=(*result.notes, note))

@@ -6,9 +6,9 @@ makes; `validity` holds what may mislead. The comparison calls the same function
 what an adapter offers beyond waiting. The magics, the Python API and the comparison call this room.
 """
 
-from ipyjaxbench.timing import first_call, notes, verdict
 from ipyjaxbench.timing.baseline import Against, Change, Figure
 from ipyjaxbench.timing.device_time import Interval, Profile
+from ipyjaxbench.timing.first_call import spell_phases
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, rebound
 from ipyjaxbench.timing.measure import (
     ignore_progress,
@@ -17,8 +17,12 @@ from ipyjaxbench.timing.measure import (
     review,
     summarize,
 )
-from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.measurement import summarize as summarize_samples
+from ipyjaxbench.timing.measurement import Measurement, summarize as summarize_samples
+from ipyjaxbench.timing.notes import (
+    compiled_late as note_compiled_late,
+    interrupted as note_interrupted,
+    names_stay_inside as note_names_stay_inside,
+)
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.protocol import Caveats, Profiler
 from ipyjaxbench.timing.rewind import Rewind
@@ -31,6 +35,14 @@ from ipyjaxbench.timing.session import (
     restore,
 )
 from ipyjaxbench.timing.steady_state import OnProgress, Steady, gc_paused
-from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
-from ipyjaxbench.timing.verdict import NO_FIGURE
+from ipyjaxbench.timing.validity.notes import (
+    half_product as note_half_product,
+    narrowed as note_narrowed,
+    processes as note_processes,
+    recorded as note_recorded,
+    reduced_precision as note_reduced_precision,
+    setting_on as note_setting_on,
+    watched as note_watched,
+)
+from ipyjaxbench.timing.verdict import NO_FIGURE, VERDICT_MEANINGS

@@ -41,7 +41,7 @@ class FirstCall:
         remarks = "; ".join(self.cleared)
         if self.seconds is None:
             return f"? {remarks}"
-        return f"{split(self.seconds, self.phases, digits)} (cold; {remarks or _UNTOUCHED})"
+        return f"{spell_phases(self.seconds, self.phases, digits)} (cold; {remarks or _UNTOUCHED})"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _high(per_call: float, half_width: float) -> float:
     return per_call * (1 + half_width)
 
 
-def split(total: float, phases: Mapping[str, float | None], digits: int) -> str:
+def spell_phases(total: float, phases: Mapping[str, float | None], digits: int) -> str:
     """Spell a call as the sum of its phases and the rest, "run"."""
     known = [phase for phase in _PHASES if phase in phases]
     ordered = [*known, *sorted(phases.keys() - set(_PHASES))]
@@ -105,11 +105,11 @@ def split(total: float, phases: Mapping[str, float | None], digits: int) -> str:
     return words + "".join(f", with a {phase} whose time is not told" for phase in untimed)
 
 
-def rows(programs: Sequence[Program]) -> Iterator[tuple[str, str]]:
+def program_rows(programs: Sequence[Program]) -> Iterator[tuple[str, str]]:
     """Return the rows of a report that name what was made: compiled, loaded, traced.
 
     Example:
-        >>> list(rows([Program("step", 0.081, "compiled", "jax")]))
+        >>> list(program_rows([Program("step", 0.081, "compiled", "jax")]))
         [('compiled', 'step 81 ms')]
     """
     for origin, (label, ending) in _ROWS.items():

@@ -15,10 +15,11 @@ from ipyjaxbench.reports import (
     Table,
     report,
 )
-from ipyjaxbench.timing import first_call, verdict
 from ipyjaxbench.timing.baseline import Change
 from ipyjaxbench.timing.device_time import MAX_SHOWN_OPERATIONS, ProfiledPass
+from ipyjaxbench.timing.first_call import program_rows, spell_phases
 from ipyjaxbench.timing.measurement import Measurement, median_with_interval, summarize
+from ipyjaxbench.timing.verdict import VERDICT_MEANINGS, headline
 from ipyjaxbench.usercode import first_line
 
 _MIN_SHOWN_EXTRA_SECONDS = 1e-4  # by which a first call must differ to be shown
@@ -56,7 +57,7 @@ def _headline(m: Measurement) -> Headline:
     figure = median_with_interval(m)
     if _floor_leads(m):
         figure, detail = units.duration(m.floor, m.precision), f"at its fastest, {detail}"
-    return Headline(first_line(m.code), figure, detail, word, verdict.EXPLAINED[word])
+    return Headline(first_line(m.code), figure, detail, word, VERDICT_MEANINGS[word])
 
 
 def _one_sample(m: Measurement) -> str:
@@ -69,7 +70,7 @@ def _one_sample(m: Measurement) -> str:
 def _floor_leads(m: Measurement) -> bool:
     """The low end is the steadiest part of samples that scatter."""
     codes = [note.code for note in m.notes]
-    return verdict.headline(m.half_width, m.verdict, codes) is stats.floor
+    return headline(m.half_width, m.verdict, codes) is stats.floor
 
 
 def _queues(m: Measurement) -> bool:
@@ -134,8 +135,8 @@ def _first_call(m: Measurement) -> Iterator[tuple[str, str]]:
     extra = m.first_call - m.median
     if did or m.compilations == 0 or extra > max(0.5 * m.median, _MIN_SHOWN_EXTRA_SECONDS):
         in_memory = ", already compiled (in memory)" if m.compilations == 0 and not did else ""
-        yield "first call", first_call.split(m.first_call, m.phases, m.precision) + in_memory
-        yield from first_call.rows(m.programs)
+        yield "first call", spell_phases(m.first_call, m.phases, m.precision) + in_memory
+        yield from program_rows(m.programs)
     if m.fresh is not None:
         yield "fresh", m.fresh.words(m.precision)
     if m.counterpart is not None and m.batches:

@@ -7,7 +7,7 @@ from ipyjaxbench import stats, units
 
 _QUIET, _OK, _TAIL_RATIO = 0.04, 0.08, 1.10
 _MIN_SAMPLES = 6  # with fewer the 95 % interval of a median has no ends among them
-EXPLAINED = {
+VERDICT_MEANINGS = {
     "QUIET": "steady: another run is within 4 %",
     "OK": "steady enough: another run is within 8 %",
     "NOISY": "the figure moves: another run may be over 8 % away",
@@ -34,10 +34,10 @@ _INVALIDATE = {
 
 
 def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -> str:
-    """Return one word of `EXPLAINED`; there are no samples where there was the first call only.
+    """Return one word of `VERDICT_MEANINGS`.
 
-    ``half_width`` is that of the interval for the median of another run, relative; ``codes`` are
-    those of the Notes.
+    There are no samples where there was the first call only; ``half_width`` is that of the
+    interval for the median of another run, relative; ``codes`` are those of the Notes.
     """
     if "recompiles" in codes:
         return "RECOMPILES"

@@ -7,7 +7,7 @@ import pytest
 
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.timing.first_call import Counterpart, FirstCall, rows
+from ipyjaxbench.timing.first_call import Counterpart, FirstCall, program_rows
 from ipyjaxbench.timing.measurement import Measurement
 from tests import results
 from tests.results import STEADY, measured
@@ -61,7 +61,7 @@ def made(*named: tuple[str, float | None], origin: Any = "compiled") -> list[Pro
 def test_programs_are_named_and_counted(
     programs: list[Program], expected: list[tuple[str, str]]
 ) -> None:
-    assert list(rows(programs)) == expected
+    assert list(program_rows(programs)) == expected
 
 
 SPLIT = "96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms"

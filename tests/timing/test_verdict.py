@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ipyjaxbench import stats
-from ipyjaxbench.timing.verdict import EXPLAINED, headline, movements, verdict
+from ipyjaxbench.timing.verdict import VERDICT_MEANINGS, headline, movements, verdict
 
 CALM = [1e-3 + i % 7 * 1e-6 for i in range(100)]
 
@@ -24,7 +24,7 @@ CALM = [1e-3 + i % 7 * 1e-6 for i in range(100)]
 )
 def test_one_word_says_it(half_width: float, codes: list[str], word: str) -> None:
     assert verdict(CALM, half_width, codes) == word
-    assert word in EXPLAINED
+    assert word in VERDICT_MEANINGS
 
 
 @pytest.mark.parametrize("samples", [(), (1e-3,)])

@@ -13,8 +13,13 @@ import numpy as np
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
 from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
-from ipyjaxbench.timing import CodeFacts
-from ipyjaxbench.timing import validity_notes as notes
+from ipyjaxbench.timing import (
+    CodeFacts,
+    note_narrowed,
+    note_processes,
+    note_setting_on,
+    note_watched,
+)
 
 _SLOW_FIRST = "tracing and compiling take longer, which the first call pays for"
 _WAITS = "every result is waited for and checked, before Python goes on"
@@ -50,7 +55,7 @@ class JaxCaveats(RoundedProducts):
             yield from _options()
             yield from _compiler()
             if _profiling():
-                yield notes.watched("jax.profiler")
+                yield note_watched("jax.profiler")
             yield from _processes(code)
 
     def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
@@ -103,14 +108,14 @@ def _note_narrowing(code: CodeFacts) -> Iterator[Note]:
     for dtype, names in wide.items():
         handed_on = [name for name in dict.fromkeys(names) if name in (*code.handed_on, *made)]
         if handed_on:
-            yield notes.narrowed(handed_on, dtype, _NARROW[dtype])
+            yield note_narrowed(handed_on, dtype, _NARROW[dtype])
 
 
 def _options() -> Iterator[Note]:
     for option, (mark, effect) in _OPTIONS.items():
         if getattr(jax.config, option, False):  # some are of newer versions
             advice = f'jax.config.update("{option}", False)'
-            yield notes.setting_on(option, effect, advice, mark=mark)
+            yield note_setting_on(option, effect, advice, mark=mark)
 
 
 def _compiler() -> Iterator[Note]:
@@ -119,10 +124,10 @@ def _compiler() -> Iterator[Note]:
     advice = "restart without it in XLA_FLAGS"
     if re.search(r"xla_backend_optimization_level=0\b", flags):
         setting, effect = "xla_backend_optimization_level=0", "programs are hardly optimised"
-        yield notes.setting_on(setting, effect, advice)
+        yield note_setting_on(setting, effect, advice)
     if "xla_dump_to" in flags:
         effect = "each program is written to disk, which the first call pays for"
-        yield notes.setting_on("xla_dump_to", effect, advice, mark=GOOD_TO_KNOW)
+        yield note_setting_on("xla_dump_to", effect, advice, mark=GOOD_TO_KNOW)
 
 
 def _profiling() -> bool:
@@ -141,7 +146,7 @@ def _processes(code: CodeFacts) -> Iterator[Note]:
     arrays = [p for p in (*code.inputs, *code.outputs) if p.framework == "jax"]
     used = {homes.get(device) for p in arrays for device in p.devices}
     if len(used) > 1:
-        yield notes.processes(len(used), jax.process_index())
+        yield note_processes(len(used), jax.process_index())
 
 
 def _product(a: jax.Array, b: jax.Array) -> jax.Array:

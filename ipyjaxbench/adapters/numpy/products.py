@@ -8,8 +8,7 @@ import numpy as np
 from ipyjaxbench.adapters.shared import strides
 from ipyjaxbench.graphs import GraphTracer, Workload
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import Caveats, CodeFacts
-from ipyjaxbench.timing import validity_notes as notes
+from ipyjaxbench.timing import Caveats, CodeFacts, note_half_product
 from ipyjaxbench.usercode import Call
 
 _BLAS = ("float32", "float64", "complex64", "complex128")
@@ -53,7 +52,7 @@ class NumPyCaveats(Caveats):
         }
         for name in dict.fromkeys(_times_own_transpose(code.statements)):
             if name in matrices:
-                yield notes.half_product(name)
+                yield note_half_product(name)
 
 
 def _times_own_transpose(statements: Sequence[ast.stmt]) -> Iterator[str]:

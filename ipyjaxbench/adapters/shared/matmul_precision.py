@@ -8,8 +8,7 @@ import numpy as np
 
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import Caveats, CodeFacts
-from ipyjaxbench.timing import validity_notes as notes
+from ipyjaxbench.timing import Caveats, CodeFacts, note_reduced_precision
 
 _SIDE = 64  # below that, libraries use other kernels
 _FULL_PRECISION_ERROR = 1e-5  # 24 bits give 1e-7, 11 bits (TF32, float16) 3e-4, bfloat16 2e-3
@@ -49,7 +48,7 @@ class RoundedProducts(Caveats):
                 self._errors[device, setting] = None
         error = self._errors[device, setting]
         if error is not None:
-            yield notes.reduced_precision(device, setting, error, advice)
+            yield note_reduced_precision(device, setting, error, advice)
 
 
 @cache

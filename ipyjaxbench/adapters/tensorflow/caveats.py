@@ -12,8 +12,13 @@ from tensorflow.python.profiler import profiler_v2
 
 from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
 from ipyjaxbench.reports import GOOD_TO_KNOW, Note
-from ipyjaxbench.timing import CodeFacts
-from ipyjaxbench.timing import validity_notes as notes
+from ipyjaxbench.timing import (
+    CodeFacts,
+    note_processes,
+    note_recorded,
+    note_setting_on,
+    note_watched,
+)
 
 
 class TensorFlowCaveats(RoundedProducts):
@@ -26,9 +31,9 @@ class TensorFlowCaveats(RoundedProducts):
         yield from self._note_rounding(code)
         yield from _modes(code)
         if _tape_is_on():
-            yield notes.recorded("A tf.GradientTape", "time it outside of the tape")
+            yield note_recorded("A tf.GradientTape", "time it outside of the tape")
         if getattr(profiler_v2, "_profiler", None) is not None:
-            yield notes.watched("tf.profiler")
+            yield note_watched("tf.profiler")
         yield from _processes()
 
     def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
@@ -47,25 +52,25 @@ class TensorFlowCaveats(RoundedProducts):
 def _modes(code: CodeFacts) -> Iterator[Note]:
     kind = tf.types.experimental.PolymorphicFunction
     if tf.config.functions_run_eagerly() and any(isinstance(f, kind) for f in code.compiled):
-        yield notes.setting_on(
+        yield note_setting_on(
             "tf.config.run_functions_eagerly",
             "no graph is made, each operation of a tf.function runs by itself",
             "tf.config.run_functions_eagerly(False)",
         )
     if _checks_numerics():
-        yield notes.setting_on(
+        yield note_setting_on(
             "tf.debugging.enable_check_numerics",
             "every result is checked",
             "tf.debugging.disable_check_numerics()",
         )
     if tf.debugging.get_log_device_placement():
-        yield notes.setting_on(
+        yield note_setting_on(
             "tf.debugging.set_log_device_placement",
             "every operation is logged",
             "tf.debugging.set_log_device_placement(False)",
         )
     if _is_deterministic():
-        yield notes.setting_on(
+        yield note_setting_on(
             "tf.config.experimental.enable_op_determinism",
             "some operations take a slower way",
             "restart without it",
@@ -96,4 +101,4 @@ def _processes() -> Iterator[Note]:
         return
     workers = sum(len(job.tasks) for job in server.cluster.job)
     if workers > 1:
-        yield notes.processes(workers, server.task_index)
+        yield note_processes(workers, server.task_index)

@@ -8,8 +8,13 @@ import torch
 
 from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
 from ipyjaxbench.reports import GOOD_TO_KNOW, Note
-from ipyjaxbench.timing import CodeFacts
-from ipyjaxbench.timing import validity_notes as notes
+from ipyjaxbench.timing import (
+    CodeFacts,
+    note_processes,
+    note_recorded,
+    note_setting_on,
+    note_watched,
+)
 
 #: Where one of these is in the code, it makes a backward pass.
 _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_and_grad"}
@@ -22,11 +27,11 @@ class TorchCaveats(RoundedProducts):
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield all that there is to say."""
         if _is_recorded(code) and not _goes_backward(code):
-            yield notes.recorded("Autograd", "with torch.no_grad(): ... around it")
+            yield note_recorded("Autograd", "with torch.no_grad(): ... around it")
         yield from self._note_rounding(code)
         yield from _modes(code)
         if _profiling():
-            yield notes.watched("torch.profiler")
+            yield note_watched("torch.profiler")
         yield from _processes()
 
     def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
@@ -89,13 +94,13 @@ def _profiling() -> bool:
 
 def _modes(code: CodeFacts) -> Iterator[Note]:
     if torch.is_anomaly_enabled() and (_is_recorded(code) or _goes_backward(code)):
-        yield notes.setting_on(
+        yield note_setting_on(
             "Anomaly detection",
             "autograd notes where each operation was called, and checks each gradient",
             "torch.autograd.set_detect_anomaly(False)",
         )
     if torch.are_deterministic_algorithms_enabled():
-        yield notes.setting_on(
+        yield note_setting_on(
             "torch.use_deterministic_algorithms",
             "some operations take a slower way",
             "torch.use_deterministic_algorithms(False)",
@@ -106,7 +111,7 @@ def _modes(code: CodeFacts) -> Iterator[Note]:
         "_torchdynamo_orig_callable" in getattr(f, "__dict__", {}) for f in code.compiled
     )
     if compiled and getattr(config, "disable", False):
-        yield notes.setting_on(
+        yield note_setting_on(
             "torch._dynamo.config.disable",
             "torch.compile compiles nothing new",
             "torch._dynamo.config.disable = False, or restart without TORCH_COMPILE_DISABLE",
@@ -116,4 +121,4 @@ def _modes(code: CodeFacts) -> Iterator[Note]:
 def _processes() -> Iterator[Note]:
     group: Any = torch.distributed
     if group.is_available() and group.is_initialized() and group.get_world_size() > 1:
-        yield notes.processes(group.get_world_size(), group.get_rank())
+        yield note_processes(group.get_world_size(), group.get_rank())

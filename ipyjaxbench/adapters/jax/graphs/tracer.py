@@ -36,7 +36,7 @@ from ipyjaxbench.graphs import (
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import validity_notes
+from ipyjaxbench.timing import note_narrowed
 from ipyjaxbench.usercode import Call, is_a, is_of
 
 _SHORT_EQUATIONS = 100  # equations up to which JAX's own text is shown
@@ -177,7 +177,7 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
     for name, value, aval in pairs:
         if is_of(value, np.ndarray, np.generic) and value.dtype != aval.dtype:
             by_kind.setdefault((str(value.dtype), str(aval.dtype)), []).append(name)
-    yield from (validity_notes.narrowed(names, *kinds) for kinds, names in by_kind.items())
+    yield from (note_narrowed(names, *kinds) for kinds, names in by_kind.items())
 
 
 def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
