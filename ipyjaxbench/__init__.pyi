@@ -2,43 +2,46 @@
 
 import typing
 
-from .api import ceilings as ceilings
-from .api import compare as compare
-from .api import devices as devices
-from .api import graph as graph
-from .api import history as history
-from .api import measure as measure
-from .api import measure_code as measure_code
-from .api import placement as placement
+from .api import (
+    ceilings as ceilings,
+    compare as compare,
+    devices as devices,
+    graph as graph,
+    history as history,
+    measure as measure,
+    measure_code as measure_code,
+    placement as placement,
+)
 from .comparison.comparison import Comparison as Comparison
 from .comparison.sweep import Sweep as Sweep
-from .device.about import About as About
-from .device.about import about as about
+from .device.about import About as About, about as about
 from .device.ceilings import Ceilings as Ceilings
 from .device.transfers import Transfers as Transfers
 from .device.watch_transfers import transfers as transfers
 from .device.whereabouts import Whereabouts as Whereabouts
-from .errors import ArmFailedError as ArmFailedError
-from .errors import IpyJaxBenchError as IpyJaxBenchError
-from .errors import MissingLibraryError as MissingLibraryError
-from .errors import OptionError as OptionError
-from .errors import RecordError as RecordError
-from .errors import SnippetError as SnippetError
-from .errors import TooManyTracesError as TooManyTracesError
+from .errors import (
+    ArmFailedError as ArmFailedError,
+    IpyJaxBenchError as IpyJaxBenchError,
+    MissingLibraryError as MissingLibraryError,
+    OptionError as OptionError,
+    RecordError as RecordError,
+    SnippetError as SnippetError,
+    TooManyTracesError as TooManyTracesError,
+)
 from .frameworks import Framework as Framework
 from .frameworks.placement import Placement as Placement
-from .graphs.diagnosis import Diagnosis as Diagnosis
-from .graphs.diagnosis import UntraceableError as UntraceableError
+from .graphs.diagnosis import Diagnosis as Diagnosis, UntraceableError as UntraceableError
 from .graphs.explain import explain as explain
 from .graphs.graph import Graph as Graph
 from .records.diff_notebooks import compare_notebooks as compare_notebooks
 from .records.history import History as History
 from .records.notebook_diff import Rerun as Rerun
-from .records.notebooks import NotebookRecords as NotebookRecords
-from .records.notebooks import read_notebook as read_notebook
+from .records.notebooks import NotebookRecords as NotebookRecords, read_notebook as read_notebook
 from .reports.note import Note as Note
-from .retracing.max_traces import assert_max_traces as assert_max_traces
-from .retracing.max_traces import trace_cached as trace_cached
+from .retracing.max_traces import (
+    assert_max_traces as assert_max_traces,
+    trace_cached as trace_cached,
+)
 from .retracing.signatures import Signatures as Signatures
 from .retracing.traces import Traces as Traces
 from .timing.measurement import Measurement as Measurement

@@ -6,8 +6,7 @@ import statistics
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ipyjaxbench import stats
 from ipyjaxbench.stats import drift, histogram, two_speeds

@@ -1,8 +1,7 @@
 """Numbers in words."""
 
 import pytest
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from ipyjaxbench import units
 

@@ -12,8 +12,13 @@ from typing import Any
 from ipyjaxbench.device.transfers import Transfer
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.host import Clock
-from ipyjaxbench.usercode import called_name_in, expression_at, is_of, package_of
-from ipyjaxbench.usercode import module_of as class_module
+from ipyjaxbench.usercode import (
+    called_name_in,
+    expression_at,
+    is_of,
+    module_of as class_module,
+    package_of,
+)
 
 #: The one end of a copy that is no device of a framework.
 HOST = "host"

@@ -16,9 +16,9 @@ from ipyjaxbench.graphs import (
     UntraceableError,
     difference,
     draw_mermaid,
+    explain as diagnose,
     trace_program,
 )
-from ipyjaxbench.graphs import explain as diagnose
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.screen import show
 

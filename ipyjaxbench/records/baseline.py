@@ -8,8 +8,7 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.store import read_store
-from ipyjaxbench.timing import Against, Measurement, TimeOptions
-from ipyjaxbench.timing import summarize_samples as summarize
+from ipyjaxbench.timing import Against, Measurement, TimeOptions, summarize_samples as summarize
 from ipyjaxbench.validation import NEWEST_OR_FASTEST
 
 _MAX_NAMES = 8  # that an error lists

@@ -11,8 +11,7 @@ from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
 from ipyjaxbench.records.notebooks import NotebookRecords, Saved, read_notebook
 from ipyjaxbench.reports import Headline, Result
-from ipyjaxbench.timing import Measurement
-from ipyjaxbench.timing import summarize_samples as summarize
+from ipyjaxbench.timing import Measurement, summarize_samples as summarize
 from ipyjaxbench.usercode import first_line
 
 

@@ -11,8 +11,7 @@ from ipyjaxbench.comparison import Comparison, Sweep
 from ipyjaxbench.record_types import Moment, NonNegativeFloat, NonNegativeInt
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.reports import Result
-from ipyjaxbench.timing import Figure, Measurement
-from ipyjaxbench.timing import summarize_samples as summarize
+from ipyjaxbench.timing import Figure, Measurement, summarize_samples as summarize
 from ipyjaxbench.usercode import first_line
 
 SCHEMA = 1

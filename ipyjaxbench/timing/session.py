@@ -25,8 +25,7 @@ from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls, First, is_held
 from ipyjaxbench.timing.synchronize import Drain
-from ipyjaxbench.timing.validity import checks
-from ipyjaxbench.timing.validity import notes as validity_notes
+from ipyjaxbench.timing.validity import checks, notes as validity_notes
 from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover import Carryover
 from ipyjaxbench.timing.validity.host_copies import converted_arrays

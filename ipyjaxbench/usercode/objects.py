@@ -21,10 +21,14 @@ from types import (
 from typing import Any
 
 from ipyjaxbench.usercode import inline_values
-from ipyjaxbench.usercode.classes import class_dict as class_dict
-from ipyjaxbench.usercode.classes import class_name, filled_slots, slots_of
-from ipyjaxbench.usercode.classes import module_of as module_of
-from ipyjaxbench.usercode.classes import mro_of as mro_of
+from ipyjaxbench.usercode.classes import (
+    class_dict as class_dict,
+    class_name,
+    filled_slots,
+    module_of as module_of,
+    mro_of as mro_of,
+    slots_of,
+)
 
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 #: By identity: a metaclass may define equality.

@@ -4,8 +4,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ipyjaxbench.host.causes import causes
 from ipyjaxbench.host.conditions import Conditions

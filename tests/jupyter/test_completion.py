@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import IPython
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from IPython.core.completer import provisionalcompleter
 
 from ipyjaxbench.jupyter.commands import COMMANDS, TIME

@@ -8,8 +8,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ipyjaxbench import Comparison, RecordError, Sweep, read_notebook
 from ipyjaxbench.comparison.comparison import ArmResult

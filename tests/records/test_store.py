@@ -10,8 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.sweep import Point, Sweep

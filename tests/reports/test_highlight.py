@@ -1,8 +1,7 @@
 """Programs are shown in pieces, of which none is lost."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ipyjaxbench.reports import highlight
 

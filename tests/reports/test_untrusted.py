@@ -6,8 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.errors import RecordError

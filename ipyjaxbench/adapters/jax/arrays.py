@@ -8,8 +8,13 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import AbstractMesh, Mesh, NamedSharding, SingleDeviceSharding
-from jax.sharding import Sharding as JaxSharding
+from jax.sharding import (
+    AbstractMesh,
+    Mesh,
+    NamedSharding,
+    Sharding as JaxSharding,
+    SingleDeviceSharding,
+)
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.devices import count_devices, count_missing, has_started

@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
-from jax._src import config as jax_config
-from jax._src import xla_bridge
+from jax._src import config as jax_config, xla_bridge
 
 from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
 from ipyjaxbench.adapters.jax.placement import name_of

@@ -18,8 +18,7 @@ from ipyjaxbench.device import (
     is_of_numpy,
     is_operator,
 )
-from ipyjaxbench.usercode import is_exactly, is_of
-from ipyjaxbench.usercode import name_of as function_name
+from ipyjaxbench.usercode import is_exactly, is_of, name_of as function_name
 
 _COPIES = {"array", "copy"}
 _CONVERTS = {"asarray", "ascontiguousarray", "asanyarray"} | _COPIES

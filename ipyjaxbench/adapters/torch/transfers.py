@@ -9,8 +9,7 @@ import torch
 
 from ipyjaxbench.adapters.torch import devices, trees
 from ipyjaxbench.device import HOST, SHARES, CopyWatch, TransferWatch, defining_package
-from ipyjaxbench.usercode import is_exactly, is_of
-from ipyjaxbench.usercode import module_of as class_module
+from ipyjaxbench.usercode import is_exactly, is_of, module_of as class_module
 
 #: Those of other classes are made for tracing, or send what is done to them on to these.
 _PLAIN = (torch.Tensor, torch.nn.Parameter)

@@ -14,8 +14,7 @@ from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.runner import Calls, cost_per_turn
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.steady_state import Steady
-from ipyjaxbench.timing.validity import compiled_work, tracers
-from ipyjaxbench.timing.validity import notes as validity_notes
+from ipyjaxbench.timing.validity import compiled_work, notes as validity_notes, tracers
 from ipyjaxbench.timing.validity.carryover import Carryover
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.timing.validity.deferred_values import find_deferred

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
-from torch.utils import flop_counter
+from torch.utils import _pytree as pytree, flop_counter
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ipyjaxbench.adapters.torch.graphs.node_values import result_of
