@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope
-from ipyjaxbench.timing.first_call import FirstCall
+from ipyjaxbench.timing.first_call import ColdCallResult
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.usercode import Namespace, ask, describe_error
 
 
 def make_cold_call(
     calls: Calls, scope: Scope, frameworks: Sequence[Framework], *, ended_early: bool
-) -> FirstCall:
+) -> ColdCallResult:
     """Make one call for which nothing is used that was compiled before.
 
     It has no time where it was not made, failed, or compiled nothing.
@@ -29,11 +29,11 @@ def make_cold_call(
         return _none(f"the cold call raised {describe_error(error)}")
 
 
-def _none(reason: str) -> FirstCall:
-    return FirstCall(None, {}, cleared=(reason,))
+def _none(reason: str) -> ColdCallResult:
+    return ColdCallResult(None, {}, cleared=(reason,))
 
 
-def _call_cold(calls: Calls, scope: Scope, frameworks: Sequence[Framework]) -> FirstCall:
+def _call_cold(calls: Calls, scope: Scope, frameworks: Sequence[Framework]) -> ColdCallResult:
     __tracebackhide__ = True
     with ExitStack() as stack:
         calls.set_up()
@@ -56,8 +56,8 @@ def _call_cold(calls: Calls, scope: Scope, frameworks: Sequence[Framework]) -> F
         programs = tuple(program for watch in watches for program in watch.programs())
     seconds = (first.taken + first.left) * 1e-9
     if not programs and not phases:
-        return FirstCall(None, {}, (), (*caveats, "nothing was compiled anew"))
-    return FirstCall(seconds, phases, programs, tuple(caveats))
+        return ColdCallResult(None, {}, (), (*caveats, "nothing was compiled anew"))
+    return ColdCallResult(seconds, phases, programs, tuple(caveats))
 
 
 def _compiled_by(compiler: Compilation, scope: Scope) -> tuple[dict[str, object], list[object]]:

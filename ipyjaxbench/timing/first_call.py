@@ -21,7 +21,7 @@ _ROWS = {
 
 
 @dataclass(frozen=True)
-class FirstCall:
+class ColdCallResult:
     """A call for which nothing was used that had been compiled before."""
 
     seconds: NonNegativeFloat | None  # the call, waited for; None where there is no such call
@@ -35,7 +35,7 @@ class FirstCall:
         """Return the row of a report.
 
         Example:
-            >>> FirstCall(0.096, {"compile": 0.09}).words(3)
+            >>> ColdCallResult(0.096, {"compile": 0.09}).words(3)
             '96.0 ms = compile 90 ms + run 6.0 ms (cold; what was compiled before is still there)'
         """
         remarks = "; ".join(self.cleared)

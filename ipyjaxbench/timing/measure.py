@@ -7,7 +7,7 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import break_even, cold_call, measure_roofline, profiled_pass
 from ipyjaxbench.timing.device_time import DeviceTime
-from ipyjaxbench.timing.first_call import FirstCall
+from ipyjaxbench.timing.first_call import ColdCallResult
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.session import (
@@ -88,7 +88,7 @@ def _room(later: LaterCalls) -> float:
 
 def _make_extra_calls(
     later: LaterCalls, steady: Steady
-) -> tuple[FirstCall | None, DeviceTime | None]:
+) -> tuple[ColdCallResult | None, DeviceTime | None]:
     """Make a cold call and a profiled pass, where they were asked for."""
     __tracebackhide__ = True
     session, scope, in_play = later.session, later.first.scope, later.in_play
@@ -126,7 +126,7 @@ def summarize(
     notes: list[Note],
     compile_time: float = 0.0,
     *,
-    cold: FirstCall | None = None,
+    cold: ColdCallResult | None = None,
     device: DeviceTime | None = None,
 ) -> Measurement:
     """Return the measurement."""

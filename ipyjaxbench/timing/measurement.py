@@ -14,7 +14,7 @@ from ipyjaxbench.reports import Note, Result
 from ipyjaxbench.timing import verdict
 from ipyjaxbench.timing.baseline import Against, Figure
 from ipyjaxbench.timing.device_time import DeviceTime
-from ipyjaxbench.timing.first_call import Counterpart, FirstCall
+from ipyjaxbench.timing.first_call import ColdCallResult, Counterpart
 from ipyjaxbench.timing.roofline import Roofline
 from ipyjaxbench.usercode import first_line
 
@@ -80,7 +80,7 @@ class Measurement(Result):
     throughputs: tuple[NonNegativeFloat, ...] = ()
     dispatches: tuple[NonNegativeFloat, ...] = ()
     programs: tuple[Program, ...] = ()
-    fresh: FirstCall | None = None
+    fresh: ColdCallResult | None = None
     counterpart: Counterpart | None = None
     device: DeviceTime | None = None
     roof: Roofline | None = None

@@ -13,7 +13,7 @@ from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import MIME
-from ipyjaxbench.timing.first_call import Counterpart, FirstCall
+from ipyjaxbench.timing.first_call import ColdCallResult, Counterpart
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from tests.results import STEADY, measured
@@ -52,7 +52,8 @@ MEASURED = st.builds(
     elapsed=TIMES,
     precision=st.integers(1, 15),
     programs=PROGRAMS,
-    fresh=st.none() | st.builds(FirstCall, st.none() | TIMES, PHASES, PROGRAMS, st.tuples(TEXTS)),
+    fresh=st.none()
+    | st.builds(ColdCallResult, st.none() | TIMES, PHASES, PROGRAMS, st.tuples(TEXTS)),
     counterpart=st.none() | st.builds(Counterpart, st.booleans(), TIMES, st.none() | TIMES, TIMES),
 )
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.timing.first_call import FirstCall
+from ipyjaxbench.timing.first_call import ColdCallResult
 from tests.bench import MS, Bench, recorder, told
 
 CODE = "jitted; call()"
@@ -79,7 +79,7 @@ def test_an_error_in_it_leaves_the_other_calls_and_all_names(
     bench.counted(each)
     ended = isinstance(error, KeyboardInterrupt)
     m = (bench.interrupted if ended else bench.time)(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh == FirstCall(None, {}, (), (reason,))
+    assert m.fresh == ColdCallResult(None, {}, (), (reason,))
     assert m.samples == pytest.approx((0.001, 0.001))
     assert bench.names["jitted"] is jitted
     assert not bench.device.cold
@@ -93,7 +93,7 @@ def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> Non
     turns = bench.counted(each)
     bench.names["jitted"] = bench.device.compile
     m = bench.interrupted(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh == FirstCall(None, {}, (), ("the calls before it ended early",))
+    assert m.fresh == ColdCallResult(None, {}, (), ("the calls before it ended early",))
     assert len(turns) == 4
 
 
@@ -101,7 +101,7 @@ def test_nothing_that_is_compiled_is_told_in_a_line(bench: Bench) -> None:
     turns = bench.counted()
     m = bench.time("call()", number=3, repeat=2, fresh=True)
     reason = "nothing here is compiled (python), so no call is a cold one"
-    assert m.fresh == FirstCall(None, {}, (), (reason,))
+    assert m.fresh == ColdCallResult(None, {}, (), (reason,))
     assert len(turns) == 6
 
 
@@ -109,7 +109,7 @@ def test_where_nothing_was_compiled_anew_no_time_is_claimed(bench: Bench) -> Non
     bench.counted()
     bench.names["jitted"] = bench.device.compile
     m = bench.time(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh == FirstCall(None, {}, (), ("nothing was compiled anew",))
+    assert m.fresh == ColdCallResult(None, {}, (), ("nothing was compiled anew",))
 
 
 def test_a_function_that_the_code_binds_is_not_replaced(bench: Bench, cold: list[Any]) -> None:

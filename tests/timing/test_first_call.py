@@ -7,7 +7,7 @@ import pytest
 
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.timing.first_call import Counterpart, FirstCall, program_rows
+from ipyjaxbench.timing.first_call import ColdCallResult, Counterpart, program_rows
 from ipyjaxbench.timing.measurement import Measurement
 from tests import results
 from tests.results import STEADY, measured
@@ -72,18 +72,18 @@ PARTS = {"trace": 0.004, "lower": 0.009, "compile": 0.081}
     ("call", "words"),
     [
         (
-            FirstCall(0.096, PARTS),
+            ColdCallResult(0.096, PARTS),
             f"{SPLIT} (cold; what was compiled before is still there)",
         ),
         (
-            FirstCall(0.096, {"compile": 0.09}, (), ("g stayed compiled", "h too")),
+            ColdCallResult(0.096, {"compile": 0.09}, (), ("g stayed compiled", "h too")),
             "96.0 ms = compile 90 ms + run 6.0 ms (cold; g stayed compiled; h too)",
         ),
-        (FirstCall(None, {}, (), ("interrupted",)), "? interrupted"),
+        (ColdCallResult(None, {}, (), ("interrupted",)), "? interrupted"),
     ],
 )
 def test_a_cold_call_says_what_it_took_and_what_it_had_to_clear(
-    call: FirstCall, words: str
+    call: ColdCallResult, words: str
 ) -> None:
     assert results.rows(measured(STEADY, fresh=call))["fresh"] == words
 
@@ -156,7 +156,7 @@ def test_the_rows_of_a_report_come_in_this_order() -> None:
         phases=PARTS,
         compilations=1,
         programs=tuple(made(("step", 0.081))),
-        fresh=FirstCall(0.096, PARTS),
+        fresh=ColdCallResult(0.096, PARTS),
         counterpart=Counterpart(False, 1.0, 0.0, 0.5),
     )
     labels = ["fastest", "first call", "compiled", "fresh", "pays back", "with"]
@@ -167,9 +167,9 @@ def test_the_rows_of_a_report_come_in_this_order() -> None:
     "wrong",
     [
         {"programs": tuple(made(("f", -1.0)))},
-        {"fresh": FirstCall(-1.0, {})},
-        {"fresh": FirstCall(1.0, {"trace": -1.0})},
-        {"fresh": FirstCall(1.0, {}, tuple(made(("f", -1.0))))},
+        {"fresh": ColdCallResult(-1.0, {})},
+        {"fresh": ColdCallResult(1.0, {"trace": -1.0})},
+        {"fresh": ColdCallResult(1.0, {}, tuple(made(("f", -1.0))))},
         {"counterpart": Counterpart(True, -1.0, None, 1.0)},
         {"counterpart": Counterpart(True, 1.0, None, -1.0)},
     ],
