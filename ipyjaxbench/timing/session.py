@@ -27,7 +27,7 @@ from ipyjaxbench.timing.runner import Calls, First, is_held
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.validity import checks, notes as validity_notes
 from ipyjaxbench.timing.validity.background_work import Background
-from ipyjaxbench.timing.validity.carryover import Carryover
+from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
 from ipyjaxbench.usercode import Muted, Snippet
 
@@ -61,7 +61,7 @@ class FirstRun:
     call: First  # what it took and gave
     scope: Scope  # the code and what it can reach
     bound: tuple[str, ...]  # names that the code, the set-up and the user's functions bind
-    carryover: Carryover  # looks at what calls leave to the calls after them
+    carryover: CarryoverEffects  # looks at what calls leave to the calls after them
     donated: Donated  # copies of the arguments that each call gives away
     found_state: Checkpoint | None  # the state that the call found; None where that is not kept
     background: Background  # threads and processes that the call started
@@ -120,7 +120,7 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         calls.set_up()
         scope = Scope(snippet, frameworks)
         bound += rebound(scope.functions, snippet.names)
-        carryover = Carryover(scope, frameworks, session.remade)
+        carryover = CarryoverEffects(scope, frameworks, session.remade)
         donated = Donated(snippet, scope.read_values, scope.functions, frameworks)
         watches = (f.capability(Compilation).watch(scope.compiled) for f in frameworks)
         calls.watches = [session.watching.enter_context(watch) for watch in watches]

@@ -15,7 +15,7 @@ from ipyjaxbench.timing.runner import Calls, cost_per_turn
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.steady_state import Steady
 from ipyjaxbench.timing.validity import compiled_work, notes as validity_notes, tracers
-from ipyjaxbench.timing.validity.carryover import Carryover
+from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.timing.validity.deferred_values import find_deferred
 from ipyjaxbench.timing.validity.host_copies import (
@@ -95,7 +95,7 @@ def check_settings(
 def check_state(
     checkpoint: Checkpoint,
     advanced: Sequence[str],
-    carryover: Carryover,
+    carryover: CarryoverEffects,
     calls_made: int,
     writes: int,
 ) -> Iterator[Note]:
@@ -118,7 +118,7 @@ def check_samples(
     scope: Scope,
     frameworks: Sequence[Framework],
     steady: Steady,
-    carryover: Carryover,
+    carryover: CarryoverEffects,
     typical: int,
 ) -> Iterator[Note]:
     """Note what may mislead in the samples; leave out those with a rare compilation."""

@@ -47,7 +47,7 @@ _GROWING_CALLS_SHARE = 0.5  # between some calls what they changed is put back
 _MIN_SAMPLES, _MIN_TREND, _STRICT_TREND, _MIN_RISE, _TREND_PARTS = 12, 0.7, 0.95, 1.5, 6
 
 
-class Carryover:
+class CarryoverEffects:
     """Looks before the first call, after it, and after the last; it calls nothing of the user's."""
 
     def __init__(
