@@ -85,13 +85,13 @@ def shapes(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """
     if not _SHAPES.fullmatch(text.strip()):
         raise ValueError('types with shapes, as in --shapes "f32[128,64], i32[]"')
-    found = []
+    arrays = []
     for kind, bits, dims in _SHAPE.findall(text):
         dtype = _KINDS[kind] + bits
         if dtype not in _DTYPES:
             raise ValueError(f"types with shapes, and {kind}{bits} is none of {', '.join(_SHORT)}")
-        found.append((dtype, tuple(int(n) for n in dims.split(",") if n.strip())))
-    return tuple(found)
+        arrays.append((dtype, tuple(int(n) for n in dims.split(",") if n.strip())))
+    return tuple(arrays)
 
 
 def axes(text: str) -> tuple[tuple[str, int], ...]:
@@ -101,13 +101,13 @@ def axes(text: str) -> tuple[tuple[str, int], ...]:
         >>> axes("x:0, w:1")
         (('x', 0), ('w', 1))
     """
-    found = []
+    cuts = []
     for part in text.split(","):
         name, colon, axis = part.strip().rpartition(":")
         if not colon or not name or not axis.isdigit():
             raise ValueError("arguments with the axis that is cut, as in --shard x:0,w:1")
-        found.append((name, int(axis)))
-    return tuple(found)
+        cuts.append((name, int(axis)))
+    return tuple(cuts)
 
 
 def swept(text: str) -> tuple[str, str]:

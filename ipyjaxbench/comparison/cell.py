@@ -91,8 +91,8 @@ def arm_labels(text: str) -> list[str]:
         >>> arm_labels("a: f(x)\nsetup a: x = 1\nb:\n  y = g(x)\n")
         ['a', 'b']
     """
-    found = dict.fromkeys(_label(line) for line in text.splitlines())
-    return [label for label in found if label and label.split()[0] != _SETUP]
+    labels = dict.fromkeys(_label(line) for line in text.splitlines())
+    return [label for label in labels if label and label.split()[0] != _SETUP]
 
 
 def transform_arms(text: str, transform: Callable[[str], str]) -> str:
@@ -132,12 +132,12 @@ def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
 
 def _label(line: str) -> str:
     """Return the label with which a line begins; "" where it begins with none."""
-    found = _LABEL.match(line)
-    if not found:
+    match = _LABEL.match(line)
+    if not match:
         return ""
-    first, *more = found[1].split()
+    first, *more = match[1].split()
     is_code = keyword.iskeyword(first) or (more and keyword.issoftkeyword(first))
-    balanced = found[1].count("(") == found[1].count(")")
+    balanced = match[1].count("(") == match[1].count(")")
     return "" if is_code or "lambda" in more or not balanced else " ".join([first, *more])
 
 

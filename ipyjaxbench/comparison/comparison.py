@@ -99,14 +99,14 @@ class Comparison(Result):
         own = {side.label: m.verdict for side in self.sides if (m := side.measured)}
         if label != self.baseline and own.get(label) in NO_FIGURE:
             return own[label]
-        found = self.ratio(label)
-        if found is None:
+        ratio = self.ratio(label)
+        if ratio is None:
             return ""
         if own[self.baseline] in NO_FIGURE:
             return "CAN'T TELL"
-        if found.verdict != "SAME" and abs(math.log(found.value)) < self.floor:
+        if ratio.verdict != "SAME" and abs(math.log(ratio.value)) < self.floor:
             return "CAN'T TELL"  # code against itself may show a difference of this size
-        return found.verdict
+        return ratio.verdict
 
     def all_notes(self) -> list[Note]:
         """Return what to know of the arms and of all together, each once."""
@@ -173,11 +173,11 @@ class Comparison(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each arm; times in seconds."""
-        found = []
+        rows = []
         for side in self.sides:
             m, ratio = side.measured, self.ratio(side.label)
             low, high = m.interval if m else (None, None)
-            found.append(
+            rows.append(
                 {
                     "arm": side.label,
                     "per_call": m and m.median,
@@ -192,7 +192,7 @@ class Comparison(Result):
                     "failed": side.failed,
                 }
             )
-        return found
+        return rows
 
     def to_pandas(self) -> Any:
         """Return a frame with a row for each arm; times in seconds.

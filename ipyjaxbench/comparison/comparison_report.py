@@ -46,14 +46,14 @@ def _headline(c: Comparison) -> Headline:
     if not verdicts:
         return Headline(title, "no ratio", *_why_none(c), "")
     name, word = _first(c, verdicts)
-    found = c.ratio(name)
-    assert found is not None
-    figure = f"{name} takes {found.words()}× the time of {c.baseline}"
-    detail = found.interval()
+    ratio = c.ratio(name)
+    assert ratio is not None
+    figure = f"{name} takes {ratio.words()}× the time of {c.baseline}"
+    detail = ratio.interval()
     if set(verdicts.values()) == {"SLOWER"} and len(verdicts) > 1:
         detail += f", and {c.baseline} is the fastest of all"
-    if found.value < _HALF:
-        detail += f", {units.times(1 / found.value)} as fast"
+    if ratio.value < _HALF:
+        detail += f", {units.times(1 / ratio.value)} as fast"
     return Headline(title, figure, detail, word, ratios.EXPLAINED[word])
 
 
@@ -132,15 +132,15 @@ def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(c: Comparison) -> Iterator[tuple[str, str]]:
-    found = [r for side in c.sides if (r := c.ratio(side.label))]
-    if not found:
+    known = [r for side in c.sides if (r := c.ratio(side.label))]
+    if not known:
         return
     undecided = [s.label for s in c.sides if c.verdict(s.label) == "CAN'T TELL"]
     open_ends = [r.needed(c.elapsed, c.floor) for label in undecided if (r := c.ratio(label))]
     if not c.interleaved:
         yield "pairs", "none: the arms were measured one after the other, not in turns"
         return
-    words = f"{units.count(found[0].pairs, 'block')} of all arms in turns"
+    words = f"{units.count(known[0].pairs, 'block')} of all arms in turns"
     yield "pairs", f"{words}, in {units.duration(c.elapsed, 2)}"
     itself = c.against_itself
     if itself is not None:

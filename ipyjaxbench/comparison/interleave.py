@@ -157,8 +157,8 @@ def _widest(arms: Sequence[Arm]) -> float:
     base, *others = (arm.steady.samples for arm in arms)
     widths = []
     for other in others:
-        found = ratios.ratio(ratios.log_ratios(base.seconds, other.seconds), len(others))
-        widths.append(math.log(found.high / found.low) / 2 if found else math.inf)
+        ratio = ratios.ratio(ratios.log_ratios(base.seconds, other.seconds), len(others))
+        widths.append(math.log(ratio.high / ratio.low) / 2 if ratio else math.inf)
     return max(widths, default=0.0)
 
 

@@ -59,17 +59,17 @@ def _evaluated(text: str, names: Namespace, shown: str) -> list[Any]:
     nodes = tree.elts if isinstance(tree, ast.Tuple) else [tree]
     if not nodes:
         raise OptionError(f"{shown}: there is no value in it")
-    found = []
+    values = []
     for node in nodes:
         if isinstance(node, ast.Name) and node.id not in names:
-            found.append(node.id)
+            values.append(node.id)
             continue
         code = compile(ast.Expression(node), "<sweep>", "eval")
         try:
-            found.append(eval(code, names))
+            values.append(eval(code, names))
         except Exception as error:  # noqa: BLE001  theirs is one line, as of any other option
             raise OptionError(f"{shown}: {type(error).__name__}: {error}") from None
-    return found
+    return values
 
 
 def sweep_snippets(

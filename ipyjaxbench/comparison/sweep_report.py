@@ -104,10 +104,10 @@ def _chart(s: Sweep) -> Iterator[Chart]:
 
 def _rows(s: Sweep) -> Iterator[tuple[str, str]]:
     grown = [(label, s.growth(label)) for label in s.labels]
-    told = [f"{label} {s.names[0]}^{abs(p) if abs(p) < 0.05 else p:.1f}"
+    exponents = [f"{label} {s.names[0]}^{abs(p) if abs(p) < 0.05 else p:.1f}"
             for label, p in grown if p is not None]  # fmt: skip
-    if told:
-        yield "growth", f"the time of a call grows as {', '.join(told)}"
+    if exponents:
+        yield "growth", f"the time of a call grows as {', '.join(exponents)}"
     for each in s.skipped:
         yield "left out", _left_out(s, each)
     for values, error in s.unmade.items():

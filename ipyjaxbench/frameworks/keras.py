@@ -97,9 +97,9 @@ def _named_by(values: Iterable[Any], depth: int) -> Iterator[tuple[str, Any]]:
     for value in values if depth else ():
         function = unwrap(value) if type(value) is FunctionType else value
         if is_users_function(function):
-            found = [*named_values(function)]
-            yield from found
-            yield from _named_by([each for _, each in found], depth - 1)
+            pairs = [*named_values(function)]
+            yield from pairs
+            yield from _named_by([each for _, each in pairs], depth - 1)
 
 
 def _is_of_keras(value: Any) -> bool:
@@ -119,10 +119,10 @@ def keras_backend(call: Call) -> str | None:
     Raises:
         SnippetError: it is no program, or looking would build what is the user's.
     """
-    found = _backend_of(call, loaded()[0])
-    if found not in (None, "tensorflow"):  # whose adapter looks at copies
+    backend = _backend_of(call, loaded()[0])
+    if backend not in (None, "tensorflow"):  # whose adapter looks at copies
         _refuse(call)
-    return found
+    return backend
 
 
 def keras_parts(value: Any) -> Iterator[tuple[str, object]] | None:

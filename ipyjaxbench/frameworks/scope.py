@@ -63,7 +63,7 @@ class Scope:
 
     def libraries(self, frameworks: Sequence[Framework]) -> dict[str, str]:
         """Return versions of other libraries whose modules, functions or objects the code names."""
-        found = {}
+        versions = {}
         theirs = {framework.module for framework in frameworks} | {"ipyjaxbench"}
         for value in _named(self.read_values.values()):
             kind = type(value)
@@ -74,21 +74,21 @@ class Scope:
                 if root not in theirs and root not in sys.stdlib_module_names:
                     version = vars(sys.modules.get(root, sys)).get("__version__")
                     if isinstance(version, str):
-                        found[root] = version
-        return found
+                        versions[root] = version
+        return versions
 
 
 def find_placements(
     values: Mapping[str, object], frameworks: Sequence[Framework]
 ) -> tuple[Placement, ...]:
     """Return where the arrays under each name live: one line per name and framework."""
-    found = []
+    placements = []
     for name, value in values.items():
         by_framework: dict[str, list[Placement]] = {}
         for framework, array in find_arrays(value, frameworks):
             by_framework.setdefault(framework.name, []).append(framework.placement(array))
-        found += [Placement.together(name, parts) for parts in by_framework.values()]
-    return tuple(found)
+        placements += [Placement.together(name, parts) for parts in by_framework.values()]
+    return tuple(placements)
 
 
 def _named(values: Iterable[object]) -> Iterator[object]:
@@ -106,6 +106,6 @@ def _called(
     """Yield what code calls by a dotted name, as ``trainer.step(...)``, running no attribute."""
     for node in nodes_of(statements):
         if isinstance(node, ast.Call):
-            found = look_up(node.func, values)
-            if found is not None:
-                yield ast.unparse(node.func), found
+            callee = look_up(node.func, values)
+            if callee is not None:
+                yield ast.unparse(node.func), callee

@@ -128,6 +128,6 @@ def _signature(
 def _outline(value: object, frameworks: Sequence[Framework]) -> tuple[object, ...] | None:
     if is_exactly(value, *_PLAIN):
         return type(value), repr(value)
-    found = [(f.name, f.placement(array)) for f, array in find_arrays(value, frameworks)]
-    arrays = tuple((name, place.dtype, place.shape, place.devices) for name, place in found)
+    places = [(f.name, f.placement(array)) for f, array in find_arrays(value, frameworks)]
+    arrays = tuple((name, place.dtype, place.shape, place.devices) for name, place in places)
     return (type(value), arrays) if arrays else None

@@ -55,16 +55,16 @@ def find_kinds(samples: Sequence[Sample], *, spins: bool = False) -> Kinds | Non
         return None
     # Some is spent around a sample; what is spent in it, no more than all CPUs can do meanwhile.
     cpus = os.cpu_count() or 1
-    each = sorted((min(s.spent, cpus * s.ns) / s.calls, s.ns / s.calls) for s in samples)
+    costs = sorted((min(s.spent, cpus * s.ns) / s.calls, s.ns / s.calls) for s in samples)
     floor = _ASKING_NS / max(sample.calls for sample in samples)
-    gaps = [(more + floor) / (less + floor) for (less, _), (more, _) in pairwise(each)]
+    gaps = [(more + floor) / (less + floor) for (less, _), (more, _) in pairwise(costs)]
     # The fastest figure is of those that do less only where they are among the fastest 5 %.
     first = math.floor(0.05 * (count - 1)) + 1 if count >= 20 else 1
     splits = range(first, count - min(_MIN_SAMPLES, count // 3) + 1)
     if not splits:
         return None
     split = max(splits, key=lambda i: gaps[i - 1])
-    fast, slow = (stats.median([ns for _, ns in part]) for part in (each[:split], each[split:]))
+    fast, slow = (stats.median([ns for _, ns in part]) for part in (costs[:split], costs[split:]))
     share = 1 - split / count
     if (
         gaps[split - 1] < _CPU_TIME_RATIO
@@ -72,7 +72,7 @@ def find_kinds(samples: Sequence[Sample], *, spins: bool = False) -> Kinds | Non
         or share * (slow - fast) < _MEAN_SHARE * fast
     ):
         return None
-    if spins and stats.median([cpu / ns for cpu, ns in each[:split]]) > _PARALLEL_CPUS:
+    if spins and stats.median([cpu / ns for cpu, ns in costs[:split]]) > _PARALLEL_CPUS:
         return None
     return Kinds(fast, slow, share)
 

@@ -113,7 +113,7 @@ def own_times(intervals: Iterable[Interval]) -> list[tuple[Interval, float]]:
     """Return each interval with its nanoseconds less those of what runs inside on its line."""
     of_line = attrgetter("device", "line")
     ordered = sorted(intervals, key=lambda i: (*of_line(i), i.start, -i.end))
-    found: list[tuple[Interval, float]] = []
+    times: list[tuple[Interval, float]] = []
     for _, line in groupby(ordered, key=of_line):
         own: list[tuple[Interval, float]] = []
         outer: list[int] = []  # indices of those that have not ended
@@ -126,8 +126,8 @@ def own_times(intervals: Iterable[Interval]) -> list[tuple[Interval, float]]:
                 own[outer[-1]] = (parent, left - inside)
             outer.append(len(own))
             own.append((interval, interval.end - interval.start))
-        found += own
-    return found
+        times += own
+    return times
 
 
 def profiled_pass(
@@ -163,5 +163,5 @@ def _by_name(own: Iterable[tuple[Interval, float]], *, together: bool) -> list[O
             name = _NUMBERED.sub("", name) or name
         count[name] += 1
         spent[name] += ns
-    found = [Operation(name, count[name], spent[name] / 1e9) for name in count]
-    return sorted(found, key=lambda operation: -operation.seconds)
+    operations = [Operation(name, count[name], spent[name] / 1e9) for name in count]
+    return sorted(operations, key=lambda operation: -operation.seconds)

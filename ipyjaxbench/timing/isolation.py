@@ -61,13 +61,13 @@ class Snapshot:
 
 def rebound(functions: Sequence[object], names: Namespace) -> list[str]:
     """Return names that functions of the user's bind in this namespace, as by ``global n``."""
-    found: dict[str, None] = {}
+    bound: dict[str, None] = {}
     for function in functions:
         if type(function) is FunctionType and function.__globals__ is names:
             for instruction in dis.get_instructions(function):
                 if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                    found[str(instruction.argval)] = None
-    return list(found)
+                    bound[str(instruction.argval)] = None
+    return list(bound)
 
 
 def all_alive(value: object, frameworks: Sequence[Framework]) -> bool:

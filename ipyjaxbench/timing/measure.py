@@ -80,10 +80,10 @@ def make_steady(later: LaterCalls, on_progress: OnProgress = ignore_progress) ->
 
 def _room(later: LaterCalls) -> float:
     """Return how many more results fit into the free memory; many, where it need not be asked."""
-    each = sum(placement.nbytes for placement in later.outputs)
-    if each < _MIN_BYTES_TO_ASK and later.session.calls.wait is None:
+    nbytes = sum(placement.nbytes for placement in later.outputs)
+    if nbytes < _MIN_BYTES_TO_ASK and later.session.calls.wait is None:
         return math.inf
-    return min(framework.free_memory() for framework in later.in_play) / max(each, 1)
+    return min(framework.free_memory() for framework in later.in_play) / max(nbytes, 1)
 
 
 def _make_extra_calls(

@@ -34,10 +34,11 @@ def _(m: Measurement) -> Report:
     marked = sorted(m.notes, key=lambda note: note.mark != CHANGES_MEANING)
     facts = (*_trust(m), *_modes(m), *_taken(m), *_first_call(m), *_device(m), *_around(m))
     first = tuple(_against(m))
-    found: list[Block] = [Facts((*first, *facts)), *_distribution(m), *_operations(m)]
-    told: list[Block] = [Notes(tuple(marked))]
+    figures: list[Block] = [Facts((*first, *facts)), *_distribution(m), *_operations(m)]
+    caveats: list[Block] = [Notes(tuple(marked))]
     # Where the figure cannot be believed the reason comes first.
-    rest = told + found if m.verdict in ("RECOMPILES", "INVALID") else found + told
+    is_wrong = m.verdict in ("RECOMPILES", "INVALID")
+    rest = caveats + figures if is_wrong else figures + caveats
     return Report((_headline(m), *rest))
 
 
@@ -75,30 +76,30 @@ def _floor_leads(m: Measurement) -> bool:
 
 def _queues(m: Measurement) -> bool:
     """Whether calls cost less when they are not waited for one by one."""
-    told = [seconds for seconds in (m.throughput, m.dispatch) if seconds is not None]
-    return any(seconds < _QUEUED_SHARE * m.leading for seconds in told)
+    unwaited = [seconds for seconds in (m.throughput, m.dispatch) if seconds is not None]
+    return any(seconds < _QUEUED_SHARE * m.leading for seconds in unwaited)
 
 
 def _against(m: Measurement) -> Iterator[tuple[str, str]]:
     """The measurement that was kept, and what has changed since."""
-    kept = m.against
-    if kept is None:
+    earlier = m.against
+    if earlier is None:
         return
-    if kept.base is None:
-        yield "against", f"{kept.name}: nothing of this code with such data was kept before"
+    if earlier.base is None:
+        yield "against", f"{earlier.name}: nothing of this code with such data was kept before"
         return
-    change = Change(kept.base, summarize(m))
+    change = Change(earlier.base, summarize(m))
     ratio, word = change.ratio, change.verdict
     explained = dict(ratios.EXPLAINED)
     if ratio and ratio.covers_one():
         explained["CAN'T TELL"] = "runs at two times differ as much by themselves"
-    when = f", {units.ago(kept.age)}" if kept.age is not None else ", in this session"
+    when = f", {units.ago(earlier.age)}" if earlier.age is not None else ", in this session"
     meaning = f"{word}: {explained[word]}" if word in explained else word
     takes = f"{ratio.words()}× {ratio.interval()} the time of" if ratio else "no ratio to"
-    name = {"last": "the last run", "best": "the best run"}.get(kept.name, f"'{kept.name}'")
-    yield "against", f"{takes} {name} ({kept.base.words()}{when}). {meaning}"
-    if kept.differs:
-        yield "differs", " · ".join(kept.differs)
+    name = {"last": "the last run", "best": "the best run"}.get(earlier.name, f"'{earlier.name}'")
+    yield "against", f"{takes} {name} ({earlier.base.words()}{when}). {meaning}"
+    if earlier.differs:
+        yield "differs", " · ".join(earlier.differs)
 
 
 def _trust(m: Measurement) -> Iterator[tuple[str, str]]:
@@ -147,20 +148,23 @@ def _device(m: Measurement) -> Iterator[tuple[str, str]]:
     if m.roof is not None:
         yield "reaches", m.roof.words()
     if m.device is not None:
-        for seen in m.device.passes:
-            yield "device", _busy(m, seen)
+        for profiled in m.device.passes:
+            yield "device", _busy(m, profiled)
         if reasons := m.device.reasons:
             yield "device", "; ".join(f"not told by {name}: {why}" for name, why in reasons.items())
 
 
-def _busy(m: Measurement, seen: ProfiledPass) -> str:
-    each = [(device, seconds / seen.calls) for device, seconds in seen.devices.items()]
-    busy = [f"{units.duration(spent, m.precision)} on {device}" for device, spent in each]
-    words = f"busy {', '.join(busy)} per call, {units.percent(seen.share)} of the time"
-    launches = seen.launches / seen.calls
+def _busy(m: Measurement, profiled: ProfiledPass) -> str:
+    per_device = [
+        (device, seconds / profiled.calls) for device, seconds in profiled.devices.items()
+    ]
+    busy = [f"{units.duration(spent, m.precision)} on {device}" for device, spent in per_device]
+    words = f"busy {', '.join(busy)} per call, {units.percent(profiled.share)} of the time"
+    launches = profiled.launches / profiled.calls
     words += f" · {_whole(launches)} operation{'' if launches == 1 else 's'} a call"
-    apart = f"separate pass under {seen.framework}'s profiler: {units.count(seen.calls, 'call')}"
-    each_call = seen.elapsed / seen.calls
+    calls = units.count(profiled.calls, "call")
+    apart = f"separate pass under {profiled.framework}'s profiler: {calls}"
+    each_call = profiled.elapsed / profiled.calls
     if each_call > _SLOWED_RATIO * m.median:
         apart += f" of {units.duration(each_call, m.precision)}"
     return f"{words} ({apart})"
@@ -168,18 +172,18 @@ def _busy(m: Measurement, seen: ProfiledPass) -> str:
 
 def _operations(m: Measurement) -> Iterator[Table]:
     """The operations of each profiled pass."""
-    for seen in m.device.passes if m.device is not None and m.device.listed else ():
+    for profiled in m.device.passes if m.device is not None and m.device.listed else ():
         rows = tuple(
             (
                 operation.name,
-                _whole(operation.count / seen.calls),
-                units.duration(operation.seconds / seen.calls, m.precision),
-                units.share(operation.seconds / seen.worked if seen.worked else 0.0),
+                _whole(operation.count / profiled.calls),
+                units.duration(operation.seconds / profiled.calls, m.precision),
+                units.share(operation.seconds / profiled.worked if profiled.worked else 0.0),
             )
-            for operation in seen.operations[:MAX_SHOWN_OPERATIONS]
+            for operation in profiled.operations[:MAX_SHOWN_OPERATIONS]
         )
         head = ("operation", "runs", "time", "share")
-        yield Table(f"{seen.framework}: operations in a call, by their own time", head, rows)
+        yield Table(f"{profiled.framework}: operations in a call, by their own time", head, rows)
 
 
 def _whole(n: float) -> str:

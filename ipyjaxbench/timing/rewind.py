@@ -41,11 +41,11 @@ class Rewind:
     @staticmethod
     def share(rewinds: Sequence["Rewind"]) -> None:
         """Have each code start from the state that the one with the earliest first call found."""
-        found = [state for each in reversed(rewinds) for state in each._found]
-        left = [state for each in rewinds for state in each._left]
+        found_states = [state for each in reversed(rewinds) for state in each._found]
+        left_states = [state for each in rewinds for state in each._left]
         for each in rewinds:
-            each._found = [held for held in found if held.key in each._reached]
-            each._left = [held for held in left if held.key in each._reached]
+            each._found = [held for held in found_states if held.key in each._reached]
+            each._left = [held for held in left_states if held.key in each._reached]
             each.names = _names(each._found)
 
     @staticmethod

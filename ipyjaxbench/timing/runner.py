@@ -252,14 +252,13 @@ class Calls:
         __tracebackhide__ = True
         times = repeat(None, calls)
         values = tuple(self._keeps.values())
-        kept = values[0] if len(values) == 1 else values
+        reset_to = values[0] if len(values) == 1 else values
         spent, start = self.clock.spent(), self.clock.wall()
         try:
             if self._depth is None or not as_deep_as_the_cell:
-                return self._loop(times, self.clock.now, wait, kept)
-            return call_at(self._depth, self._loop, times, self.clock.now, wait, kept)
+                return self._loop(times, self.clock.now, wait, reset_to)
+            return call_at(self._depth, self._loop, times, self.clock.now, wait, reset_to)
         finally:
-            # nanoseconds on the wall that the last stretch of calls took
             self.elapsed = self.clock.wall() - start
             self._spent = self.clock.spent() - spent
             self.made += calls - operator.length_hint(times)

@@ -94,10 +94,10 @@ class Samples:
 
     def leave_out(self, wrong: Collection[int]) -> None:
         """Drop samples by their indices."""
-        kept = [i not in wrong for i in range(len(self.taken))]
+        right = [i not in wrong for i in range(len(self.taken))]
         starts = itertools.accumulate(self.rounds, initial=0)
-        self.rounds = [sum(kept[a : a + n]) for a, n in zip(starts, self.rounds, strict=False)]
-        self.taken = list(itertools.compress(self.taken, kept))
+        self.rounds = [sum(right[a : a + n]) for a, n in zip(starts, self.rounds, strict=False)]
+        self.taken = list(itertools.compress(self.taken, right))
 
     def half_width(self) -> float:
         """Return the relative half width of the median's interval; merge calls that differ."""

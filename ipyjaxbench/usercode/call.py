@@ -97,13 +97,13 @@ def label_arguments(
         signature.bind(*args, **kwargs)
     except Exception:  # noqa: BLE001  an object may answer what it likes
         return unknown
-    found: list[str] = []
+    labels: list[str] = []
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            found.append(parameter.name)
+            labels.append(parameter.name)
         elif parameter.kind is parameter.VAR_POSITIONAL:
-            found += [f"{parameter.name}[{i}]" for i in range(len(args) - len(found))]
-    return tuple(found[: len(args)])
+            labels += [f"{parameter.name}[{i}]" for i in range(len(args) - len(labels))]
+    return tuple(labels[: len(args)])
 
 
 def read_call(

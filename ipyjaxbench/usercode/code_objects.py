@@ -23,8 +23,8 @@ class _Original:
 
 def original(code: CodeType) -> CodeType:
     """Return the code that the user wrote, of code that may have a hook in it."""
-    found = (each.code for each in code.co_consts if type(each) is _Original)
-    return next(found, code)
+    originals = (each.code for each in code.co_consts if type(each) is _Original)
+    return next(originals, code)
 
 
 def fingerprint(code: CodeType | None) -> int:

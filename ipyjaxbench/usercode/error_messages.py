@@ -17,12 +17,12 @@ def message_of(error: BaseException) -> str:
 
 def shorten_message(error: BaseException) -> str:
     """Return the first line of a message; the next ones too where it is short, or leads on."""
-    found = ""
+    text = ""
     for line in message_of(error).splitlines():
-        if len(found) >= _MIN_CHARACTERS and not found.endswith((":", ";")):
+        if len(text) >= _MIN_CHARACTERS and not text.endswith((":", ";")):
             break
-        found = f"{found} {line.strip().removeprefix('* ')}".strip()
-    return shorten(found, _MAX_CHARACTERS, placeholder=" …")
+        text = f"{text} {line.strip().removeprefix('* ')}".strip()
+    return shorten(text, _MAX_CHARACTERS, placeholder=" …")
 
 
 def describe_error(error: BaseException) -> str:

@@ -60,8 +60,8 @@ class CopyingHook:
     def _hooked(self, old: CodeType) -> CodeType | None:
         """Return code with the hook in its calls; None where it cannot be had for certain."""
         tree = self._tree(old.co_filename)
-        mine = [] if tree is None else [n for n in ast.walk(tree) if _is_of(n, old)]
-        if tree is None or len(mine) != 1:
+        definitions = [] if tree is None else [n for n in ast.walk(tree) if _is_of(n, old)]
+        if tree is None or len(definitions) != 1:
             return None
         whole = copy.deepcopy(tree)
         path = {id(node) for node in _path(whole, old)}

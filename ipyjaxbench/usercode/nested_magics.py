@@ -22,13 +22,13 @@ def statements_in_magics(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         >>> [ast.unparse(each) for each in statements_in_magics(made)]
         ['f(x)']
     """
-    found: list[ast.stmt] = []
+    parsed: list[ast.stmt] = []
     for node in nodes_of(statements):
         match node:
             case ast.Call(ast.Attribute(attr=method), [_, *texts]) if method in _METHODS:
-                given = [t.value for t in texts if isinstance(t, ast.Constant)]
-                found += [s for text in given if isinstance(text, str) for s in _parsed(text)]
-    return found
+                constants = [t.value for t in texts if isinstance(t, ast.Constant)]
+                parsed += [s for text in constants if isinstance(text, str) for s in _parsed(text)]
+    return parsed
 
 
 def _parsed(text: str) -> list[ast.stmt]:

@@ -92,10 +92,10 @@ def attributes(value: object) -> dict[str, Any]:
         >>> attributes(3)
         {}
     """
-    found = inline_values.read_inline_values(value)
-    if found is None:
-        found = _dictionary(value) or {}
-    return found if type(found) is dict else dict(found)
+    own = inline_values.read_inline_values(value)
+    if own is None:
+        own = _dictionary(value) or {}
+    return own if type(own) is dict else dict(own)
 
 
 def has_attributes(value: object) -> bool:

@@ -58,8 +58,8 @@ def names_of_module(module: object) -> dict[str, Any]:
 
 def folder_of(module: str) -> str | None:
     """Return the folder of a package that is loaded, with a separator at its end."""
-    found = sys.modules.get(module)
-    file = None if found is None else names_of_module(found).get("__file__")
+    package = sys.modules.get(module)
+    file = None if package is None else names_of_module(package).get("__file__")
     return f"{Path(file).parent}{os.sep}" if type(file) is str else None
 
 
@@ -67,7 +67,7 @@ def folder_of(module: str) -> str | None:
 def _installation() -> tuple[str, ...]:
     """Folders of Python and of what is installed with it, by each of their names."""
     paths = sysconfig.get_paths()
-    found = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    found += [*site.getsitepackages(), site.getusersitepackages()]
-    both = {path for each in found for path in (each, os.path.realpath(each))}
+    folders = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    folders += [*site.getsitepackages(), site.getusersitepackages()]
+    both = {path for each in folders for path in (each, os.path.realpath(each))}
     return tuple(path.rstrip(os.sep) + os.sep for path in sorted(both))

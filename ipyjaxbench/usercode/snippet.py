@@ -208,8 +208,8 @@ class Snippet:
                 names.update(zip(resets, kept if len(resets) > 1 else (kept,), strict=False))
                 execute(code, names)
                 if waits is not None:
-                    found = tuple(names[name] for name in waits)
-                    wait(found[0] if len(found) == 1 else found)
+                    values = tuple(names[name] for name in waits)
+                    wait(values[0] if len(values) == 1 else values)
             return clock() - start
 
         return loop

@@ -80,10 +80,10 @@ class Checkpoint:
 
     def restore(self) -> None:
         """Put back all that was changed; the copies are given up."""
-        held, self.held = self.held, []
-        given = [each.state for each in held if isinstance(each.state, DonatedArray)]
-        self._copies = {id(each.array): each.copy for each in given if each.is_gone()}
-        for name, state, _ in held:
+        every_state, self.held = self.held, []
+        donated = [each.state for each in every_state if isinstance(each.state, DonatedArray)]
+        self._copies = {id(each.array): each.copy for each in donated if each.is_gone()}
+        for name, state, _ in every_state:
             try:
                 self._restore(name, state)
             except Exception:  # noqa: BLE001  an object of the user's may refuse anything

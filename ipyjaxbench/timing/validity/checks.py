@@ -47,8 +47,8 @@ def check_first_call(
         yield named
     if lost:
         yield notes.fresh_copies(lost)
-    kept = [n for n in converted_arrays(scope, frameworks) if n not in remade]
-    yield from check_copies(scope.snippet.statements, scope.inputs, outputs, kept)
+    with_copies = [n for n in converted_arrays(scope, frameworks) if n not in remade]
+    yield from check_copies(scope.snippet.statements, scope.inputs, outputs, with_copies)
 
 
 def check_value(value: object, code: str) -> Iterator[Note]:
@@ -76,7 +76,7 @@ def check_settings(
     """Note what of the settings and surroundings changes what the figure means."""
     yield from tracers.active_tracers()
     yield from tracers.environment_settings((*scope.inputs, *outputs))
-    seen = CodeFacts(
+    facts = CodeFacts(
         inputs=scope.inputs,
         outputs=tuple(outputs),
         statements=tuple(scope.snippet.statements),
@@ -89,7 +89,7 @@ def check_settings(
         compiled=tuple(scope.compiled),
     )
     for framework in in_play:
-        yield from framework.capability(Caveats).caveats(seen)
+        yield from framework.capability(Caveats).caveats(facts)
 
 
 def check_state(
@@ -140,9 +140,9 @@ def check_samples(
         yield compiled_work.note_on_builder(built, scope.snippet, calls.clock, seconds)
     with Muted():
         called = compiled_work.compiled_calls(scope, frameworks)
-        found = list(compiled_work.check_work(called, seconds))
-        found += check_cached_copies(scope, carryover.remade, frameworks, seconds)
-    yield from found
+        shown = list(compiled_work.check_work(called, seconds))
+        shown += check_cached_copies(scope, carryover.remade, frameworks, seconds)
+    yield from shown
 
 
 def _unsynchronised(steady: Steady) -> Iterator[Note]:

@@ -50,10 +50,10 @@ class CodeFacts:
     @cached_property
     def words(self) -> frozenset[str]:
         """Names, attributes, keywords and strings in the code and in the user's functions."""
-        found = set(_words_of_tree(self.statements))
+        words = set(_words_of_tree(self.statements))
         for function in self.written:
-            found.update(_words_of_code(function.__code__))
-        return frozenset(found)
+            words.update(_words_of_code(function.__code__))
+        return frozenset(words)
 
     @cached_property
     def handed_on(self) -> frozenset[str]:
@@ -61,13 +61,13 @@ class CodeFacts:
 
         Of ``f(params['w'])`` these are ``params['w']`` and ``params``.
         """
-        found: set[str] = {typed for value in self.given for typed in _handed(value)}
+        texts: set[str] = {typed for value in self.given for typed in _handed(value)}
         for node in nodes_of(self.statements):
             if isinstance(node, ast.BinOp):
                 for one, other in ((node.left, node.right), (node.right, node.left)):
                     if isinstance(one, _READ) and self._is_foreign(_root(other)):
-                        found.add(ast.unparse(one))
-        return frozenset(found)
+                        texts.add(ast.unparse(one))
+        return frozenset(texts)
 
     @cached_property
     def given(self) -> tuple[ast.expr, ...]:

@@ -146,13 +146,13 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Co
 
     Only calls whose arguments are names, attributes or constants: nothing is evaluated.
     """
-    found = 0
+    count = 0
     for node in _always_run(scope.snippet):
         function = look_up(node.func, scope.read_values)
         compiler = find_compiler(function, frameworks)
-        if compiler is None or found >= _MAX_PROGRAMS:
+        if compiler is None or count >= _MAX_PROGRAMS:
             continue
-        found += 1
+        count += 1
         try:
             args, kwargs = _arguments(node, scope)
             work = compiler.work(function, args, kwargs)

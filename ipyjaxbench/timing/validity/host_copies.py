@@ -38,11 +38,11 @@ def check_copies(
     for statement in statements:
         bound_here = _names(statement, ast.Store)
         is_last = statement is statements[-1]
-        given = [p for p in outputs if p.name in bound_here or (is_last and p.name not in bound)]
-        step = _Step(statement, known, given, kept)
+        made = [p for p in outputs if p.name in bound_here or (is_last and p.name not in bound)]
+        step = _Step(statement, known, made, kept)
         to_host += [step] if step.comes_to_host() else []
         to_device += [step] if step.goes_to_device() else []
-        known = [p for p in known if p.name not in bound_here] + given
+        known = [p for p in known if p.name not in bound_here] + made
     if to_host:
         sources = [p for step in to_host for p in step.device_in]
         size = sum(p.nbytes for step in to_host for p in step.host_out) or None
@@ -62,7 +62,7 @@ class _Step:
         self,
         statement: ast.stmt,
         known: Sequence[Placement],
-        given: Sequence[Placement],
+        made: Sequence[Placement],
         kept: Collection[str],
     ) -> None:
         names = _names(statement, ast.Load, ast.Store)
@@ -70,10 +70,10 @@ class _Step:
         self._kept = kept
         self._called = {called_name(node) for node in ast.walk(statement)}
         self.device_in = [p for p in read if p.framework != _HOST]
-        self.device_out = [p for p in given if p.framework != _HOST]
+        self.device_out = [p for p in made if p.framework != _HOST]
         # Python's objects stay where they are.
         self.host_in = [p for p in read if p.framework == _HOST and p.dtype != "object"]
-        self.host_out = [p for p in given if p.framework == _HOST]
+        self.host_out = [p for p in made if p.framework == _HOST]
         on_device = {_root(p.name) for p in self.device_in}
         on_host = {_root(p.name) for p in self.host_in}
         # What stands side by side, as in `a + 1, f(x)`, has nothing to do with each other.
@@ -101,8 +101,8 @@ class _Step:
 
 
 def _names(node: ast.AST, *contexts: type[ast.expr_context]) -> set[str]:
-    found = (each for each in ast.walk(node) if isinstance(each, ast.Name))
-    return {each.id for each in found if isinstance(each.ctx, contexts)}
+    names = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+    return {each.id for each in names if isinstance(each.ctx, contexts)}
 
 
 def _side_by_side(statement: ast.stmt) -> Sequence[ast.AST]:
@@ -147,7 +147,7 @@ def converted_arrays(scope: Scope, frameworks: Sequence[Framework]) -> dict[str,
 def _converted_names(statements: Sequence[ast.stmt]) -> set[str]:
     """Names whose values the code makes NumPy arrays or Python numbers of."""
     calls = [n for n in nodes_of(statements) if isinstance(n, ast.Call)]
-    given = [c.args[0] for c in calls if c.args and called_name(c) in _CONVERTS]
+    operands = [c.args[0] for c in calls if c.args and called_name(c) in _CONVERTS]
     owners = [c.func.value for c in calls
               if isinstance(c.func, ast.Attribute) and c.func.attr in _CONVERTS_SELF]  # fmt: skip
-    return {node.id for node in (*given, *owners) if isinstance(node, ast.Name)}
+    return {node.id for node in (*operands, *owners) if isinstance(node, ast.Name)}
