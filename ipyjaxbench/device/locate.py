@@ -107,7 +107,7 @@ def _count_unnamed(
             counts[framework.name] = len(rest), sum(sizes)
             array = rest[sizes.index(max(sizes))]
             made = _describe_creation(inspector.creation_frames(array))
-            largest.append(replace(inspector.locate("", array), layout=made))
+            largest.append(replace(inspector.locate("", array), of="", layout=made))
     return counts, tuple(largest)
 
 

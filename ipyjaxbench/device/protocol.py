@@ -78,12 +78,24 @@ class ArrayInspector(Capability):
     """Where the framework's arrays live, who made them, and their numbers on the host."""
 
     def locate(self, name: str, array: Any) -> ArrayPlacement:
-        """Return where one array lives, and in which way; must not fail for a deleted one."""
+        """Return where one array lives, and in which way; must not fail for a deleted one.
+
+        Until it is a name, ``of`` is anything that tells its memory from that of others.
+        """
+        return self._make_placement(name, array)
+
+    def _make_placement(self, name: str, array: Any, **facts: Any) -> ArrayPlacement:
+        """Return what the framework says of an array; facts add to that, or stand in its place."""
         place = self.framework.placement(array)
-        shape = place.shape or ()
-        return ArrayPlacement(
-            name, place.framework, place.dtype, shape, place.nbytes, place.devices
-        )
+        known: dict[str, Any] = {
+            "framework": place.framework,
+            "dtype": place.dtype,
+            "shape": place.shape or (),
+            "nbytes": place.nbytes,
+            "devices": place.devices,
+            "of": f"{place.framework} {id(array)}",
+        }
+        return ArrayPlacement(name, **known | facts)
 
     def weight(self, array: Any) -> Weight | None:
         """Return fast what one of many arrays takes; None where it holds no numbers."""

@@ -3,7 +3,6 @@
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -39,8 +38,9 @@ class JaxArrays(ArrayInspector):
         """
         sharding, shape = array.sharding, tuple(array.shape)
         devices, memory = _devices(sharding)
-        return replace(
-            super().locate(name, array),
+        return self._make_placement(
+            name,
+            array,
             devices=devices,
             memory=memory,
             weak=bool(getattr(array, "weak_type", False)),  # keys of random numbers lack it

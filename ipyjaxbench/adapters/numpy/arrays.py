@@ -1,7 +1,6 @@
 """Where NumPy's arrays live: in the host's memory, with others that share it."""
 
 import sys
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,9 @@ class NumPyArrays(ArrayInspector):
             f"a part of {units.size(base.nbytes)}" if base.nbytes > nbytes else "",
         )
         file = base.filename if isinstance(base, np.memmap) else None
-        return replace(
-            super().locate(name, array),
+        return self._make_placement(
+            name,
+            array,
             nbytes=nbytes,
             memory=f"mapped from {file}" if file else "",
             of=f"cpu@{base.__array_interface__['data'][0]}" if array.size else "",

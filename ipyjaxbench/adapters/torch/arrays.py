@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -49,8 +48,9 @@ class TorchArrays(ArrayInspector):
             sharding = read_sharding(array) if cut else None
             storage = _storage(local_part(array) if cut else array)
             device = str(array.device)
-            return replace(
-                super().locate(name, array),
+            return self._make_placement(
+                name,
+                array,
                 nbytes=nbytes,
                 devices=tuple(s.device for s in sharding.shards) if sharding else (device,),
                 memory="pinned host" if known and _is_pinned(array) else "",
