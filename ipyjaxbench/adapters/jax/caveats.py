@@ -11,9 +11,9 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
-from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
 from ipyjaxbench.timing import (
+    Caveats,
     CodeFacts,
     note_narrowed,
     note_processes,
@@ -44,43 +44,47 @@ _CASTS = re.compile(
 _FULL_PRECISION = ("highest", "float32")
 
 
-class JaxCaveats(RoundedProducts):
+class JaxCaveats(Caveats):
     """Numbers made narrower, debugging options, several processes, rounded products."""
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield nothing before JAX has started."""
         if self.framework.started():
             yield from _note_narrowing(code)
-            yield from self._note_rounding(code)
+            yield from _note_rounding(code)
             yield from _options()
             yield from _compiler()
             if _profiling():
                 yield note_watched("jax.profiler")
             yield from _processes(code)
 
-    def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
-        setting = jax.config.jax_default_matmul_precision
-        devices = [
-            device
-            for device in code.devices("jax", "float32")
-            if setting not in _FULL_PRECISION and (setting or not device.startswith("cpu"))
-        ]
-        if devices and code.multiplies and not _chooses(code):
-            what = f'jax_default_matmul_precision is "{setting}"' if setting else "JAX's default"
-            advice = 'jax.config.update("jax_default_matmul_precision", "float32")'
-            yield from self._reduced(devices[0], what, advice)
 
-    def _multiply(self, device: str, left: Any, right: Any) -> Any:
-        with (
-            jax.transfer_guard("allow"),
-            jax.disable_jit(disable=False),
-            jax.log_compiles(False),  # noqa: FBT003
-        ):
-            local = jax.local_devices(backend=device.partition(":")[0])
-            where = next(d for d in local if f"{d.platform}:{d.id}" == device)
-            a, b = jax.device_put((left, right), where)
-            # Compiled ahead of time: what was compiled under other settings is not used again.
-            return np.asarray(jax.jit(_product).lower(a, b).compile()(a, b))
+def _note_rounding(code: CodeFacts) -> Iterator[Note]:
+    setting = jax.config.jax_default_matmul_precision
+    devices = [
+        device
+        for device in code.devices("jax", "float32")
+        if setting not in _FULL_PRECISION and (setting or not device.startswith("cpu"))
+    ]
+    if devices and code.multiplies and not _chooses(code):
+        from ipyjaxbench.adapters.shared.matmul_precision import note_rounding
+
+        what = f'jax_default_matmul_precision is "{setting}"' if setting else "JAX's default"
+        advice = 'jax.config.update("jax_default_matmul_precision", "float32")'
+        yield from note_rounding(_multiply, devices[0], what, advice)
+
+
+def _multiply(device: str, left: Any, right: Any) -> Any:
+    with (
+        jax.transfer_guard("allow"),
+        jax.disable_jit(disable=False),
+        jax.log_compiles(False),  # noqa: FBT003
+    ):
+        local = jax.local_devices(backend=device.partition(":")[0])
+        where = next(d for d in local if f"{d.platform}:{d.id}" == device)
+        a, b = jax.device_put((left, right), where)
+        # Compiled ahead of time: what was compiled under other settings is not used again.
+        return np.asarray(jax.jit(_product).lower(a, b).compile()(a, b))
 
 
 def _chooses(code: CodeFacts) -> bool:

@@ -1,14 +1,13 @@
 """A tiny matrix product: shows whether a device rounds float32 to fewer bits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import Caveats, CodeFacts, note_reduced_precision
+from ipyjaxbench.timing import CodeFacts, note_reduced_precision
 
 _SIDE = 64  # below that, libraries use other kernels
 _FULL_PRECISION_ERROR = 1e-5  # 24 bits give 1e-7, 11 bits (TF32, float16) 3e-4, bfloat16 2e-3
@@ -22,33 +21,30 @@ class Product(NamedTuple):
     exact: Any
 
 
-class RoundedProducts(Caveats):
-    """Caveats of a framework whose settings may round products; each setting is tried once."""
+#: Returns a product as a device computes it under the settings of this moment.
+Multiply = Callable[[str, Any, Any], Any]
 
-    def __init__(self, framework: Framework) -> None:
-        super().__init__(framework)
-        self._errors: dict[tuple[str, str], float | None] = {}
 
-    @staticmethod
-    def _may_multiply(code: CodeFacts, module: type) -> bool:
-        """Whether code multiplies matrices, or uses modules, which may."""
-        return code.multiplies or any(issubclass(type(f), module) for f in code.functions)
+def may_multiply(code: CodeFacts, module: type) -> bool:
+    """Whether code multiplies matrices, or uses modules of a framework, which may."""
+    return code.multiplies or any(issubclass(type(f), module) for f in code.functions)
 
-    def _multiply(self, device: str, left: Any, right: Any) -> Any:
-        """Return a product as a device computes it under the settings of this moment."""
-        raise NotImplementedError
 
-    def _reduced(self, device: str, setting: str, advice: str) -> Iterator[Note]:
-        """Yield a note where a tiny product shows that a setting costs bits on a device."""
-        if (device, setting) not in self._errors:
-            left, right, _ = example()
-            try:
-                self._errors[device, setting] = lost(self._multiply(device, left, right))
-            except Exception:  # noqa: BLE001  the device cannot do it so: nothing is known
-                self._errors[device, setting] = None
-        error = self._errors[device, setting]
-        if error is not None:
-            yield note_reduced_precision(device, setting, error, advice)
+def note_rounding(multiply: Multiply, device: str, setting: str, advice: str) -> Iterator[Note]:
+    """Yield a note where a tiny product shows that a setting costs bits on a device."""
+    error = _error(multiply, device, setting)
+    if error is not None:
+        yield note_reduced_precision(device, setting, error, advice)
+
+
+@cache
+def _error(multiply: Multiply, device: str, setting: str) -> float | None:  # noqa: ARG001
+    """Return what `lost` says of the device's product; each setting is tried once."""
+    left, right, _ = example()
+    try:
+        return lost(multiply(device, left, right))
+    except Exception:  # noqa: BLE001  the device cannot do it so: nothing is known
+        return None
 
 
 @cache

@@ -10,9 +10,10 @@ from tensorflow.python.eager import context as tf_context
 from tensorflow.python.framework import config
 from tensorflow.python.profiler import profiler_v2
 
-from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
+from ipyjaxbench.adapters.shared.matmul_precision import may_multiply, note_rounding
 from ipyjaxbench.reports import GOOD_TO_KNOW, Note
 from ipyjaxbench.timing import (
+    Caveats,
     CodeFacts,
     note_processes,
     note_recorded,
@@ -21,14 +22,14 @@ from ipyjaxbench.timing import (
 )
 
 
-class TensorFlowCaveats(RoundedProducts):
+class TensorFlowCaveats(Caveats):
     """Debugging modes, a tape around the code, several workers, rounded products."""
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield nothing before TensorFlow has started."""
         if not self.framework.started():
             return
-        yield from self._note_rounding(code)
+        yield from _note_rounding(code)
         yield from _modes(code)
         if _tape_is_on():
             yield note_recorded("A tf.GradientTape", "time it outside of the tape")
@@ -36,17 +37,19 @@ class TensorFlowCaveats(RoundedProducts):
             yield note_watched("tf.profiler")
         yield from _processes()
 
-    def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
-        """Yield a note on TensorFloat-32, which GPUs use unless it is turned off."""
-        devices = [d for d in code.devices("tensorflow", "float32") if d.startswith("gpu")]
-        allowed = devices and tf.config.experimental.tensor_float_32_execution_enabled()
-        if allowed and self._may_multiply(code, tf.Module):
-            advice = "tf.config.experimental.enable_tensor_float_32_execution(False)"
-            yield from self._reduced(devices[0], "TensorFlow's default", advice)
 
-    def _multiply(self, device: str, left: Any, right: Any) -> Any:
-        with tf.device(device):
-            return tf.matmul(tf.constant(left), tf.constant(right)).numpy()
+def _note_rounding(code: CodeFacts) -> Iterator[Note]:
+    """Yield a note on TensorFloat-32, which GPUs use unless it is turned off."""
+    devices = [d for d in code.devices("tensorflow", "float32") if d.startswith("gpu")]
+    allowed = devices and tf.config.experimental.tensor_float_32_execution_enabled()
+    if allowed and may_multiply(code, tf.Module):
+        advice = "tf.config.experimental.enable_tensor_float_32_execution(False)"
+        yield from note_rounding(_multiply, devices[0], "TensorFlow's default", advice)
+
+
+def _multiply(device: str, left: Any, right: Any) -> Any:
+    with tf.device(device):
+        return tf.matmul(tf.constant(left), tf.constant(right)).numpy()
 
 
 def _modes(code: CodeFacts) -> Iterator[Note]:

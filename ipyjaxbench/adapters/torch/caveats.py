@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.shared.matmul_precision import RoundedProducts
+from ipyjaxbench.adapters.shared.matmul_precision import may_multiply, note_rounding
 from ipyjaxbench.reports import GOOD_TO_KNOW, Note
 from ipyjaxbench.timing import (
+    Caveats,
     CodeFacts,
     note_processes,
     note_recorded,
@@ -21,33 +22,35 @@ _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_
 _MIXED = "mixed"  # what PyTorch answers where old and new settings are used together
 
 
-class TorchCaveats(RoundedProducts):
+class TorchCaveats(Caveats):
     """What autograd recorded, debugging modes, several processes, rounded products."""
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield all that there is to say."""
         if _is_recorded(code) and not _goes_backward(code):
             yield note_recorded("Autograd", "with torch.no_grad(): ... around it")
-        yield from self._note_rounding(code)
+        yield from _note_rounding(code)
         yield from _modes(code)
         if _profiling():
             yield note_watched("torch.profiler")
         yield from _processes()
 
-    def _note_rounding(self, code: CodeFacts) -> Iterator[Note]:
-        """Yield a note on the first device that rounds."""
-        for device in code.devices("torch", "float32"):
-            setting, advice = _precision(device.partition(":")[0])
-            if setting and self._may_multiply(code, torch.nn.Module):
-                rounded = [*self._reduced(device, setting, advice)]
-                yield from rounded
-                if rounded:
-                    return
 
-    def _multiply(self, device: str, left: Any, right: Any) -> Any:
-        with torch.no_grad():
-            a, b = (torch.from_numpy(each).to(device) for each in (left, right))
-            return (a @ b).to("cpu", torch.float64).numpy()
+def _note_rounding(code: CodeFacts) -> Iterator[Note]:
+    """Yield a note on the first device that rounds."""
+    for device in code.devices("torch", "float32"):
+        setting, advice = _precision(device.partition(":")[0])
+        if setting and may_multiply(code, torch.nn.Module):
+            found = [*note_rounding(_multiply, device, setting, advice)]
+            yield from found
+            if found:
+                return
+
+
+def _multiply(device: str, left: Any, right: Any) -> Any:
+    with torch.no_grad():
+        a, b = (torch.from_numpy(each).to(device) for each in (left, right))
+        return (a @ b).to("cpu", torch.float64).numpy()
 
 
 def _is_recorded(code: CodeFacts) -> bool:
