@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import MethodType
 from typing import Any
 
 import jax
@@ -11,17 +12,25 @@ from jax._src import compilation_cache, config
 
 from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
-from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.jax.placement import name_of
 from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Work
-from ipyjaxbench.usercode import is_of
+from ipyjaxbench.usercode import attribute, is_of
 
 #: No user has these numbers, and each call gets one of its own.
 _keys = itertools.count(1_618_033)
 _AHEAD = "what was compiled ahead of time stayed as it was"
 #: Functions whose traces JAX keeps because `%jaxpr` showed their programs.
 INSPECTED: set[str] = set()
+#: Of `jax.stages.Wrapped`, which would ask an object itself for them.
+_METHODS = [name for name in ("lower", "trace", "__call__") if hasattr(jax.stages.Wrapped, name)]
+_NONE = object()
+
+
+def is_jitted(thing: Any) -> bool:
+    """Whether `jax.jit` made it, or what has its methods, as Flax's; a method of it counts."""
+    thing = thing.__func__ if is_of(thing, MethodType) else thing
+    return all(attribute(thing, name, _NONE) is not _NONE for name in _METHODS)
 
 
 class JaxCompilation(Compilation):

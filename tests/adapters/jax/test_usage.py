@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from ipyjaxbench.adapters.jax.graphs.usage import Usage, usage_of
+from ipyjaxbench.adapters.jax.graphs.tally import Usage, usage_of
 
 N = 8
 X = jnp.ones((N, N))

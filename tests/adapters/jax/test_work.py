@@ -315,7 +315,7 @@ def test_a_program_too_large_to_be_counted_is_not_told() -> None:
 
     f = jax.jit(long)
     traced = f.trace(1.0)  # compiling it would take minutes
-    from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
+    from ipyjaxbench.adapters.jax.graphs.tally import TooLargeError, usage_of
 
     with pytest.raises(TooLargeError):
         usage_of(traced.jaxpr)

@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
+from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.diagnosis import provenance, return_types
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
-from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, unwrap
 

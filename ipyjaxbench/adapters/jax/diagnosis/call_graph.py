@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from ipyjaxbench.adapters.jax.jit import is_jitted
+from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE, closure_cells
 from ipyjaxbench.usercode import (

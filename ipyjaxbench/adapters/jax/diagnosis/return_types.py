@@ -9,8 +9,8 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
-from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Sources
 from ipyjaxbench.usercode import (
     explain_uncalled,

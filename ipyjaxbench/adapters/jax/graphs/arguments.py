@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.jit import is_jitted
+from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.usercode import Call, ask, attribute, is_of, items_of, name_of
 
 _CONTAINERS: tuple[Any, ...] = (list, tuple, dict)

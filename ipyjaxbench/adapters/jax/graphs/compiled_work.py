@@ -8,8 +8,7 @@ import jax
 
 from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.adapters.jax.graphs.program import constants_of
-from ipyjaxbench.adapters.jax.graphs.tally import Tally
-from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
+from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError, usage_of
 from ipyjaxbench.device import BUSY, fastest_product
 from ipyjaxbench.frameworks import Work
 from ipyjaxbench.host import Clock, Meter

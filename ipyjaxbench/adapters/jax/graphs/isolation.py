@@ -11,8 +11,8 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
-from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.frameworks import (

@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 
+from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_filtered, is_of_jax
 from ipyjaxbench.adapters.jax.diagnosis.provenance import requested_arguments
@@ -17,7 +18,6 @@ from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, unbind_method
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_declared
-from ipyjaxbench.adapters.jax.jit import is_jitted
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.frameworks import keras_stateless_scope

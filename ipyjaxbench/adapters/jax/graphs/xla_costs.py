@@ -3,8 +3,7 @@
 import itertools
 from typing import Any
 
-from ipyjaxbench.adapters.jax.graphs.tally import Tally
-from ipyjaxbench.adapters.jax.graphs.usage import TooLargeError, usage_of
+from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError, usage_of
 from ipyjaxbench.graphs import CountDifference
 
 _RELATIVE_TOLERANCE = 0.05
