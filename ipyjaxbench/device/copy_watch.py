@@ -3,6 +3,7 @@
 import math
 import operator
 import sys
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -53,7 +54,7 @@ class CopyWatch(AbstractContextManager["CopyWatch"], ABC):
         self._framework, self._on_copy = framework.name, on_copy
         self.measuring = 0
         self._stack, self._replaced = ExitStack(), ExitStack()
-        self._is_inside = False  # whether what happens is part of a copy
+        self._inside = threading.local()  # whether what a thread does is part of a copy
 
     def __enter__(self) -> "CopyWatch":
         with ExitStack() as stack:  # what fails half-way is put back
@@ -96,7 +97,7 @@ class CopyWatch(AbstractContextManager["CopyWatch"], ABC):
 
         def replaced(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            if self._is_inside:
+            if getattr(self._inside, "copy", False):
                 return make(*args, **kwargs)
             return watched(make, *args, **kwargs)
 
@@ -116,11 +117,11 @@ class CopyWatch(AbstractContextManager["CopyWatch"], ABC):
         start = self._now()
         self._wait(values)
         middle = self._now()
-        self._is_inside = True
+        self._inside.copy = True
         try:
             result = make()
         finally:
-            self._is_inside = False
+            self._inside.copy = False
         self._wait([result])
         return result, middle - start, self._now() - middle
 

@@ -1,5 +1,6 @@
 """Functions of a library, made here, are replaced for a while to report what they copy."""
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -82,6 +83,19 @@ def test_a_copy_is_reported_once_with_its_time_and_what_it_waited(
     assert (copy.framework, copy.source, copy.target) == ("fake", "cpu:0", "host")
     assert (copy.dtype, copy.shape, copy.nbytes) == ("float32", (2, 3), 24)
     assert (copy.waited, copy.seconds) == (0.002, 0.007)  # its own 5 ms, and until it is done
+
+
+def test_a_copy_that_another_thread_makes_meanwhile_is_no_part_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def send(library: Library) -> Any:
+        other = threading.Thread(target=library.read)
+        other.start()
+        other.join()
+        return X
+
+    monkeypatch.setattr(Library, "send", send)
+    assert len(copies(lambda it: it.send())) == 2
 
 
 def test_what_is_replaced_is_put_back_as_it_was() -> None:
