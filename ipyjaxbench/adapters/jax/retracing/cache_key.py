@@ -24,6 +24,8 @@ from ipyjaxbench.usercode import (
     attributes,
     captured_values,
     fingerprint,
+    is_exactly,
+    is_of,
     is_opaque,
     label_arguments,
 )
@@ -31,6 +33,8 @@ from ipyjaxbench.usercode import (
 _MAX_LEAVES = 20_000  # of one argument
 _NUMBERS = (bool, int, float, complex)
 _DATA = (*_NUMBERS, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
+#: Types whose own objects are no trees; those of a class that is made of one may be.
+_LEAVES = (*_NUMBERS, str, bytes, type(None), np.ndarray)
 #: Settings that are part of the key, as far as people change them.
 _SETTINGS = (
     "jax_enable_x64", "jax_default_matmul_precision", "jax_default_device", "jax_debug_nans",
@@ -103,7 +107,8 @@ def _leaves(path: str, value: Any, enclosing: frozenset[int]) -> Iterator[tuple[
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
     """Return what is right within a tree, with the ends of paths; None for what is no tree."""
-    if value is None or _is_variable(value):
+    # Most values are these: to have JAX look at each takes longer than all else.
+    if is_of(value, jax.Array) or is_exactly(value, *_LEAVES) or _is_variable(value):
         return None
     try:
         parts = trees.walk(jax.tree_util.tree_leaves_with_path, value,
