@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +22,15 @@ class JaxProfiler(Profiler):
             return Profile(reason="nothing was computed yet")
         if getattr(jax.profiler, "ProfileData", None) is None:
             return Profile(reason="this version does not read profiles (jax 0.10 does)")
-        start = partial(jax.profiler.start_trace, profiler_options=_devices_only())
-        return xplane.profile(run, start, _stop, _read, _reason)
+        return xplane.profile(run, _start, _stop, _read, _reason)
 
 
-def _devices_only() -> Any:
-    options = jax.profiler.ProfileOptions()
+def _start(folder: str) -> None:
+    """Trace devices alone."""
+    options: Any = jax.profiler.ProfileOptions()
     options.python_tracer_level = 0
     options.enable_hlo_proto = False
-    return options
+    jax.profiler.start_trace(folder, profiler_options=options)
 
 
 def _reason(error: Exception) -> str:

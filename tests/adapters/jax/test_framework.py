@@ -548,3 +548,12 @@ def test_a_version_that_does_not_read_profiles_says_so(monkeypatch: pytest.Monke
     result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, device=True)
     told = "not told by jax: this version does not read profiles (jax 0.10 does)"
     assert told in " ".join(str(result).split())
+
+
+def test_a_version_whose_profiler_takes_other_options_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(jax.profiler, "ProfileOptions")
+    profile = _adapter().capability(Profiler).profile(lambda: None)
+    assert "ProfileOptions" in profile.reason
+    assert not profile.intervals
