@@ -47,13 +47,13 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     for name, value in names.items():
         if name.startswith("_") or issubclass(type(value), _NO_DATA):
             continue
-        found = iterate_arrays(value, frameworks)
-        for framework, array in itertools.islice(found, _MAX_LEAVES):
+        leaves = iterate_arrays(value, frameworks)
+        for framework, array in itertools.islice(leaves, _MAX_LEAVES):
             known.add(id(framework.capability(ArrayInspector).base_array(array)))
             placements += _place(name, framework, array)
             if array is value:
                 alone.add(name)
-        placements += _rest(name, found, known)
+        placements += _rest(name, leaves, known)
     sums = {placement.name for placement in placements} - alone
     arrays = tuple(_sum_by_name(_mark_shared(placements), sums))
     return Whereabouts((), _devices(frameworks), arrays, *_count_unnamed(frameworks, known))
@@ -124,10 +124,10 @@ def _describe_creation(calls: Iterable[tuple[str, str, int]]) -> str:
 def _leaves(
     name: str, value: object, frameworks: Sequence[Framework], budget: Budget
 ) -> Iterator[ArrayPlacement]:
-    found = iterate_named_arrays(name, value, frameworks, budget)
-    for path, framework, array in itertools.islice(found, _MAX_LEAVES):
+    leaves = iterate_named_arrays(name, value, frameworks, budget)
+    for path, framework, array in itertools.islice(leaves, _MAX_LEAVES):
         yield from _place(path, framework, array)
-    yield from _rest("...", (each[1:] for each in found), set())
+    yield from _rest("...", (each[1:] for each in leaves), set())
 
 
 def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterator[ArrayPlacement]:
@@ -138,8 +138,8 @@ def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterat
 
 def _cut(name: str, value: object, other: str) -> ArrayPlacement:
     """Return what stands for the rest of a value that is too large."""
-    words = f"in what {other}was looked at; it is too large to look at all of it"
-    return ArrayPlacement(name, "", name_of(type(value)), (), 0, (), layout=words)
+    description = f"in what {other}was looked at; it is too large to look at all of it"
+    return ArrayPlacement(name, "", name_of(type(value)), (), 0, (), layout=description)
 
 
 def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> ArrayPlacement:
@@ -153,12 +153,12 @@ def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Arra
 
 
 def _rest(
-    name: str, found: Iterable[tuple[Framework, Any]], known: set[int]
+    name: str, arrays: Iterable[tuple[Framework, Any]], known: set[int]
 ) -> Iterator[ArrayPlacement]:
     """Yield a line for many arrays on the same devices; those that are known take nothing more."""
     # By the identity of the sharding, since to compare shardings takes long.
     sums: dict[tuple[str, tuple[str, ...], int], list[Any]] = {}
-    for framework, array in found:
+    for framework, array in arrays:
         inspector = framework.capability(ArrayInspector)
         weight = inspector.weight(array)
         if weight is None:

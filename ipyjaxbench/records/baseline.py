@@ -24,13 +24,15 @@ _CLOCKS = {
 Candidates = Measurement | tuple[HistoryEntry, ...]
 
 
-def find_baseline(options: TimeOptions, code: str, kept: dict[str, Measurement]) -> Candidates:
+def find_baseline(
+    options: TimeOptions, code: str, measurements: dict[str, Measurement]
+) -> Candidates:
     """Return what ``--against`` may mean, before anything is measured.
 
     Args:
         options: of the magic.
         code: that is to be measured.
-        kept: measurements of this session by name.
+        measurements: of this session, by name.
 
     Raises:
         OptionError: nothing was kept under that name.
@@ -38,19 +40,19 @@ def find_baseline(options: TimeOptions, code: str, kept: dict[str, Measurement])
     name = options.against
     if name is None:
         return ()
-    if name in kept and kept[name].clock == options.clock:
-        return kept[name]
+    if name in measurements and measurements[name].clock == options.clock:
+        return measurements[name]
     entries = read_store().entries
     candidates = _candidates(entries, options, code)
     if candidates or name in NEWEST_OR_FASTEST:
         return candidates
     clocks = {e.clock for e in entries if e.label == name}
-    clocks |= {kept[name].clock} if name in kept else set()
+    clocks |= {measurements[name].clock} if name in measurements else set()
     if others := sorted((clocks & _CLOCKS.keys()) - {options.clock}):
         there = " and ".join(_CLOCKS[clock] for clock in others)
         here = _CLOCKS[options.clock]
         raise OptionError(f"--against {name}: that is {there}, this {here}: measure both alike")
-    raise OptionError(_unknown(name, [*kept, *(e.label for e in entries if e.label)]))
+    raise OptionError(_unknown(name, [*measurements, *(e.label for e in entries if e.label)]))
 
 
 def _candidates(

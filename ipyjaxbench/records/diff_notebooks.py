@@ -156,9 +156,9 @@ def _differences(
 ) -> tuple[str, ...]:
     """Return what differs around any pair, each once."""
     differences = (
-        words
+        difference
         for one, other in pairs
-        for words in Environment.saved(one.measured, before).differences(
+        for difference in Environment.saved(one.measured, before).differences(
             Environment.saved(other.measured, after)
         )
     )

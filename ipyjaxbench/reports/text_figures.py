@@ -100,9 +100,9 @@ def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
     from rich.table import Table as RichTable
 
     if console.width < NARROW:
-        for *cells, words in (block.head, *block.rows):
+        for *cells, text in (block.head, *block.rows):
             console.print(keep_units(say(_GAP.join(cells))))
-            console.print(Padding(keep_units(say(words)), (0, 0, 0, 2 * len(_GAP))))
+            console.print(Padding(keep_units(say(text)), (0, 0, 0, 2 * len(_GAP))))
         return
     rows = [[say(cell) for cell in row] for row in (block.head, *block.rows)]
     *widths, last = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
@@ -112,9 +112,9 @@ def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
     for _ in widths:
         grid.add_column(no_wrap=True, max_width=most)
     grid.add_column(ratio=1, overflow="fold")
-    for *cells, words in rows:
+    for *cells, text in rows:
         short = (_shorten_middle(cell, most, say("…")) for cell in cells)
-        grid.add_row(*map(keep_units, short), keep_units(words))
+        grid.add_row(*map(keep_units, short), keep_units(text))
     console.print(grid)
 
 

@@ -41,8 +41,8 @@ class Leaf:
             ('f32[3]', 'int')
         """
         if self.dtype:
-            words = units.array(self.dtype, self.shape) + (" weak" if self.weak else "")
-            return words if self.kind == "array" else f"{self.kind} {words}"
+            text = units.array(self.dtype, self.shape) + (" weak" if self.weak else "")
+            return text if self.kind == "array" else f"{self.kind} {text}"
         return self.value if self.kind == "static" else self.kind
 
 
@@ -193,19 +193,19 @@ def _form_of(name: str, form: Sequence[str]) -> str:
 
 
 def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
-    words = old.words(), new.words()
+    texts = old.words(), new.words()
     if old.kind != new.kind:
         is_data = old.dtype or new.dtype or old.value or new.value
-        yield Change("type" if is_data else "structure", path, *words)
+        yield Change("type" if is_data else "structure", path, *texts)
         return
     if len(old.shape) != len(new.shape):
-        yield Change("rank", path, *words)
+        yield Change("rank", path, *texts)
     elif old.shape != new.shape:
-        yield Change("shape", path, *words)
+        yield Change("shape", path, *texts)
     if old.dtype != new.dtype:
-        yield Change("dtype", path, *words)
+        yield Change("dtype", path, *texts)
     elif old.weak != new.weak:
-        yield Change("weak type", path, *words)
+        yield Change("weak type", path, *texts)
     if old.kind != "array" and (old.value, old.identity) != (new.value, new.identity):
         kind = "number" if new.kind in _NUMBERS else "static value"
         yield Change(kind, path, old.value, _another(old.value, new.value))

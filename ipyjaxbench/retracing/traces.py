@@ -159,10 +159,10 @@ def number_calls(events: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
 def too_many_traces(calls: Sequence[TracedCall], most: int) -> TooManyTracesError:
     """Return the error that says which calls were more than `most`, and why."""
     first = calls[0]
-    words = "; ".join(change.words() for change in first.why) or "the reason is not known"
+    reasons = "; ".join(change.words() for change in first.why) or "the reason is not known"
     where = f" in line {first.line}" if first.line else ""
     more = f" and {len(calls) - 1} more" if len(calls) > 1 else ""
     return TooManyTracesError(
-        f"{first.name}{where} was {first.state.lower()} ({words}){more}, and"
+        f"{first.name}{where} was {first.state.lower()} ({reasons}){more}, and"
         f" {units.count(most, 'trace')} may happen"
     )

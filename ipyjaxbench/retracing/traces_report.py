@@ -104,16 +104,16 @@ def _call(call: TracedCall) -> Iterator[tuple[str, ...]]:
         in_a_row = call.last == call.number + call.times - 1
         number += f"-{call.last:,}" if in_a_row else f", {call.times:,} calls"
     state = f"{call.state} {call.breaks}" if call.breaks else call.state
-    words = "; ".join(change.words() for change in call.why)
+    why = "; ".join(change.words() for change in call.why)
     if call.says:
-        words = f"{words or '?'} ({call.framework} says: {call.says})"
+        why = f"{why or '?'} ({call.framework} says: {call.says})"
     if call.times > 1:
         each = units.duration(call.seconds / call.times, 2)
-        words = f"{words}{' · ' if words else ''}{each} each"
+        why = f"{why}{' · ' if why else ''}{each} each"
     phases = sorted(call.phases.items(), key=lambda phase: _PHASES.index(phase[0]))
     split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in phases)
     took = units.duration(call.seconds) if call.seconds else ""
-    yield str(call.line or "?"), f"{call.name} {number}", state, took, words
+    yield str(call.line or "?"), f"{call.name} {number}", state, took, why
     if split:
         yield "", "", "", "", split
     for depth, name in call.nested:

@@ -185,8 +185,8 @@ def _shape(value: Any) -> str:
     kind = units.array(str(value.dtype), tuple(value.shape))
     size = units.size(_nbytes(value))
     cut = _describe(value.sharding) if value.sharding is not None else ""
-    words = f"a shape without numbers: {kind}, which would take {size}"
-    return f"{words}, with {cut}" if cut else words
+    description = f"a shape without numbers: {kind}, which would take {size}"
+    return f"{description}, with {cut}" if cut else description
 
 
 def _mesh(mesh: Any) -> str:
@@ -194,10 +194,10 @@ def _mesh(mesh: Any) -> str:
     process = jax.process_index() if has_started() else 0
     others = sum(device.process_index != process for device in devices)
     missing = count_missing(devices)
-    words = f"a mesh, {_mesh_axes(mesh.shape)}: {_count(mesh)}"
+    description = f"a mesh, {_mesh_axes(mesh.shape)}: {_count(mesh)}"
     if missing:
-        return f"{words}, of which this machine lacks {missing}"
-    return f"{words}, {others} of other processes" if others else words
+        return f"{description}, of which this machine lacks {missing}"
+    return f"{description}, {others} of other processes" if others else description
 
 
 def _mesh_axes(shape: Mapping[str, int]) -> str:

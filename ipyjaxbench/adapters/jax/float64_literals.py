@@ -29,8 +29,8 @@ def makes_doubles(node: ast.expr, is_numpys: Callable[[ast.expr], bool]) -> bool
         ) if name in _SAME_TYPE:
             return makes_doubles(owner, is_numpys)
         case ast.Call(func=ast.Attribute(attr=name) as function) if is_numpys(function):
-            given = any(makes_doubles(each, is_numpys) for each in node.args)
-            return _is_made(name, node) or (given and name in _SMOOTH)
+            has_doubles = any(makes_doubles(each, is_numpys) for each in node.args)
+            return _is_made(name, node) or (has_doubles and name in _SMOOTH)
     return False
 
 

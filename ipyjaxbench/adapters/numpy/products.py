@@ -19,21 +19,21 @@ class NumPyTracer(GraphTracer):
     """The work of plain products; NumPy has no programs."""
 
     def workload(self, call: Call) -> Workload | None:
-        """Of a product of two matrices alone, written as ``a @ b``, `numpy.dot` or `matmul`."""
+        """Return that of a product of two matrices alone: ``a @ b``, `numpy.dot` or `matmul`."""
         node = call.made_of
         by_sign = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
         plain = by_sign and all(isinstance(n, ast.Name) for n in (node.left, node.right))  # type: ignore[union-attr]
         if not plain and call.function not in (np.dot, np.matmul):
             return None
-        given = call.args * (2 if plain and len(call.args) == 1 else 1)  # ``a @ a``
-        if len(given) != 2 or not all(type(x) is np.ndarray and x.ndim == 2 for x in given):
+        operands = call.args * (2 if plain and len(call.args) == 1 else 1)  # ``a @ a``
+        if len(operands) != 2 or not all(type(x) is np.ndarray and x.ndim == 2 for x in operands):
             return None
-        left, right = given
+        left, right = operands
         flops = 2.0 * left.size * right.shape[1]
         if left.dtype != right.dtype:
             return None
         whole = left.nbytes + right.nbytes + left.shape[0] * right.shape[1] * left.itemsize
-        repeated = any(strides.overlaps(x.shape, x.strides, x.itemsize) for x in given)
+        repeated = any(strides.overlaps(x.shape, x.strides, x.itemsize) for x in operands)
         nbytes = None if repeated else whole
         return Workload({left.dtype.name: flops}, shortcuts=False, nbytes=nbytes)
 

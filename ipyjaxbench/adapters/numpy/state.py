@@ -58,8 +58,8 @@ class Numbers(CopiedState):
         """The objects in it, where it holds objects."""
         if not self.can_restore or self._before.dtype != np.dtype(object):
             return []
-        found: list[Any] = self._before.ravel().tolist()
-        return found
+        objects: list[Any] = self._before.ravel().tolist()
+        return objects
 
     def _differs(self) -> bool:
         """Whether a bit or the shape differs."""

@@ -108,7 +108,7 @@ class UndoLog(ABC):
         return self
 
     def __exit__(self, *_: object) -> None:
-        found: dict[str, dict[str, None]] = {}
+        names_by_field: dict[str, dict[str, None]] = {}
         for name, state, changes in self._changes():
             try:
                 state.restore()
@@ -118,20 +118,22 @@ class UndoLog(ABC):
             for step, has_tracer in changes:
                 if name is not None:
                     field = _field(state, has_tracer=has_tracer, is_back=is_back)
-                    found.setdefault(field, {})[name + step] = None
+                    names_by_field.setdefault(field, {})[name + step] = None
         self._states.clear()
-        self.side_effects = SideEffects(**{field: tuple(names) for field, names in found.items()})
+        self.side_effects = SideEffects(
+            **{field: tuple(names) for field, names in names_by_field.items()}
+        )
 
     def _changes(self) -> list[tuple[str | None, State, list[tuple[str, bool]]]]:
         """Return what holds something else: name by name, and whether that is a tracer."""
-        found = []
+        changes = []
         for name, state in self._states:
             with suppress(Exception):  # objects of the user's may refuse to be looked at
                 arrivals = [(n, any(map(self._has_tracer, came))) for n, came in state.arrivals()]
                 # What a cache keeps beside tracers holds at every call.
                 if any(t for _, t in arrivals) if type(state) is _Cache else arrivals:
-                    found.append((name, state, arrivals))
-        return found
+                    changes.append((name, state, arrivals))
+        return changes
 
     def _has_tracer(self, value: Any) -> bool:
         """Whether a value is a tracer, or holds one; what an object holds is looked at too."""

@@ -67,5 +67,5 @@ def _variable(name: str, array: Any) -> str:
         return ""
     own = array.name.partition(":")[0]
     is_shown = own == "Variable" or own.rpartition("/")[2] == name.rpartition(".")[2]
-    words = "variable" if is_shown else f"variable {own!r}"
-    return words if array.trainable else f"{words}, not trainable"
+    description = "variable" if is_shown else f"variable {own!r}"
+    return description if array.trainable else f"{description}, not trainable"

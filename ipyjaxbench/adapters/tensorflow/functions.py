@@ -27,6 +27,6 @@ def file_of(function: Any) -> str:
 def display_name(function: Any) -> str:
     """Return what the user calls a function; a decorated ``__call__`` by its class."""
     plain, owner = plain_function(function), owner_of(function)
-    found = getattr(plain, "__name__", None) or type(plain).__name__
-    called = owner is not None and found in ("__call__", "call")
-    return type(owner).__name__ if called else str(found)
+    name = getattr(plain, "__name__", None) or type(plain).__name__
+    is_call = owner is not None and name in ("__call__", "call")
+    return type(owner).__name__ if is_call else str(name)

@@ -30,8 +30,8 @@ def shield_opaque(nest: Any) -> Any:
 
 def leaves(nest: Any) -> list[Any]:
     """Return the leaves; an object that refuses to be walked is one."""
-    found = tf.nest.flatten(shield_opaque(nest))
-    return [each.value if type(each) is Fixed else each for each in found]
+    flat = tf.nest.flatten(shield_opaque(nest))
+    return [each.value if type(each) is Fixed else each for each in flat]
 
 
 def _is_walked(value: Any) -> bool:

@@ -41,9 +41,9 @@ def _note_rounding(code: CodeFacts) -> Iterator[Note]:
     for device in code.devices("torch", "float32"):
         setting, advice = _precision(device.partition(":")[0])
         if setting and may_multiply(code, torch.nn.Module):
-            found = [*note_rounding(_multiply, device, setting, advice)]
-            yield from found
-            if found:
+            rounding = [*note_rounding(_multiply, device, setting, advice)]
+            yield from rounding
+            if rounding:
                 return
 
 

@@ -49,9 +49,9 @@ def _kind(change: Change, *, relaxed: bool, xla: bool) -> str:
     return change.kind
 
 
-def _is_number(words: str) -> bool:
+def _is_number(text: str) -> bool:
     """Whether a value in Python's words is a number, and no truth value."""
     try:
-        return type(literal_eval(words)) in (int, float, complex)
+        return type(literal_eval(text)) in (int, float, complex)
     except (ValueError, SyntaxError):
         return False

@@ -174,8 +174,8 @@ class _Leaves(dict[str, Leaf]):
             return _of_data(tf.type_spec_from_value(value))
         if isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic):
             # 1, 1.0 and True are one literal: it is spelled as it came first.
-            words = _spelled.setdefault((self._function, path, value), repr(value))
-            return Leaf("static", value=words)
+            text = _spelled.setdefault((self._function, path, value), repr(value))
+            return Leaf("static", value=text)
         if value is None or isinstance(value, str | bytes):
             return Leaf("static", value=shorten(repr(value)), identity=hash(value))
         if hasattr(type(value), "__array__"):
@@ -185,10 +185,10 @@ class _Leaves(dict[str, Leaf]):
     def add_object(self, path: str, value: Any) -> None:
         """Keep an object that is told apart from others, whatever is in it."""
         named = type(value) is FunctionType or isinstance(value, type | MethodType)
-        words = value.__qualname__ if named else type(value).__name__
+        text = value.__qualname__ if named else type(value).__name__
         if isinstance(value, tf.DType | tf.TensorShape):
-            words = repr(value)
-        self[path] = Leaf("static", value=shorten(words), identity=token(value))
+            text = repr(value)
+        self[path] = Leaf("static", value=shorten(text), identity=token(value))
 
 
 def _parts(value: Any) -> Mapping[str, Any] | None:

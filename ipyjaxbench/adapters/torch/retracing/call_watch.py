@@ -199,8 +199,8 @@ def _limit() -> int:
 def _unable(reason: str) -> Change:
     from ipyjaxbench.adapters.torch.graphs.dynamo import describe_break
 
-    words = describe_break(reason) if reason else "nothing in it can be compiled"
-    return Change("guard", new=f"{_UNABLE}: {words}")
+    text = describe_break(reason) if reason else "nothing in it can be compiled"
+    return Change("guard", new=f"{_UNABLE}: {text}")
 
 
 def _name(entry: Any) -> str:
