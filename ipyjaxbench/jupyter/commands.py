@@ -187,7 +187,9 @@ from Python:
 """,
 )
 
+_ALL: tuple[Command[Any], ...] = (
+    *(TIME, COMPARE, GRAPH, FXGRAPH, TFGRAPH),
+    *(EXPLAIN, TRACE, DEVICES, HISTORY, ABOUT),
+)
 #: By the names of their magics.
-COMMANDS: dict[str, Command[Any]] = {
-    value.name: value for value in [*globals().values()] if isinstance(value, Command)
-}
+COMMANDS = {command.name: command for command in _ALL}
