@@ -105,6 +105,19 @@ def test_a_result_that_is_no_array_is_called_so(function: Callable[..., Any], me
     assert asyncio.run(awaited(1)) == 1
 
 
+class Labeler:
+    kind = "done"
+
+    def label(self, x: Any) -> Any:
+        x = x + 1
+        return self.kind
+
+
+def test_the_line_of_a_methods_return_is_shown() -> None:
+    found = why(Labeler().label, X)
+    assert (found.message, found.source) == ("the result is a str", "return self.kind")
+
+
 def encoded(x: Any) -> Any:
     text = json.dumps({"a": x})
     return text, x

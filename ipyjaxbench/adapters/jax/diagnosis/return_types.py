@@ -3,7 +3,7 @@
 import ast
 import inspect
 from collections.abc import Callable
-from types import CoroutineType, FunctionType
+from types import CoroutineType, FunctionType, MethodType
 from typing import Any
 
 import jax
@@ -99,7 +99,8 @@ def is_of_another_framework(error: Exception) -> bool:
     return isinstance(error, NoDataError) and error.package in ("torch", "tensorflow")
 
 
-def _returned_at(function: Callable[..., Any]) -> tuple[str, int]:
+def _returned_at(function: Any) -> tuple[str, int]:
+    function = function.__func__ if is_of(function, MethodType) else function
     code = getattr(function, "__code__", None)
     if code is None or not is_users_file(code.co_filename):
         return "", 0
