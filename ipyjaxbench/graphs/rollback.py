@@ -1,6 +1,6 @@
 """Runs code for a look, and puts back whatever it changed, in all frameworks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from traceback import walk_tb
 
@@ -20,7 +20,7 @@ def rolled_back(
         The checkpoint; its `failed` names what could not be put back.
     """
     __tracebackhide__ = True
-    with keep_random_state():
+    with keep_random_state([*roots.values()]):
         checkpoint = Checkpoint(roots, loaded()[0], None, without=traced_by)
         try:
             yield checkpoint
@@ -29,15 +29,16 @@ def rolled_back(
 
 
 @contextmanager
-def keep_random_state() -> Iterator[None]:
-    """Put back what random numbers are drawn from, in all frameworks."""
+def keep_random_state(values: Sequence[object] = ()) -> Iterator[None]:
+    """Put back what random numbers are drawn from, in all frameworks and by generators given."""
     __tracebackhide__ = True
     frameworks, _ = loaded()
-    draws = [each.capability(MutableState).random_state((), later=True) for each in frameworks]
+    states = (framework.capability(MutableState) for framework in frameworks)
+    restores = [state.random_state(values, later=True) for state in states]
     try:
         yield
     finally:
-        for restore in draws:
+        for restore in restores:
             if restore is not None:
                 restore()
 

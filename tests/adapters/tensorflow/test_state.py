@@ -13,7 +13,8 @@ import tensorflow as tf
 
 from ipyjaxbench import Graph, UntraceableError
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
-from ipyjaxbench.graphs.trace_program import trace_program
+from ipyjaxbench.graphs.trace_program import trace_call, trace_program
+from ipyjaxbench.usercode import Call
 from ipyjaxbench.usercode.snippet import Source
 
 X = tf.ones((3, 4))
@@ -256,6 +257,19 @@ def test_what_the_code_changes_is_put_back_at_every_stage(stage: str) -> None:
     assert (KEPT, BY_NAME, [*items], [*module.named]) == ([], {}, [], ["a"])
     assert plain.seen == deque([1], maxlen=2)
     assert not vars(on_itself)
+
+
+def test_a_generator_that_is_given_and_draws_outside_of_the_graph_is_put_back() -> None:
+    generator = tf.random.Generator.from_seed(1)
+
+    def drawn_outside(x: Any, generator: Any) -> Any:
+        with tf.init_scope():
+            noise = generator.normal((3,))
+        return x + noise
+
+    before = generator.state.numpy()
+    trace_call(Call.of(drawn_outside, tf.ones(3), generator), GraphOptions())
+    assert (generator.state.numpy() == before).all()
 
 
 def test_a_call_that_failed_leaves_nothing_either() -> None:
