@@ -134,9 +134,10 @@ class Graph(Result):
         """
         __tracebackhide__ = True
         is_diff = self.form.endswith(" diff") and stage is None
-        if stage is not None and stage not in STAGES[self.framework]:
+        stages = STAGES.get(self.framework, (stage,))  # what others have is theirs to say
+        if stage is not None and stage not in stages:
             name = _NAMES[self.framework]
-            raise OptionError(f"stage {stage!r}: {name}'s are {', '.join(STAGES[self.framework])}")
+            raise OptionError(f"stage {stage!r}: {name}'s are {', '.join(stages)}")
         if self.live is not None and not is_diff:
             with self._while_asking():
                 return self.live.text(stage or self.form)

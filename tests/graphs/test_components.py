@@ -119,6 +119,12 @@ def test_a_stage_that_a_framework_has_not_is_refused(framework: str, form: str, 
         assert str(caught.value) == f"stage 'llvm': {words}"
 
 
+def test_a_framework_that_is_not_ours_has_stages_of_its_own() -> None:
+    graph = a_graph(framework="cupy", form="ptx")
+    assert graph.text("ptx") == "one\ntwo"
+    assert graph.attach(Handle()).text("sass") == "sass"
+
+
 def test_a_difference_shows_the_lines_that_differ() -> None:
     found = difference(a_graph("one\ntwo"), a_graph("one\nthree"))
     assert found.form == "jaxpr diff"
