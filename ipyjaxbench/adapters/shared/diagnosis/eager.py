@@ -3,6 +3,7 @@
 import contextlib
 import io
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from ipyjaxbench.usercode import OutOfTimeError, time_limit
@@ -13,10 +14,18 @@ TOLERANCE = 3e-4
 _Result = TypeVar("_Result")
 
 
-def attempt(compute: Callable[[], _Result], is_users: Callable[[str], bool]) -> _Result | None:
-    """Return what code of the user's files computes; None where it raises or takes too long."""
+def attempt(
+    compute: Callable[[], _Result],
+    is_users: Callable[[str], bool],
+    isolation: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> _Result | None:
+    """Return what code of the user's files computes; None where it raises or takes too long.
+
+    What puts back its changes, the isolation, may call code of the user's too, and is not limited.
+    """
+    output = contextlib.redirect_stdout(io.StringIO())
     try:
-        with contextlib.redirect_stdout(io.StringIO()), time_limit(MAX_SECONDS, is_users):
+        with output, isolation(), time_limit(MAX_SECONDS, is_users):
             return compute()
     except (Exception, OutOfTimeError):  # noqa: BLE001  the user's code may raise anything
         return None

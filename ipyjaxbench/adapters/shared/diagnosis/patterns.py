@@ -94,7 +94,7 @@ def exchange_rule(
             new = every.statement()
             if every.count and whole:
                 yield Edit([new], changes, same=same)
-            if every.count > whole:
+            if every.count > 1 or not whole:
                 for number in range(every.count):
                     yield Edit([_Exchange(change, site, number).statement()], changes, same=same)
 

@@ -1,6 +1,7 @@
 """What a call gives without a graph: what is to be written instead has to give it in one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -95,14 +96,18 @@ def _run(traced: tracing.Traced) -> list[Any] | None:
 def _numbers_of(compute: Callable[[], Any], call: Call) -> list[Any] | None:
     """The tensors and numbers that a call gives, in their order; None where it fails."""
 
-    def isolated() -> list[Any]:
-        with isolation.TensorFlowUndoLog(call, is_copy=False), tracing.quiet():
-            leaves = trees.leaves(compute())
-            values = (tf.convert_to_tensor(leaf) if references.is_variable(leaf) else leaf
-                      for leaf in leaves)  # fmt: skip
-            return [np.asarray(value) for value in values if isinstance(value, _NUMBERS)]
+    def numbers() -> list[Any]:
+        leaves = trees.leaves(compute())
+        values = (tf.convert_to_tensor(leaf) if references.is_variable(leaf) else leaf
+                  for leaf in leaves)  # fmt: skip
+        return [np.asarray(value) for value in values if isinstance(value, _NUMBERS)]
 
-    return attempt(isolated, is_users_file)
+    @contextmanager
+    def isolated() -> Iterator[None]:
+        with isolation.TensorFlowUndoLog(call, is_copy=False), tracing.quiet():
+            yield
+
+    return attempt(numbers, is_users_file, isolated)
 
 
 def _is_same(expected: Any, actual: Any) -> bool:
