@@ -41,9 +41,9 @@ def explain(error: BaseException) -> Diagnosis:
     # First whose error it is: for the others its arrays would have to be copied.
     for framework in sorted(makers, key=lambda each: package_of(type(error)) != each.module):
         with rolled_back(roots_in(error), framework):
-            found = framework.capability(GraphTracer).explain(error)
-        if found is not None:
-            return found
+            diagnosis = framework.capability(GraphTracer).explain(error)
+        if diagnosis is not None:
+            return diagnosis
     raise SnippetError(
         f"{type(error).__name__} does not come from tracing, as far as can be seen: %tb shows"
         " where it was raised"

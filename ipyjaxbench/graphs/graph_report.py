@@ -103,8 +103,8 @@ def _estimate_rows(estimates: Sequence[Estimate]) -> Iterator[tuple[str, str]]:
         yield from _exchanged(each.collectives, f"{each.chip}: ")
     if any(map(_is_here, estimates)):
         left_out = any(each.collectives for each in estimates)
-        words = "; what devices exchange takes time that no estimate holds" if left_out else ""
-        yield "estimate", f"here %fwtime measures the time{words}"
+        remark = "; what devices exchange takes time that no estimate holds" if left_out else ""
+        yield "estimate", f"here %fwtime measures the time{remark}"
 
 
 def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
@@ -116,10 +116,10 @@ def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
         yield "fixed", f"{', '.join(g.fixed)}: no input, and so part of the program"
     large = [value for value in g.constants if value.nbytes >= _LARGE_CONSTANT_BYTES]
     if g.constants:
-        words = f"{units.count(len(g.constants), 'array')} {_size(g.constants)}"
+        captured = f"{units.count(len(g.constants), 'array')} {_size(g.constants)}"
         if large:
-            words += f", the largest {_one(large[0])}"
-        yield "captured", f"{words}, part of the program"
+            captured += f", the largest {_one(large[0])}"
+        yield "captured", f"{captured}, part of the program"
 
 
 def _short(text: str) -> list[str]:
@@ -137,30 +137,34 @@ def _compiled(compiled: Compiled, *, captures: bool) -> str:
     return f"{', '.join(parts)}{f'. {why}' if why else ''}"
 
 
-def _why(found: CountDifference) -> str:
-    if found.devices > 1:
-        ours = "" if found.ours is None else f"; we count {units.flops(found.ours)} in all"
-        return f"That is on each of {found.devices} devices{ours}"
-    ours = f"We count {units.flops(found.ours or 0.0)}"
-    if found.reasons:
-        reasons = (f"{units.flops(flops)} {_REASONS[reason]}" for reason, flops in found.reasons)
+def _why(difference: CountDifference) -> str:
+    if difference.devices > 1:
+        ours = (
+            "" if difference.ours is None else f"; we count {units.flops(difference.ours)} in all"
+        )
+        return f"That is on each of {difference.devices} devices{ours}"
+    ours = f"We count {units.flops(difference.ours or 0.0)}"
+    if difference.reasons:
+        reasons = (
+            f"{units.flops(flops)} {_REASONS[reason]}" for reason, flops in difference.reasons
+        )
         return f"{ours}: {'; '.join(reasons)}"
-    if found.uncounted:
-        ours += f", and not {', '.join(found.uncounted)}"
-        if found.left > 0:
+    if difference.uncounted:
+        ours += f", and not {', '.join(difference.uncounted)}"
+        if difference.left > 0:
             return ours
-    left = units.flops(abs(found.left))
-    if found.rewritten and found.left > 0:
-        names = ", ".join(found.rewritten)
+    left = units.flops(abs(difference.left))
+    if difference.rewritten and difference.left > 0:
+        names = ", ".join(difference.rewritten)
         return f"{ours}: XLA counts {left} more, since it computes {names} in another way"
-    how = "adds" if found.left > 0 else "leaves out"
+    how = "adds" if difference.left > 0 else "leaves out"
     return f"{ours}: XLA {how} {left}, for reasons that are not known"
 
 
 def _exchanged(collectives: Sequence[Collective], where: str = "") -> Iterator[tuple[str, str]]:
     if collectives:
-        words = (f"{each.times} {each.name} {units.size(each.nbytes)}" for each in collectives)
-        yield "exchanged", f"{where}{', '.join(words)} on each device"
+        parts = (f"{each.times} {each.name} {units.size(each.nbytes)}" for each in collectives)
+        yield "exchanged", f"{where}{', '.join(parts)} on each device"
 
 
 def _estimates(g: Graph) -> Iterator[Table]:

@@ -155,11 +155,11 @@ def promoted(line: int, source: str, old: str, new: str, nbytes: int) -> Note:
     )
 
 
-def resharded(name: str, given: str, gives: str) -> Note:
+def resharded(name: str, old: str, new: str) -> Note:
     """A result lies on devices in another way than the argument that it looks like."""
     return Note(
         "resharded",
-        f"A result with the shape of {name} is cut as {gives}, and {name} as {given}: if it is the"
+        f"A result with the shape of {name} is cut as {new}, and {name} as {old}: if it is the"
         f" next call's {name}, that call compiles again, or copies.",
         "jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint",
     )

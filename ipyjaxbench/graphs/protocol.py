@@ -24,9 +24,9 @@ class GraphTracer(Capability):
 
     def workload(self, call: Call) -> Workload | None:
         """Count what a call that was made before has to do, without making it; None if unknown."""
-        found = self.graph(call, GraphOptions())
-        live = None if found is None else found.live
-        return None if found is None or live is None else live.workload(found.bytes)
+        graph = self.graph(call, GraphOptions())
+        live = None if graph is None else graph.live
+        return None if graph is None or live is None else live.workload(graph.bytes)
 
     def explain(self, error: BaseException) -> Diagnosis | None:  # noqa: ARG002
         """Explain why code that raised an error would not trace, without running it again."""

@@ -50,7 +50,7 @@ def roots_of(call: Call) -> dict[str, object]:
 
 def roots_in(error: BaseException) -> dict[str, object]:
     """Return what the user's functions that raised an error know by name."""
-    found: dict[str, object] = {}
+    roots: dict[str, object] = {}
     known: set[int] = set()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in known:
@@ -58,7 +58,7 @@ def roots_in(error: BaseException) -> dict[str, object]:
         for frame, _ in walk_tb(cause.__traceback__):
             if is_users_file(frame.f_code.co_filename):
                 names = names_in(frame.f_code)
-                found |= {n: frame.f_globals[n] for n in names if n in frame.f_globals}
-                found |= frame.f_locals if frame.f_locals is not frame.f_globals else {}
+                roots |= {n: frame.f_globals[n] for n in names if n in frame.f_globals}
+                roots |= frame.f_locals if frame.f_locals is not frame.f_globals else {}
         cause = cause.__cause__ or cause.__context__
-    return found
+    return roots

@@ -84,9 +84,9 @@ def trace_call(call: Call, options: GraphOptions, framework: str | None = None) 
         if each.name in NO_PROGRAMS or framework not in (None, each.name):
             continue
         with rolled_back(roots_of(call), each) as checkpoint:
-            found = each.capability(GraphTracer).graph(call, options)
-        if found is not None:
-            return _kept_apart(found, call, each, checkpoint.failed)
+            graph = each.capability(GraphTracer).graph(call, options)
+        if graph is not None:
+            return _attach_rollback(graph, call, each, checkpoint.failed)
     why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
     if any(each.name not in NO_PROGRAMS for each in candidates):
         why = "it computes no array. Write a call that does, such as  f(x)"
@@ -108,13 +108,15 @@ def _refuse_built(call: Call) -> None:
         raise SnippetError(explain_uncalled(call.text))
 
 
-def _kept_apart(found: Graph, call: Call, framework: Framework, failed: Sequence[str]) -> Graph:
+def _attach_rollback(
+    graph: Graph, call: Call, framework: Framework, failed: Sequence[str]
+) -> Graph:
     """Return a program that says what looking at it changed for good, and changes no more."""
-    live, roots = found.live, roots_of(call)
+    live, roots = graph.live, roots_of(call)
     if failed:
-        said = notes.changed_while_traced([*dict.fromkeys(failed)], put_back=False)
-        found = replace(found, notes=tuple(dict.fromkeys((*found.notes, said))))
-    return found if live is None else found.attach(live, partial(rolled_back, roots, framework))
+        note = notes.changed_while_traced([*dict.fromkeys(failed)], put_back=False)
+        graph = replace(graph, notes=tuple(dict.fromkeys((*graph.notes, note))))
+    return graph if live is None else graph.attach(live, partial(rolled_back, roots, framework))
 
 
 def _in_play(call: Call, keras: str | None) -> list[Framework]:
@@ -128,9 +130,9 @@ def _in_play(call: Call, keras: str | None) -> list[Framework]:
     for depth in (_NEAR, _FAR):
         used = find_reach([call.function], frameworks, depth)
         ranks = {each.name: _rank(each, call, used) for each in frameworks}
-        found = [each for each in frameworks if ranks[each.name]]
-        if found:
-            return sorted(found, key=lambda each: ranks[each.name])
+        near = [each for each in frameworks if ranks[each.name]]
+        if near:
+            return sorted(near, key=lambda each: ranks[each.name])
     return frameworks
 
 
@@ -138,13 +140,13 @@ def _rank(framework: Framework, call: Call, used: Reach) -> int:
     """How near a call is to a framework, 1 for certain; 0 where nothing of it is in the call."""
     if framework.name in NO_PROGRAMS:
         return 0
-    given = (*call.args, *call.kwargs.values())
+    arguments = (*call.args, *call.kwargs.values())
     is_compiled = find_compiler(call.function, [framework]) is not None
     if is_compiled or package_of(call.function) == framework.module:
         return 1
-    if find_arrays((given, call.function), [framework]):
+    if find_arrays((arguments, call.function), [framework]):
         return 2
     if find_arrays(used.values, [framework]):
         return 3
-    named = map(package_of, (*used.functions, *given))
+    named = map(package_of, (*used.functions, *arguments))
     return 4 if framework.module in named else 0

@@ -76,11 +76,11 @@ class Part:
         self._value = value
         self._leaves, self._tree = trees.flatten(value)
         self._is_data = [not static and is_leaf(leaf) for leaf in self._leaves]
-        kept = [
+        leaves = [
             leaf if is_data else _HOLE
             for leaf, is_data in zip(self._leaves, self._is_data, strict=True)
         ]
-        self.data = jax.tree.unflatten(self._tree, kept)
+        self.data = jax.tree.unflatten(self._tree, leaves)
 
     @property
     def no_data(self) -> bool:
@@ -91,14 +91,14 @@ class Part:
         """Return the paths to what is no data beside data; their number, if they are many."""
         if self.no_data or not any(self._is_data):
             return ()
-        paths = trees.leaves_with_paths(self._value)
-        found = [
+        pairs = trees.leaves_with_paths(self._value)
+        paths = [
             self.name + jax.tree_util.keystr(path)
-            for (path, _), is_data in zip(paths, self._is_data, strict=True)
+            for (path, _), is_data in zip(pairs, self._is_data, strict=True)
             if not is_data
         ]
         return (
-            tuple(found) if len(found) <= _MOST_NAMED else (f"{len(found)} parts of {self.name}",)
+            tuple(paths) if len(paths) <= _MOST_NAMED else (f"{len(paths)} parts of {self.name}",)
         )
 
     def whole(self, data: Any) -> Any:

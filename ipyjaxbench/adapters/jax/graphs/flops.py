@@ -95,8 +95,8 @@ def combines(step: Any) -> bool:
 
 def _combiner(step: Any) -> Any | None:
     """Return the program with which an equation combines two numbers; None where it has none."""
-    found = step.params.get("update_jaxpr", step.params.get("jaxpr")) if combines(step) else None
-    return None if found is None else inner_jaxpr(found)
+    combiner = step.params.get("update_jaxpr", step.params.get("jaxpr")) if combines(step) else None
+    return None if combiner is None else inner_jaxpr(combiner)
 
 
 def _combinations(step: Any) -> float:

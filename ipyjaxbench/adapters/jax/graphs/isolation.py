@@ -62,14 +62,14 @@ class JaxUndoLog(UndoLog):
             return [(name, unwrap(value))]
         if is_of(value, np.ndarray) and value.nbytes > _LARGEST_ARRAY_BYTES:
             return ()
-        found = position_states(value, self._budget)
-        if found is None:
-            found = numpy_state.states(value, self._budget)
-        if found is None and is_of(value, random.Random):
-            found = [GeneratorState.of_python(value)]
-        for state in found or ():
+        states = position_states(value, self._budget)
+        if states is None:
+            states = numpy_state.states(value, self._budget)
+        if states is None and is_of(value, random.Random):
+            states = [GeneratorState.of_python(value)]
+        for state in states or ():
             self.hold(name, state)
-        return None if found is None else [(name, each) for one in found for each in one.parts]
+        return None if states is None else [(name, each) for one in states for each in one.parts]
 
 
 def _process_states() -> Iterator[tuple[str, State]]:

@@ -77,19 +77,19 @@ def _narrow(equations: list[Any]) -> Iterator[Note]:
     dtypes: Counter[str] = Counter()
     for equation in equations:
         if equation.primitive.name in ("dot_general", "conv_general_dilated"):
-            given = str(equation.invars[0].aval.dtype)
-            if given in _NARROW and str(equation.outvars[0].aval.dtype) in _NARROW:
-                dtypes[given] += 1
+            dtype = str(equation.invars[0].aval.dtype)
+            if dtype in _NARROW and str(equation.outvars[0].aval.dtype) in _NARROW:
+                dtypes[dtype] += 1
     if dtypes:
         yield notes.low_precision([*dtypes], dtypes.total())
 
 
 def _donated(equations: list[Any]) -> Iterator[Note]:
     for equation in equations:
-        given = equation.params.get("donated_invars", ())
+        flags = equation.params.get("donated_invars", ())
         room = Counter(_kind(v) for v in equation.outvars)
         unused = []
-        for variable, donated in zip(equation.invars, given, strict=False):
+        for variable, donated in zip(equation.invars, flags, strict=False):
             if donated and room[_kind(variable)] < 1:
                 unused.append(units.array(str(variable.aval.dtype), variable.aval.shape))
             elif donated:

@@ -31,8 +31,8 @@ def _reason_of_jax(closed: Any) -> str | None:
         return None
     try:
         check(closed.jaxpr)
-    except error as found:
-        return str(found).splitlines()[0]
+    except error as reuse:
+        return str(reuse).splitlines()[0]
     except Exception:  # noqa: BLE001  a rule that this version lacks says nothing of the program
         return None
     return None
@@ -48,9 +48,9 @@ def _reuses(jaxpr: Any, *, typed: bool) -> Iterator[str]:
     used: set[Any] = set()
     for equation in jaxpr.eqns:
         is_use = equation.primitive.name not in _LEAVE_IT
-        given = program.variables(equation.invars) if is_use else []
-        keys = [wrapped[v] for v in given if v in wrapped]
-        for key in filter(_is_key, given) if typed else program.variables(keys):
+        inputs = program.variables(equation.invars) if is_use else []
+        keys = [wrapped[v] for v in inputs if v in wrapped]
+        for key in filter(_is_key, inputs) if typed else program.variables(keys):
             if key in used:
                 yield _line(equation)
             used.add(key)

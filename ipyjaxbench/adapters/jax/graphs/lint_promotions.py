@@ -26,11 +26,11 @@ def promotions(jaxpr: Any) -> Iterator[Note]:
     Sums are left out: JAX collects them in a wider dtype, and goes back.
     """
     places: dict[Place, tuple[str, str, int]] = {}
-    for equation, (file, line), given, new in _widened(jaxpr, None):
+    for equation, (file, line), old, new in _widened(jaxpr, None):
         is_product = equation.primitive.name in _PRODUCTS
         if line and (is_product or not _is_asked_for(_statement(file, line), str(new))):
-            nbytes = new.itemsize * math.prod(given.shape)
-            places.setdefault((file, line), (str(given.dtype), str(new), nbytes))
+            nbytes = new.itemsize * math.prod(old.shape)
+            places.setdefault((file, line), (str(old.dtype), str(new), nbytes))
     for (file, line), (old_name, new_name, nbytes) in places.items():
         yield notes.promoted(line, line_of(file, line), old_name, new_name, nbytes)
 
@@ -43,13 +43,13 @@ def _is_asked_for(statement: ast.AST | None, dtype: str) -> bool:
 
 def _statement(file: str, line: int) -> ast.AST | None:
     """Return the smallest statement or lambda that holds a line; None without its source."""
-    found: ast.AST | None = None
+    smallest: ast.AST | None = None
     for node in ast.walk(_tree("".join(linecache.getlines(file)))):
         if not isinstance(node, ast.stmt | ast.Lambda):
             continue
         if node.lineno <= line <= (node.end_lineno or node.lineno):
-            found = node  # the outer ones come first
-    return found
+            smallest = node  # the outer ones come first
+    return smallest
 
 
 @functools.lru_cache(maxsize=32)
@@ -85,14 +85,14 @@ def _widened(jaxpr: Any, place: Place | None) -> Iterator[tuple[Any, Place, Any,
     """Yield equations that take an array as a wider one: where, its type, and the wider dtype."""
     reduced = _only_reduced(jaxpr)
     for equation in jaxpr.eqns:
-        given = [variable.aval for variable in equation.invars]
+        types = [variable.aval for variable in equation.invars]
         here = place or program.place_of(equation.source_info)
         if equation.primitive.name == "convert_element_type":
             new = equation.outvars[0]
-            if given[0].shape and new not in reduced and _is_wider(given[0].dtype, new.aval.dtype):
-                yield equation, here, given[0], new.aval.dtype
+            if types[0].shape and new not in reduced and _is_wider(types[0].dtype, new.aval.dtype):
+                yield equation, here, types[0], new.aval.dtype
         elif equation.primitive.name in _PRODUCTS:
-            one, other = given[:2]
+            one, other = types[:2]
             for narrow, wide in ((one, other), (other, one)):
                 if _is_wider(narrow.dtype, wide.dtype):
                     yield equation, here, narrow, wide.dtype

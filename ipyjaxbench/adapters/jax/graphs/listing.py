@@ -26,10 +26,10 @@ class _Listing:
 
     def lines(self, jaxpr: Any, level: int) -> Iterator[str]:
         pad = "  " * level
-        captured, given = (
+        captured, inputs = (
             " ".join(map(self._typed, variables)) for variables in (jaxpr.constvars, jaxpr.invars)
         )
-        yield f"{pad}{{ lambda {captured}; {given}. let"
+        yield f"{pad}{{ lambda {captured}; {inputs}. let"
         equations = jaxpr.eqns
         hidden = range(_FIRST_EQUATIONS, len(equations) - _LAST_EQUATIONS)
         for number, equation in enumerate(equations):
@@ -44,13 +44,13 @@ class _Listing:
 
     def _equation(self, equation: Any, level: int, pad: str) -> Iterator[str]:
         inner = [*jaxprs_in(equation)]
-        given = " ".join(map(self._name, equation.invars))
-        gives = " ".join(map(self._typed, equation.outvars))
+        inputs = " ".join(map(self._name, equation.invars))
+        outputs = " ".join(map(self._typed, equation.outvars))
         called = equation.primitive.name + _shown_parameters(equation)
         if inner and level + 1 > self._depth:
             count = sum(_count(program) for program in inner)
             called += f" (... {count:,} equations)"
-        yield f"{pad}    {gives} = {called} {given}"[: 4 * _WIDTH]
+        yield f"{pad}    {outputs} = {called} {inputs}"[: 4 * _WIDTH]
         if inner and level + 1 <= self._depth:
             for program in inner:
                 yield from self.lines(program, level + 2)
@@ -91,9 +91,9 @@ def _shown_parameters(equation: Any) -> str:
 
 def _letters(number: int) -> str:
     """Return a, b, ... z, aa, ab, ..."""
-    found = ""
+    letters = ""
     number += 1
     while number:
         number, rest = divmod(number - 1, 26)
-        found = chr(ord("a") + rest) + found
-    return found
+        letters = chr(ord("a") + rest) + letters
+    return letters

@@ -29,9 +29,9 @@ def constants_of(closed: Any) -> tuple[Value, ...]:
     """Return arrays that are part of the program and of those in it, the largest first."""
     every = [c for each in _closed_in(closed) for c in each.consts]
     # What computes shapes alone, as `jax.eval_shape`, leaves shapes here.
-    found = {id(c): c for c in every if not isinstance(c, jax.ShapeDtypeStruct)}
+    arrays = {id(c): c for c in every if not isinstance(c, jax.ShapeDtypeStruct)}
     values = [_value("", jax.typeof(c) if hasattr(jax, "typeof") else jax.core.get_aval(c))
-              for c in found.values()]  # fmt: skip
+              for c in arrays.values()]  # fmt: skip
     return tuple(sorted(values, key=lambda each: -each.nbytes))
 
 
@@ -89,16 +89,16 @@ def jitted_program(equation: Any) -> Any | None:
 
 def jitted_by_user(closed: Any) -> tuple[str, ...]:
     """Return names of jitted functions in a program that are not JAX's own."""
-    found = []
+    names = []
     for equation in closed.jaxpr.eqns:
         if equation.primitive.name not in _JITTED:
             continue
         inner = equation.params["jaxpr"]
         source = _source_of(equation)
         if source and not _OF_JAX.search(source):
-            found.append(str(equation.params["name"]))
-        found += jitted_by_user(inner)
-    return tuple(dict.fromkeys(found))
+            names.append(str(equation.params["name"]))
+        names += jitted_by_user(inner)
+    return tuple(dict.fromkeys(names))
 
 
 def _source_of(equation: Any) -> str:
@@ -152,13 +152,13 @@ def variables(atoms: Iterable[Any]) -> list[Any]:
 
 
 def _value(name: str, aval: Any, value: Any = None) -> Value:
-    found: Any = next((each for each in (aval, value) if ask(_has_shape, each)), None)
-    if found is None:
+    shaped: Any = next((each for each in (aval, value) if ask(_has_shape, each)), None)
+    if shaped is None:
         return Value(name, str(aval).removesuffix("()"), None, 0, sized=False)
-    shape = tuple(int(n) if isinstance(n, int) else -1 for n in found.shape)
-    size = getattr(found.dtype, "itemsize", 0) * math.prod(shape)
-    weak = bool(getattr(found, "weak_type", False))
-    return Value(name, str(found.dtype), shape, max(size, 0), weak)
+    shape = tuple(int(n) if isinstance(n, int) else -1 for n in shaped.shape)
+    size = getattr(shaped.dtype, "itemsize", 0) * math.prod(shape)
+    weak = bool(getattr(shaped, "weak_type", False))
+    return Value(name, str(shaped.dtype), shape, max(size, 0), weak)
 
 
 def _has_shape(value: Any) -> bool:

@@ -95,21 +95,21 @@ def _drawn(jaxpr: Any, names: dict[Any, str], numbers: Iterator[int]) -> Iterato
             yield Node(node, shown, _sources(names, equation.invars))
             names |= dict.fromkeys(equation.outvars, node)
         else:
-            inside = _handed_over(names, equation.invars, jitted.invars)
+            inside = _carry_names(names, equation.invars, jitted.invars)
             yield from _drawn(jitted, inside, numbers)
-            names |= _handed_over(inside, jitted.outvars, equation.outvars)
+            names |= _carry_names(inside, jitted.outvars, equation.outvars)
 
 
-def _handed_over(names: dict[Any, str], given: Any, taken: Any) -> dict[Any, str]:
+def _carry_names(names: dict[Any, str], before: Any, after: Any) -> dict[Any, str]:
     """Return the nodes of variables under their names on the other side of a call."""
-    pairs = zip(given, taken, strict=True)
+    pairs = zip(before, after, strict=True)
     return {to: names[v] for v, to in pairs if not program.is_literal(v) and v in names}
 
 
 def _devices(text: str) -> int:
     """Return among how many devices the work of a compiled program is shared."""
-    found = _PARTITIONS.search(text)
-    return int(found[1]) if found else 1
+    match = _PARTITIONS.search(text)
+    return int(match[1]) if match else 1
 
 
 def _typed(variable: Any) -> str:

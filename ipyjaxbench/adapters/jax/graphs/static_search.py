@@ -111,9 +111,9 @@ class Choices:
         return list(dict.fromkeys([*named, *likely]))
 
     def _named(self, error: Exception) -> list[str]:
-        given = dict(self._call.arguments)
+        arguments = dict(self._call.arguments)
         names = map(_base, blamed(error, self._call))
-        return [name for name in names if name in given and _can_be_static(given[name])]
+        return [name for name in names if name in arguments and _can_be_static(arguments[name])]
 
 
 def blamed(error: Exception, call: Call) -> list[str]:
@@ -132,8 +132,8 @@ def named_in(error: Exception, call: Call) -> list[str]:
 
 def words_of_function(error: Exception) -> list[str]:
     """Return the arguments that JAX's words name, of whichever function."""
-    found = _BLAMED.search(message_of(error))
-    return _BETWEEN.split(found[1]) if found else []
+    match = _BLAMED.search(message_of(error))
+    return _BETWEEN.split(match[1]) if match else []
 
 
 def _is_function(traced: re.Match[str], call: Call) -> bool:
@@ -147,8 +147,8 @@ def _is_function(traced: re.Match[str], call: Call) -> bool:
 
 
 def _where(error: Exception) -> tuple[str, object]:
-    found = origin.places(error)
-    place = (found[0].file, found[0].line) if found else message_of(error).partition("\n")[0]
+    places = origin.places(error)
+    place = (places[0].file, places[0].line) if places else message_of(error).partition("\n")[0]
     return type(error).__name__, place
 
 

@@ -54,7 +54,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     stage = options.stage_of("jax")
     _refuse_cycles(call)
     _refuse_deleted(call)
-    call = call.with_arrays(lambda given: jax.ShapeDtypeStruct(given.shape, given.dtype))
+    call = call.with_arrays(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype))
     if options.numpy:
         call = replace(call, function=use_jax_numpy(call.function))
     call = _transformed(call, options)
@@ -82,7 +82,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         estimate.estimates(live, traced, options.on, options.shard) if options.on else ((), ())
     )
     wants_compiler = options.stats or stage == "optimized"
-    found = Graph(
+    result = Graph(
         code=call.text,
         framework="jax",
         frameworks={"jax": jax.__version__},
@@ -114,7 +114,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         clear=LOOKED_FOR if options.check and not checked else (),
         warm=program.jitted_by_user(traced.closed),
     )
-    return found.attach(live)
+    return result.attach(live)
 
 
 def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, operations: int) -> str:
@@ -193,15 +193,15 @@ def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
         yield notes.static_nan(unequal)
 
 
-def _side_effects(found: SideEffects) -> Iterator[Note]:
+def _side_effects(effects: SideEffects) -> Iterator[Note]:
     """Say what the user's code changes outside of itself while it is traced."""
-    yield from found.tracer_notes()
-    if found.restored:
-        yield notes.changed_while_traced(found.restored, put_back=True)
-    if found.not_restored:
-        yield notes.changed_while_traced(found.not_restored, put_back=False)
-    if found.drawn:
-        yield notes.drawn_once(found.drawn)
+    yield from effects.tracer_notes()
+    if effects.restored:
+        yield notes.changed_while_traced(effects.restored, put_back=True)
+    if effects.not_restored:
+        yield notes.changed_while_traced(effects.not_restored, put_back=False)
+    if effects.drawn:
+        yield notes.drawn_once(effects.drawn)
 
 
 class JaxTracer(GraphTracer):
@@ -210,9 +210,9 @@ class JaxTracer(GraphTracer):
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """Return its jaxpr, or what is lowered and compiled of it."""
         __tracebackhide__ = True
-        found = graph(call, options)
-        INSPECTED.update(found.warm if found else ())
-        return found
+        result = graph(call, options)
+        INSPECTED.update(result.warm if result else ())
+        return result
 
     def workload(self, call: Call) -> Workload | None:
         """Count a call that was made before; no trace is left that it did not leave itself."""

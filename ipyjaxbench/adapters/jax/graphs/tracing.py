@@ -238,16 +238,16 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         with JaxUndoLog(call) as log:  # the next time begins as this one did
             try:
                 with keras_stateless_scope("jax"):
-                    given = {n: named[n].whole(v) for n, v in kwargs.items()}
-                    found = call.function(*whole, **given)
+                    named_whole = {n: named[n].whole(v) for n, v in kwargs.items()}
+                    result = call.function(*whole, **named_whole)
             except Exception as error:
                 vars(error)["asked"] = requested_arguments(error, call)
                 raise
         side_effects = log.side_effects
         if is_filtered(call):
-            found = return_types.keep_data(found)
-        returned[:] = [found]
-        return found
+            result = return_types.keep_data(result)
+        returned[:] = [result]
+        return result
 
     dress(wrapper, call.function)
     args, kwargs = [part.data for part in parts], {n: part.data for n, part in named.items()}

@@ -31,8 +31,8 @@ def workload_of(closed: Any, nbytes: int) -> Workload | None:
 
 def _uses_all(jaxpr: Any) -> bool:
     """Whether what comes out is computed, and depends on all that goes in."""
-    given = {id(variable) for variable in jaxpr.invars}
-    if any(id(variable) in given for variable in jaxpr.outvars):
+    inputs = {id(variable) for variable in jaxpr.invars}
+    if any(id(variable) in inputs for variable in jaxpr.outvars):
         return False
     try:
         _, used = partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars))

@@ -30,8 +30,8 @@ def memory_needed(memory: Any) -> int:
 
 def counted_cost(cost: Any, name: str) -> float | None:
     """Return what XLA counts; None where it says -1, since it cannot."""
-    found = cost.get(name)
-    return None if found is None or found < 0 else float(found)
+    count = cost.get(name)
+    return None if count is None or count < 0 else float(count)
 
 
 def difference(closed: Any, theirs: float, devices: int) -> CountDifference | None:

@@ -49,8 +49,8 @@ def estimates(
     if importlib.util.find_spec("libtpu") is None:
         raise MissingLibraryError("libtpu", "tpu")
     answers = _answers(traced, asked, layouts)
-    found = tuple(_estimate(t, one) for t, one in zip(asked, answers, strict=True))
-    return (*found, estimate_here(live)), (*_notes(asked, layouts, answers),)
+    estimated = tuple(_estimate(t, one) for t, one in zip(asked, answers, strict=True))
+    return (*estimated, estimate_here(live)), (*_notes(asked, layouts, answers),)
 
 
 def estimate_here(live: LiveProgram) -> Estimate:
@@ -64,8 +64,8 @@ def estimate_here(live: LiveProgram) -> Estimate:
         return Estimate(chip, limit=limit, error=compile_remote.error_line(error))
     if xla is None:
         return Estimate(chip, limit=limit, error="its compiler does not tell")
-    found = xla.collectives
-    return Estimate(chip, None, xla.flops, xla.moved, xla.memory, limit, collectives=found)
+    collectives = xla.collectives
+    return Estimate(chip, None, xla.flops, xla.moved, xla.memory, limit, collectives=collectives)
 
 
 def _memory_of(device: Any) -> int:
@@ -80,11 +80,13 @@ def _answers(
     traced: Traced, asked: Sequence[Topology], layouts: Sequence[Layout]
 ) -> list[dict[str, Any]]:
     """Return what the worker says of each, or why it was not asked."""
-    exported = {given: _exported(traced, given=given) for given in {each.given for each in layouts}}
-    answers = [_refused(exported[each.given], t) for each, t in zip(layouts, asked, strict=True)]
+    exported = {
+        is_own: _exported(traced, is_own=is_own) for is_own in {each.is_own for each in layouts}
+    }
+    answers = [_refused(exported[each.is_own], t) for each, t in zip(layouts, asked, strict=True)]
     requests = {
         i: {
-            "program": base64.b64encode(exported[layouts[i].given].serialize()).decode(),
+            "program": base64.b64encode(exported[layouts[i].is_own].serialize()).decode(),
             "topology": asked[i].compiler,
             "arguments": asked[i].arguments,
             "mesh": layouts[i].mesh,
@@ -95,11 +97,11 @@ def _answers(
     }
     received = compile_remote.answers([*requests.values()])
     for i, answer in zip(requests, received, strict=True):
-        answers[i] = answer | {"placed": exported[layouts[i].given].nr_devices > 1}
+        answers[i] = answer | {"placed": exported[layouts[i].is_own].nr_devices > 1}
     return answers
 
 
-def _exported(traced: Traced, *, given: bool) -> Any:
+def _exported(traced: Traced, *, is_own: bool) -> Any:
     """Return the program for TPUs, or why there is none.
 
     It is one of arrays alone: trees would have to be known on the other side.
@@ -116,7 +118,7 @@ def _exported(traced: Traced, *, given: bool) -> Any:
         return jax.tree.leaves(wrapper(*positional, **named))
 
     places = [getattr(value, "sharding", None) for value in traced.values]
-    places = [place if given and is_named(place) else None for place in places]
+    places = [place if is_own and is_named(place) else None for place in places]
     leaves = [
         jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type, sharding=place)
         for a, place in zip(traced.closed.in_avals, places, strict=True)
@@ -143,9 +145,9 @@ def _refused(exported: Any, topology: Topology) -> dict[str, Any]:
 def _estimate(topology: Topology, answer: dict[str, Any]) -> Estimate:
     limit, error = topology.generation.memory, answer.get("error", "")
     if error:
-        words = "" if _TOO_LARGE.search(error) else compile_remote.error_line(error)
+        shown = "" if _TOO_LARGE.search(error) else compile_remote.error_line(error)
         needed, available = _bytes(_USED.search(error)), _bytes(_LIMIT.search(error))
-        return Estimate(topology.name, memory=needed, limit=available or limit, error=words)
+        return Estimate(topology.name, memory=needed, limit=available or limit, error=shown)
     return Estimate(
         topology.name,
         answer["seconds"],
@@ -170,8 +172,8 @@ def _notes(
     asked: Sequence[Topology], layouts: Sequence[Layout], answers: Sequence[dict[str, Any]]
 ) -> Iterator[Note]:
     """Say what to know of the estimates, each thing once."""
-    found = list(zip(asked, layouts, answers, strict=True))
-    known = [each for each in found if "error" not in each[-1]]
+    rows = list(zip(asked, layouts, answers, strict=True))
+    known = [each for each in rows if "error" not in each[-1]]
     idle = [t for t, each, one in known if t.devices > 1 and not (each.is_cut or one["placed"])]
     if idle:
         yield notes.nothing_cut(idle[0].name, idle[0].devices)

@@ -24,13 +24,13 @@ class Layout:
         mesh: names of its axes, with the number of devices along each.
         specs: for each axis of each input the axes of the mesh that cut it.
         whole: inputs that were to be cut and cannot be.
-        given: whether the arguments lie like that already.
+        is_own: whether the arguments are laid out like that already.
     """
 
     mesh: tuple[tuple[str, int], ...]
     specs: tuple[tuple[tuple[str, ...], ...], ...]
     whole: tuple[str, ...] = ()
-    given: bool = False
+    is_own: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -59,15 +59,15 @@ def layout(
     specs: list[tuple[tuple[str, ...], ...]] = [() for _ in traced.names]
     whole: list[str] = []
     for name, axis in shard if n > 1 else ():
-        found = _named(name, traced)
-        cut = [i for i in found if _can_be_cut(traced.closed.in_avals[i].shape, axis, n)]
+        named = _named(name, traced)
+        cut = [i for i in named if _can_be_cut(traced.closed.in_avals[i].shape, axis, n)]
         if not cut:
-            raise OptionError(f"--shard {name}:{axis}: {_why(name, axis, found, traced, topology)}")
+            raise OptionError(f"--shard {name}:{axis}: {_why(name, axis, named, traced, topology)}")
         if any(specs[i] for i in cut):
             raise OptionError(f"--shard {name}:{axis}: {name} is cut along another axis already")
         for i in cut:
             specs[i] = ((),) * axis + (tuple(name for name, _ in mesh),)
-        whole += [traced.names[i] for i in found if i not in cut]
+        whole += [traced.names[i] for i in named if i not in cut]
     return Layout(mesh, tuple(specs), tuple(whole))
 
 
@@ -88,7 +88,7 @@ def own_layout(traced: Traced) -> Layout | None:
             f" --shard {traced.names[0]}:0 cuts one of them anew"
         )
     specs = tuple(_spec(s) if is_named(s) else () for s in placed)
-    return Layout(tuple(first.mesh.shape.items()), specs, given=True)
+    return Layout(tuple(first.mesh.shape.items()), specs, is_own=True)
 
 
 def is_named(sharding: Any) -> bool:
@@ -115,22 +115,22 @@ def _spec(sharding: NamedSharding) -> tuple[tuple[str, ...], ...]:
 def _named(name: str, traced: Traced) -> list[int]:
     """Return the inputs that a name stands for: one, or all that an argument holds."""
     exact = [i for i, each in enumerate(traced.names) if each == name]
-    found = exact or [
+    indices = exact or [
         i for i, each in enumerate(traced.names) if each.startswith((f"{name}[", f"{name}."))
     ]
-    if not found:
+    if not indices:
         raise OptionError(f"--shard {name}: the inputs are {', '.join(traced.names) or 'none'}")
-    return found
+    return indices
 
 
 def _can_be_cut(shape: Sequence[int], axis: int, parts: int) -> bool:
     return axis < len(shape) and shape[axis] % parts == 0 and shape[axis] > 0
 
 
-def _why(name: str, axis: int, found: Sequence[int], traced: Traced, topology: Topology) -> str:
-    if len(found) > 1:
+def _why(name: str, axis: int, indices: Sequence[int], traced: Traced, topology: Topology) -> str:
+    if len(indices) > 1:
         return f"nothing in {name} has an axis {axis} of which {topology.devices} parts can be made"
-    aval: Any = traced.closed.in_avals[found[0]]
+    aval: Any = traced.closed.in_avals[indices[0]]
     shown = f"{name} is {units.array(str(aval.dtype), aval.shape)}"
     if axis >= len(aval.shape):
         axes = f"its axes are {', '.join(map(str, range(len(aval.shape))))}" if aval.shape else ""

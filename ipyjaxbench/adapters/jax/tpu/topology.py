@@ -93,9 +93,9 @@ class Topology:
         arguments: dict[str, Any] = {"chip_config_name": generation.config}
         if is_single:  # the compiler thinks of hosts with four chips
             arguments["chips_per_host_bounds"] = (1, 1, 1)
-        given = {key: value for key, value in arguments.items() if value}
+        settings = {key: value for key, value in arguments.items() if value}
         devices = 1 if is_single else math.prod(chips) * generation.devices
-        return cls(name, generation, chips, devices, given)
+        return cls(name, generation, chips, devices, settings)
 
 
 def _stand(chips: tuple[int, ...], axes: int) -> bool:

@@ -46,17 +46,17 @@ def main() -> None:
 def _compiled(asked: dict[str, Any]) -> dict[str, Any]:
     exported = export.deserialize(base64.b64decode(asked["program"]))
     whole, *places = _places(asked)
-    given = [
+    inputs = [
         jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=place)
         for aval, place in zip(exported.in_avals, places, strict=True)
     ]
     # What takes nothing would be compiled for this machine.
-    place = {} if given else {"out_shardings": whole}
-    compiled = jax.jit(exported.call, **place).lower(*given).compile()
+    place = {} if inputs else {"out_shardings": whole}
+    compiled = jax.jit(exported.call, **place).lower(*inputs).compile()
     cost = cost_analysis(compiled)
     memory = compiled.memory_analysis()
     outputs = zip(exported.out_avals, jax.tree.leaves(compiled.output_shardings), strict=True)
-    real = sum(_nbytes(a, a.sharding) for a in given) + sum(_nbytes(a, s) for a, s in outputs)
+    real = sum(_nbytes(a, a.sharding) for a in inputs) + sum(_nbytes(a, s) for a, s in outputs)
     text = compiled.as_text()
     seconds = cost.get("optimal_seconds")
     # XLA adds -1 for what it cannot estimate; above a second that could not be told from the rest.

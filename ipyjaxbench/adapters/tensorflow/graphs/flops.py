@@ -61,8 +61,8 @@ def flops_of(op: Any) -> float | None:
 def _by_size(op: Any) -> float | None:
     kind = op.type
     if kind in ELEMENTWISE or kind in _SEVERAL:
-        given = op.outputs or op.inputs[-1:]
-        return float(_size(given[0]) * _SEVERAL.get(kind, 1))
+        counted = op.outputs or op.inputs[-1:]
+        return float(_size(counted[0]) * _SEVERAL.get(kind, 1))
     if kind in REDUCTIONS:
         return float(_size(op.inputs[0]))
     if kind == "Einsum":

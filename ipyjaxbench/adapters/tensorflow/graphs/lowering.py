@@ -43,10 +43,10 @@ def lower(traced: Traced, stage: str) -> str:
         with log, quiet(), apart(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = twin.experimental_get_compiler_ir(*specs)
-            found: Any = made(stage=_THEIRS[stage], device_name=_device())
+            text: Any = made(stage=_THEIRS[stage], device_name=_device())
     except Exception as error:
         raise SnippetError(f"--stage {stage}: {_why(error)}; --stage tf shows it") from error
-    return hlo.readable(str(found))
+    return hlo.readable(str(text))
 
 
 def _is_dense(spec: Any) -> bool:
@@ -70,5 +70,5 @@ def _why(error: Exception) -> str:
     if missing:
         return f"XLA has no {', '.join(missing)}, and so cannot compile it"
     first = next((line for line in str(error).splitlines() if line.strip()), "")
-    found = _FAILED.search(first.removeprefix("Failed getting HLO text: '"))
-    return f"XLA cannot compile it: {found[1][:160] if found else type(error).__name__}"
+    match = _FAILED.search(first.removeprefix("Failed getting HLO text: '"))
+    return f"XLA cannot compile it: {match[1][:160] if match else type(error).__name__}"

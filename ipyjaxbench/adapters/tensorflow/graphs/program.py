@@ -91,13 +91,13 @@ def operations_of(graph: Any) -> list[Any]:
 
 def called_functions(op: Any) -> list[tuple[str, str]]:
     """Return the attributes of an operation that are functions, by name, and their functions."""
-    found = []
+    functions = []
     for key, value in sorted(op.node_def.attr.items()):
         if key.startswith("_"):  # the gradient, which is another program
             continue
         each = [value.func, *value.list.func]
-        found += [(key, func.name) for func in each if func.name]
-    return found
+        functions += [(key, func.name) for func in each if func.name]
+    return functions
 
 
 def inner_graphs(op: Any) -> Iterator[tuple[str, Any]]:
@@ -111,9 +111,9 @@ def inner_graphs(op: Any) -> Iterator[tuple[str, Any]]:
 def _graph_of(graph: Any, name: str) -> Any | None:
     while graph is not None:
         known = getattr(graph, "_functions", {}).get(name)
-        found = getattr(known, "graph", None)
-        if found is not None:
-            return found
+        inner = getattr(known, "graph", None)
+        if inner is not None:
+            return inner
         graph = getattr(graph, "outer_graph", None)
     return None
 
@@ -153,11 +153,11 @@ def _functions(op: Any, level: int, depth: int | None) -> Iterator[str]:
             continue
         inner = graphs[name]
         head = f"{pad}{_named(name) if key == 'f' else key}"
-        given = ", ".join(f"{_source(t)}: {kind(t)}" for t in inner.inputs)
+        inputs = ", ".join(f"{_source(t)}: {kind(t)}" for t in inner.inputs)
         if depth is not None and level >= depth:
-            yield f"{head}({given}): {_count(inner):,} operations"
+            yield f"{head}({inputs}): {_count(inner):,} operations"
         else:
-            yield f"{head}({given}):"
+            yield f"{head}({inputs}):"
             yield from _lines(inner, level + 2, depth)
             yield f"{pad}  return {', '.join(map(_source, inner.outputs))}"
 
@@ -174,8 +174,10 @@ def _count(graph: Any) -> int:
 
 def _line(op: Any) -> str:
     kinds = ", ".join(map(kind, op.outputs))
-    given = [_constant(op)] if op.type == "Const" else [_source(t) for t in op.inputs]
-    return f"{op.name}: {kinds} = {op.type}({', '.join(filter(None, [*given, *_attributes(op)]))})"
+    operands = [_constant(op)] if op.type == "Const" else [_source(t) for t in op.inputs]
+    return (
+        f"{op.name}: {kinds} = {op.type}({', '.join(filter(None, [*operands, *_attributes(op)]))})"
+    )
 
 
 def _source(tensor: Any) -> str:
@@ -229,29 +231,29 @@ def value_of(name: str, tensor: Any) -> Value:
     return Value(name, dtype.name.removesuffix("_ref"), shape, nbytes, sized=sized)
 
 
-def constants_of(concrete: Any, given: Sequence[Any], names: dict[int, str]) -> tuple[Value, ...]:
+def constants_of(concrete: Any, inputs: Sequence[Any], names: dict[int, str]) -> tuple[Value, ...]:
     """Return variables, tensors and large constants in the program, the largest first.
 
     Args:
         concrete: TensorFlow's own object.
-        given: variables that go in, and so are no part of it.
+        inputs: variables that go in, and so are no part of it.
         names: of the user's tensors, by identity.
     """
-    handles = {id(each.handle) for each in given}
+    handles = {id(each.handle) for each in inputs}
     variables = captured_variables(concrete)
-    found = []
+    constants = []
     for outer, inner in concrete.graph.captures:
         variable = variables.get(inner.op.name)
         if id(outer) in handles:
             continue
         if variable is not None:
-            found.append(value_of(name_of(variable), variable))
+            constants.append(value_of(name_of(variable), variable))
         elif outer.dtype not in (tf.resource, tf.variant):
-            found.append(value_of(names.get(id(outer), ""), outer))
+            constants.append(value_of(names.get(id(outer), ""), outer))
     written = (op for op in concrete.graph.get_operations() if op.type == "Const")
     values = (value_of(op.name, op.outputs[0]) for op in written)
-    found += [value for value in values if value.nbytes >= _LARGE_CONSTANT_BYTES]
-    return tuple(sorted(found, key=lambda each: -each.nbytes))
+    constants += [value for value in values if value.nbytes >= _LARGE_CONSTANT_BYTES]
+    return tuple(sorted(constants, key=lambda each: -each.nbytes))
 
 
 def captured_variables(concrete: Any) -> dict[str, Any]:

@@ -66,18 +66,18 @@ def used_values(function: Any) -> Iterator[tuple[str, Any]]:
             if code is None or id(code) in visited or not is_users_file(code.__code__.co_filename):
                 continue
             visited.add(id(code))
-            found = [*named_values(code)]
-            yield from found
-            following += [value for _, value in found]
+            values = [*named_values(code)]
+            yield from values
+            following += [value for _, value in values]
         level = following
 
 
 def functions_of(function: Any) -> Iterator[FunctionType]:
     """Yield the plain functions that are called: this one, and those that it uses by name."""
     for each in (function, *(value for _, value in used_values(function))):
-        found = _function_of(each)
-        if found is not None and is_users_file(found.__code__.co_filename):
-            yield found
+        plain = _function_of(each)
+        if plain is not None and is_users_file(plain.__code__.co_filename):
+            yield plain
 
 
 def is_tensorflows(call: Call) -> bool:
@@ -85,8 +85,8 @@ def is_tensorflows(call: Call) -> bool:
     owner = owner_of(call.function)
     if is_of(call.function, tf.types.experimental.PolymorphicFunction):
         return True
-    given = (*call.args, *call.kwargs.values())
-    if any(map(_is_of_tensorflow, (call.function, owner, type(owner), *given))):
+    arguments = (*call.args, *call.kwargs.values())
+    if any(map(_is_of_tensorflow, (call.function, owner, type(owner), *arguments))):
         return True
     return any(_is_of_tensorflow(value) for _, value in used_values(call.function))
 

@@ -35,9 +35,9 @@ class LiveGraph(ProgramHandle):
         """Yield inputs, operations and outputs."""
         graph = self.program.graph
         names: dict[str, str] = {}
-        given = [op for op in graph.get_operations() if op.type == "Placeholder"]
+        placeholders = [op for op in graph.get_operations() if op.type == "Placeholder"]
         variables = program.captured_variables(self.program)
-        for number, op in enumerate(given):
+        for number, op in enumerate(placeholders):
             names[op.name] = f"in{number}"
             variable = variables.get(op.name)
             held = op.outputs[0] if variable is None else variable

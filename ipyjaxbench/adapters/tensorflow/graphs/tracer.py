@@ -41,15 +41,15 @@ class TensorFlowTracer(GraphTracer):
         """Trace a call as a new `tf.function`."""
         __tracebackhide__ = True
         try:
-            given = trees.leaves((call.args, dict(call.kwargs)))
-            is_theirs = any(map(_is_tensor, given)) or references.is_tensorflows(call)
+            leaves = trees.leaves((call.args, dict(call.kwargs)))
+            is_theirs = any(map(_is_tensor, leaves)) or references.is_tensorflows(call)
         except Exception as error:
             why = f"TensorFlow cannot look into what {call.text!r} is given: {type(error).__name__}"
             raise SnippetError(why) from error
         if not is_theirs:
             return None
         stage = options.stage_of("tensorflow")
-        call = call.with_arrays(lambda given: tf.TensorSpec(given.shape, given.dtype))
+        call = call.with_arrays(lambda array: tf.TensorSpec(array.shape, array.dtype))
         call = replace(call, labels=keras_build.argument_names(call))
         call, is_copy = keras_build.prepare(call)
         with autograph_source.make_readable(call) as call:
@@ -61,13 +61,13 @@ class TensorFlowTracer(GraphTracer):
             seconds = (_CLOCK.now() - start) * 1e-9
         concrete, live = traced.concrete, LiveGraph(traced)
         counted = program.Counted(concrete.graph)
-        functions = [leaf for leaf in (call.function, *given) if callable(leaf)]
+        functions = [leaf for leaf in (call.function, *leaves) if callable(leaf)]
         names = {
             id(value): name for each in functions for name, value in references.used_values(each)
         }
         variables = [each.value for each in traced.inputs if each.spec is None]
         copied = [notes.copy_built()] if is_copy else []
-        found = Graph(
+        graph = Graph(
             code=call.text,
             framework="tensorflow",
             frameworks={"tensorflow": tf.__version__},
@@ -88,7 +88,7 @@ class TensorFlowTracer(GraphTracer):
             warm=traced.warm,
             details=options.details,
         )
-        return found.attach(live)
+        return graph.attach(live)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Explain what was raised while a graph was made; that function is traced once more."""
@@ -107,9 +107,9 @@ def _is_tensor(leaf: Any) -> bool:
     return is_of(leaf, *kinds) or references.is_variable(leaf)
 
 
-def _values(given: tracing.Input) -> list[Value]:
+def _values(tensor: tracing.Input) -> list[Value]:
     """Return an argument's tensors: those of a ragged or a sparse one are several."""
-    if given.spec is None:
-        return [program.value_of(given.name, given.value)]
-    parts = tf.nest.flatten(given.spec, expand_composites=True)
-    return [program.value_of(given.name, part) for part in parts]
+    if tensor.spec is None:
+        return [program.value_of(tensor.name, tensor.value)]
+    parts = tf.nest.flatten(tensor.spec, expand_composites=True)
+    return [program.value_of(tensor.name, part) for part in parts]

@@ -46,8 +46,8 @@ def _operations(graph: Any) -> Iterator[Any]:
 
 def _uses_all(concrete: Any) -> bool:
     """Whether what comes out is computed, and all that goes in is used."""
-    given = [op for op in concrete.graph.get_operations() if op.type == "Placeholder"]
+    placeholders = [op for op in concrete.graph.get_operations() if op.type == "Placeholder"]
     results = [program.skip_identities(tensor).op for tensor in concrete.outputs]
-    return all(op.outputs[0].consumers() for op in given) and not any(
+    return all(op.outputs[0].consumers() for op in placeholders) and not any(
         op.type == "Placeholder" for op in results
     )

@@ -22,8 +22,8 @@ def trace(call: Call) -> CapturedGraphs:
     inputs = inputs_with_state(call)
     with source_lines.record_lines(), isolation.undo_changes(call, is_made=False) as log:
         traced = _traced(inputs, log)
-    found = CapturedGraphs.single(traced, Program(traced, _names(traced.graph, inputs)))
-    return replace(found, notes=tuple(log.side_effects.tracer_notes()))
+    captured = CapturedGraphs.single(traced, Program(traced, _names(traced.graph, inputs)))
+    return replace(captured, notes=tuple(log.side_effects.tracer_notes()))
 
 
 def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
@@ -61,19 +61,19 @@ def _names(graph: Any, inputs: CallInputs) -> dict[Any, str]:
 
 
 def _made_of(node: Any, inputs: CallInputs) -> tuple[str, ...]:
-    names, found, waiting = _names(node.graph, inputs), {node}, [node]
+    names, ancestors, waiting = _names(node.graph, inputs), {node}, [node]
     while waiting:
-        new = set(waiting.pop().all_input_nodes) - found
-        found |= new
+        new = set(waiting.pop().all_input_nodes) - ancestors
+        ancestors |= new
         waiting += new
-    return tuple(name for placeholder, name in names.items() if placeholder in found)
+    return tuple(name for placeholder, name in names.items() if placeholder in ancestors)
 
 
 def _of_tensors(inputs: CallInputs, stand_ins: StandIns) -> Callable[..., Any]:
     """Return the call as a function of its tensors alone."""
 
-    def of_tensors(*given: Any) -> Any:
-        args, kwargs = inputs.with_tensors(given)
+    def of_tensors(*fakes: Any) -> Any:
+        args, kwargs = inputs.with_tensors(fakes)
         with stand_ins.replace_named():
             result = inputs.function(*args, **kwargs)
         leaves = trees.leaves(stand_ins.swap(result))

@@ -133,8 +133,8 @@ def _program(graph: Any, call: Call, root: str) -> Program:
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
     names = {node: _name_of(node).removeprefix(f"{root}.") for node in placeholders}
     if root == "function":
-        given = {f"args[{index}]": label for index, label in enumerate(call.labels)}
-        names = {node: given.get(name, name) for node, name in names.items()}
+        labels = {f"args[{index}]": label for index, label in enumerate(call.labels)}
+        names = {node: labels.get(name, name) for node, name in names.items()}
     return Program(graph, names)
 
 
@@ -156,8 +156,8 @@ def _breaks(analysis: Analysis, first: CodeType) -> Iterator[Break]:
             continue
         resumed = dynamo_frames.RESUMED.fullmatch(code.co_name)
         what = f"the rest of {resumed[1]}" if resumed else f"all of {code.co_name}"
-        found = _break(places_in(reason), code, reason)
-        yield replace(found, because=f"{found.because}, and so Python runs {what}")
+        graph_break = _break(places_in(reason), code, reason)
+        yield replace(graph_break, because=f"{graph_break.because}, and so Python runs {what}")
 
 
 def _asked_for(code: CodeType) -> Place:

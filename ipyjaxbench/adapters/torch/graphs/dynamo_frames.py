@@ -160,8 +160,8 @@ def _clean(names: dict[str, Any], new: set[str]) -> None:
 def functions_of(codes: Sequence[CodeType]) -> list[FunctionType]:
     """Return the functions in memory that have one of these codes."""
     wanted = {id(code) for code in codes}
-    found = gc.get_referrers(*codes)
-    return [f for f in found if isinstance(f, FunctionType) and id(f.__code__) in wanted]
+    referrers = gc.get_referrers(*codes)
+    return [f for f in referrers if isinstance(f, FunctionType) and id(f.__code__) in wanted]
 
 
 def _copied(code: CodeType) -> CodeType:

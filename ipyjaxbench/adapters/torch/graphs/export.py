@@ -72,8 +72,8 @@ def trace(call: Call) -> CapturedGraphs:
         kwargs = dict(call.kwargs) if is_module else {}
         exported = torch.export.export(module, args, kwargs, strict=False)
     names, constants = _names(exported, inputs.labels if is_module else inputs.names)
-    found = CapturedGraphs.single(exported, Program(exported.graph_module, names, constants))
-    return replace(found, notes=tuple(log.side_effects.tracer_notes()))
+    captured = CapturedGraphs.single(exported, Program(exported.graph_module, names, constants))
+    return replace(captured, notes=tuple(log.side_effects.tracer_notes()))
 
 
 def _names(exported: Any, labels: Sequence[str]) -> tuple[dict[Any, str], dict[Any, Any]]:

@@ -51,9 +51,9 @@ class StandIns:
                 fake.constant = tensor.detach().clone()
             self._mode.fake_tensor_converter.add_constant_storage_mapping(fake)
 
-    def add_constants(self, found: Iterable[torch.Tensor]) -> None:
+    def add_constants(self, tensors: Iterable[torch.Tensor]) -> None:
         """Make stand-ins for tensors beside the inputs."""
-        for tensor in found:
+        for tensor in tensors:
             if id(tensor) not in self._fakes and is_plain(tensor):
                 self.add(tensor, self.fake(tensor), is_input=False)
 

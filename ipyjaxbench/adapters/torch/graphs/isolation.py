@@ -125,16 +125,16 @@ class TorchUndoLog(UndoLog):
         # No dictionaries to the user, but attributes.
         new = [each for each in held if self._is_new(each)]
         places = map(DictNames, new)
-        found = [pair for each in places for pair in self.hold_names(name, ".", each)]
-        return [*self.look_at_object(name, module), *found]
+        pairs = [pair for each in places for pair in self.hold_names(name, ".", each)]
+        return [*self.look_at_object(name, module), *pairs]
 
     def _of_tensor(self, name: str | None, tensor: torch.Tensor) -> list[Named]:
         self.tensors.append(tensor)
         if is_lazy(tensor):
             self.hold(None, _Class(tensor))
-        found = self.hold_attributes(name, tensor)
+        pairs = self.hold_attributes(name, tensor)
         gradient = tensor.grad if tensor.is_leaf else None
-        return [*found, (name and f"{name}.grad", gradient)]
+        return [*pairs, (name and f"{name}.grad", gradient)]
 
 
 class _Class(State):

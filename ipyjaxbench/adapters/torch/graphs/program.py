@@ -70,10 +70,10 @@ class Program:
     def constants(self) -> tuple[Value, ...]:
         """The tensors that are part of it, the largest first."""
         held = {n.target: self._result_of(n) for n in self._held}
-        found = [
+        values = [
             value_of(n, tensor) for n, tensor in held.items() if isinstance(tensor, torch.Tensor)
         ]
-        return tuple(sorted(found, key=lambda value: -value.nbytes))
+        return tuple(sorted(values, key=lambda value: -value.nbytes))
 
     @cached_property
     def flops(self) -> "Flops":
@@ -113,19 +113,19 @@ class Program:
 
     def tensor_of(self, node: Any) -> Any:
         """Return the tensor that stands for a node's result; None where it is none."""
-        found = self._result_of(node)
-        return found if isinstance(found, torch.Tensor) else None
+        value = self._result_of(node)
+        return value if isinstance(value, torch.Tensor) else None
 
     def _result_of(self, node: Any) -> Any:
         known = self._constants.get(node)
         return result_of(self.module, node) if known is None else known
 
     def _line(self, node: Any) -> str:
-        given = [*map(self._spelled, node.args)]
-        given += [f"{key}={self._spelled(value)}" for key, value in node.kwargs.items()]
+        arguments = [*map(self._spelled, node.args)]
+        arguments += [f"{key}={self._spelled(value)}" for key, value in node.kwargs.items()]
         typed = _typed(node)
         kind = f": {typed}" if typed else ""
-        return f"{self.names[node]}{kind} = {operation(node)}({', '.join(given)})"
+        return f"{self.names[node]}{kind} = {operation(node)}({', '.join(arguments)})"
 
     def _spelled(self, value: Any) -> str:
         if isinstance(value, list | tuple):
@@ -144,8 +144,8 @@ def value_of(name: str, tensor: Any) -> Value:
 
 def fake_tensor_of(node: Any) -> Any:
     """Return the tensor without data that stands for a node's result; None if it is none."""
-    found = node.meta.get("val", node.meta.get("example_value"))
-    return found if isinstance(found, torch.Tensor) else None
+    value = node.meta.get("val", node.meta.get("example_value"))
+    return value if isinstance(value, torch.Tensor) else None
 
 
 def places_in(text: str) -> list[Place]:

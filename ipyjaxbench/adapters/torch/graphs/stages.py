@@ -24,21 +24,21 @@ STAGES: dict[str, Callable[[Call], CapturedGraphs]] = {
 
 def trace_without_values(call: Call, stage: str) -> CapturedGraphs:
     """Return the program of a plain call; raise where the call would have to be made."""
-    found = (dynamo.find_single_graph if stage == "dynamo" else STAGES[stage])(call)
-    if found is None:
+    captured = (dynamo.find_single_graph if stage == "dynamo" else STAGES[stage])(call)
+    if captured is None:
         raise SnippetError(
             "behind a graph break Python goes on with values: %fxgraph --dynamo makes the call,"
             " and takes tensors that have them"
         )
-    return found
+    return captured
 
 
 class LiveProgram(ProgramHandle):
     """A program in memory, of which one stage was traced."""
 
-    def __init__(self, call: Call, stage: str, found: CapturedGraphs) -> None:
-        self.program = found.program
-        self._call, self._traced = call, {stage: found}
+    def __init__(self, call: Call, stage: str, captured: CapturedGraphs) -> None:
+        self.program = captured.program
+        self._call, self._traced = call, {stage: captured}
         self._stage = stage
 
     def text(self, stage: str) -> str:

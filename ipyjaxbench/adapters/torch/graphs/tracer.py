@@ -53,47 +53,47 @@ class TorchTracer(GraphTracer):
         written = io.StringIO()
         try:
             with keep_settings(), contextlib.redirect_stdout(written):
-                found = find(call)
+                captured = find(call)
                 seconds = (_CLOCK.now() - start) * 1e-9
-                steps = [step for program in found.programs for step in program.steps]
+                steps = [step for program in captured.programs for step in program.steps]
         except IpyJaxBenchError:
             raise
         except Exception as error:
             with keep_settings(), contextlib.redirect_stdout(io.StringIO()):
                 diagnosis = diagnose(call, error, find, has_values=has_values)
             raise UntraceableError(diagnosis, error) from error
-        if not (steps or found.inputs or found.outputs):
+        if not (steps or captured.inputs or captured.outputs):
             return None
         return Graph(
             code=call.text,
             framework="torch",
             frameworks={"torch": stages.VERSION},
             form=stage,
-            program=select_lines(found.text(whole=options.depth is None), options.find),
-            inputs=found.inputs,
-            outputs=found.outputs,
-            constants=found.constants,
+            program=select_lines(captured.text(whole=options.depth is None), options.find),
+            inputs=captured.inputs,
+            outputs=captured.outputs,
+            constants=captured.constants,
             operations=len(steps),
             flops=sum(flops for *_, flops in steps),
-            uncounted=(Uncounted("others"), *_missed(found)),
+            uncounted=(Uncounted("others"), *_missed(captured)),
             stats=count_by_name((name, flops) for *_, name, flops in steps),
             lines=count_by_line(steps),
-            tries=found.tries,
+            tries=captured.tries,
             seconds=seconds,
             printed=written.getvalue(),
-            notes=found.notes,
-            breaks=found.breaks,
+            notes=captured.notes,
+            breaks=captured.breaks,
             details=options.details,
-        ).attach(stages.LiveProgram(call, stage, found))
+        ).attach(stages.LiveProgram(call, stage, captured))
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Explain why torch.compile would not take a function as one graph."""
         return explain(error)
 
 
-def _missed(found: CapturedGraphs) -> Iterator[Uncounted]:
+def _missed(captured: CapturedGraphs) -> Iterator[Uncounted]:
     """Products for which there is no formula."""
-    nodes = (node for program in found.programs for node in program.flops.missed)
+    nodes = (node for program in captured.programs for node in program.flops.missed)
     names = dict.fromkeys(operation(node) for node in nodes)
     if names:
         yield Uncounted("products", ", ".join(names))

@@ -17,11 +17,11 @@ _VIEWS = ("aten.t", "aten.transpose.int", "aten.permute", "aten.view", "aten._un
 _TAGS = ("pointwise", "reduction")
 
 
-def workload_of(found: CapturedGraphs, nbytes: int) -> Workload | None:
+def workload_of(captured: CapturedGraphs, nbytes: int) -> Workload | None:
     """Return the load of a program without breaks; see `ProgramHandle.workload`."""
-    if found.breaks or len(found.programs) != 1 or found.programs[0].flops.missed:
+    if captured.breaks or len(captured.programs) != 1 or captured.programs[0].flops.missed:
         return None
-    (program,) = found.programs
+    (program,) = captured.programs
     products: defaultdict[str, float] = defaultdict(float)
     shortcuts = False
     for node in program.operations:
@@ -41,11 +41,13 @@ def _is_whole(program: Program) -> bool:
     """Whether all of what goes in is read, and what comes out is computed."""
     if not all(_reads_all(node) or operation(node) in _VIEWS for node in program.operations):
         return False
-    given = [node for node in program.module.graph.nodes if node.op in ("placeholder", "get_attr")]
-    tensors = [tensor for node in given if (tensor := program.tensor_of(node)) is not None]
+    sources = [
+        node for node in program.module.graph.nodes if node.op in ("placeholder", "get_attr")
+    ]
+    tensors = [tensor for node in sources if (tensor := program.tensor_of(node)) is not None]
     repeated = any(strides.overlaps(tensor.shape, tensor.stride()) for tensor in tensors)
     results = [node for node in program.results if isinstance(node, torch.fx.Node)]
-    unused = any(not node.users for node in given if fake_tensor_of(node) is not None)
+    unused = any(not node.users for node in sources if fake_tensor_of(node) is not None)
     return not (repeated or unused) and all(map(_reads_all, results))
 
 
