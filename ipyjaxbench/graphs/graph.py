@@ -95,7 +95,7 @@ class Graph(Result):
     clear: tuple[str, ...] = ()
 
     def attach(self, live: ProgramHandle, around: _Context = nullcontext) -> "Graph":
-        """Return this graph with what its framework can still tell, and what to do around that."""
+        """Return this graph with its program in memory, and a context in which that is asked."""
         object.__setattr__(self, "_live", live)
         object.__setattr__(self, "_around", around)
         return self

@@ -9,7 +9,7 @@ _MAX_NODES = 80  # what a person can still follow
 
 
 def draw_mermaid(nodes: Iterable[Node]) -> str:
-    """Return the text of a flow chart of nodes, given as they are computed; many are one node.
+    """Return the text of a flow chart of nodes in their order; those beyond a limit are one node.
 
     Example:
         >>> print(draw_mermaid([Node("a", "x f32[3]"), Node("b", "tanh", ("a",))]))

@@ -38,7 +38,7 @@ def blamed_arguments(call: Call, failed: tracing.NoChoiceError) -> list[str]:
 
 
 def _refused(call: Call, error: Exception) -> list[str]:
-    """Arguments in a failing expression that are no data, or larger than numbers of JAX are.
+    """Return arguments in a failing expression that are no data, or larger than numbers of JAX are.
 
     Python asks for no values there: it refuses what stands beside an array.
     """
@@ -57,7 +57,7 @@ def _is_no_number(value: Any) -> bool:
 
 
 def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
-    """The argument without which, as a fixed value, the call would not trace."""
+    """Return the argument without which, as a fixed value, the call would not trace."""
     plain = unwrap(call.function)
     if plain is not call.function and is_jitted(call.function):
         call = replace(call, function=plain)  # jit would trace all again
@@ -80,6 +80,6 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
 
 
 def _on_host(value: Any) -> Any:
-    """While JAX traces, only NumPy computes with values; the code may change them in place."""
+    """Make arrays NumPy's: while JAX traces, only NumPy computes with values."""
     data = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
     return trees.map_leaves(lambda leaf: np.array(leaf) if is_a(leaf, *data) else leaf, value)

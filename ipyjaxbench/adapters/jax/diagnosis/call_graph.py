@@ -134,7 +134,7 @@ def _has_attributes(value: object) -> bool:
 
 
 def _of_function(function: FunctionType) -> Iterator[Step]:
-    """What stands under the names of globals, and in the cells, that its code uses."""
+    """Yield what stands under the names of globals, and in the cells, that its code uses."""
     file = function.__code__.co_filename
     used = dict.fromkeys(name for code in codes(function.__code__) for name in code.co_names)
     if is_users_file(file) or file.startswith(MADE):
@@ -150,7 +150,7 @@ def _of_function(function: FunctionType) -> Iterator[Step]:
 
 
 def _of_value(kind: str, path: tuple[str, ...], value: Any, used: list[str]) -> Iterator[Step]:
-    """A value itself; of a module of the user's the functions that are used, as ``utils.relu``."""
+    """Yield a value; of a module of the user's the functions that are used, as ``utils.relu``."""
     if not is_of(value, ModuleType):
         yield Step(value, kind, path)
     elif len(path) <= _MAX_MODULES and is_users_module(value):
@@ -161,7 +161,7 @@ def _of_value(kind: str, path: tuple[str, ...], value: Any, used: list[str]) -> 
 
 
 def _of_object(thing: Any) -> Iterator[Step]:
-    """The methods of an object, and the objects that it is made of."""
+    """Yield the methods of an object, and the objects that it is made of."""
     yield from _of_class(type(thing))
     held = attributes(thing)
     if is_users_class(type(thing)) or len(held) <= _MAX_ATTRIBUTES:
@@ -172,7 +172,7 @@ def _of_object(thing: Any) -> Iterator[Step]:
 
 
 def _of_class(kind: type) -> Iterator[Step]:
-    """The user's methods of a class."""
+    """Yield the user's methods of a class."""
     visited: set[str] = set()
     for base in mro_of(kind):
         for name, method in class_dict(base).items():

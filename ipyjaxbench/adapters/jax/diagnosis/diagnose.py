@@ -105,7 +105,7 @@ def explain(error: BaseException) -> Diagnosis | None:
 
 
 def _cause_of(error: Exception) -> Exception:
-    """JAX's error, where the user's code caught it and raised another."""
+    """Return JAX's error, where the user's code caught it and raised another."""
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, Exception) and pitfall_of(inner) is not None:
@@ -115,7 +115,7 @@ def _cause_of(error: Exception) -> Exception:
 
 
 def _inside(call: Call, code: CodeType) -> str:
-    """The function that holds the line, and its file; empty where it is what was called."""
+    """Return the function that holds the line, and its file; empty where it is what was called."""
     top = unwrap(call.function)
     top = top.__code__ if is_of(top, FunctionType, MethodType) else None
     if code is top or code.co_name.startswith("<module"):
@@ -126,7 +126,7 @@ def _inside(call: Call, code: CodeType) -> str:
 
 
 def _trace_again(call: Call, error: Exception) -> tracing.NoChoiceError:
-    """How the call fails when it is traced again, if that is how it failed before."""
+    """Return how the call fails when it is traced again, if that is how it failed before."""
     try:
         tracing.trace(call)
     except tracing.NoChoiceError as failed:
@@ -143,7 +143,7 @@ def _is_of_jax(error: Exception) -> bool:
 
 
 def _traced_call(places: list[origin.Place]) -> Call | None:
-    """The function that JAX was tracing, with what its frame shows of its arguments."""
+    """Return the function that JAX was tracing, with what its frame shows of its arguments."""
     for place in reversed(places):
         call = _call_of(place.frame)
         leaves = trees.leaves((call.args, dict(call.kwargs))) if call else []
@@ -154,7 +154,7 @@ def _traced_call(places: list[origin.Place]) -> Call | None:
 
 
 def _call_of(frame: FrameType) -> Call | None:
-    """The call that a frame is of; arguments are what they stand for by now."""
+    """Return the call that a frame is of; arguments are what they stand for by now."""
     code, values = frame.f_code, frame.f_locals
     names, rest, more, _ = inspect.getargvalues(frame)
     if any(name not in values for name in (*names, *code.co_freevars)):
@@ -180,7 +180,7 @@ def _shape_of(value: Any) -> Any:
 
 
 def _static_fixes(call: Call, names: tuple[str, ...]) -> Iterator[Fix]:
-    """Arguments that may be static, each tried with a value that it could have."""
+    """Yield arguments that may be static, each tried with a value that it could have."""
     for name in dict.fromkeys(names):
         argument = dict(call.arguments)[name] if name in call.labels else None
         dtype, shape = (getattr(argument, n, None) for n in ("dtype", "shape"))

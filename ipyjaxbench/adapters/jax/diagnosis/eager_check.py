@@ -112,7 +112,7 @@ def _acts(function: FunctionType) -> bool:
 def _made(
     call: Call, change: Callable[[Any], Any], static: Collection[str] | None = None
 ) -> tuple[Any] | Exception | None:
-    """The result in a tuple, or what was raised; None where there was no time.
+    """Return the result in a tuple, or what was raised; None where there was no time.
 
     The call is made with changed copies of its data, and under jit where `static` is not None.
     """
@@ -131,7 +131,7 @@ def _made(
 
 @contextlib.contextmanager
 def _alone(*, jit: bool) -> Iterator[None]:
-    """What is printed, warned of, logged and compiled is as if it had not been."""
+    """Hide what is printed, warned of and logged, and keep no compiled program."""
     with (
         jax.disable_jit(not jit),
         jax.log_compiles(new_val=False),

@@ -96,7 +96,7 @@ class Fixes:
         yield from self._mend(_Attempt(self._call, self._error))
 
     def _mend(self, attempt: _Attempt) -> Iterator[Fix]:
-        """What mends the innermost of the user's lines, or else one that led there."""
+        """Yield what mends the innermost of the user's lines, or else one that led there."""
         assert attempt.error is not None
         for place in origin.places(attempt.error)[:_MAX_EDITS]:
             fixes = [*self._at(attempt, place)]
@@ -117,7 +117,7 @@ class Fixes:
     def _by_rule(
         self, attempt: _Attempt, place: origin.Place, site: Site, rule: Rule
     ) -> Fix | None:
-        """The first of a rule's edits that helps, alone or with others elsewhere."""
+        """Return the first of a rule's edits that helps, alone or with others elsewhere."""
         for edit in rule(site):
             after = self._after(attempt, site, edit)
             fix = None
@@ -130,7 +130,7 @@ class Fixes:
         return None
 
     def _after(self, attempt: _Attempt, site: Site, edit: Edit) -> _Attempt | None:
-        """The call with one more change; None where that cannot be tried."""
+        """Return the call with one more change; None where that cannot be tried."""
         if self._tries >= _MAX_TRIES or _CLOCK.now() > self._end:
             return None
         function = self._sources.build(site.edited(edit), site.function)
@@ -145,7 +145,7 @@ class Fixes:
         return _Attempt(call, tracing.error_of(call, self._static), changes)
 
     def _checked(self, attempt: _Attempt) -> Fix | None:
-        """The fix, where under jit it gives what the code gives without, or says what it changes.
+        """Return the fix where it gives under jit what the code gives without, or says the change.
 
         What it says that it changes, it changes without jit and under jit alike.
         """
@@ -167,7 +167,7 @@ class Fixes:
         return Fix(code, "; ".join(dict.fromkeys(costs)), same=same)
 
     def _code_lines(self, changes: Sequence[_Change], missing: dict[str, None]) -> Iterator[str]:
-        """What to write; a change of what another one wrote is shown in that."""
+        """Yield what to write; a change to what another one wrote is shown within that."""
         outer = [change for index, change in enumerate(changes)
                  if not any(before.holds(change) for before in changes[:index])]  # fmt: skip
         for change in outer:
@@ -185,7 +185,7 @@ class Fixes:
 
 
 def _head(change: _Change, text: str) -> str:
-    """Of a statement whose body stays, what stands before it."""
+    """Return the head alone of a statement whose body stays."""
     old, new = change.site.stmt, change.edit.new
     same = len(new) == 1 and type(new[0]) is type(old)
     return text.splitlines()[0] if getattr(old, "body", None) and same else text

@@ -36,7 +36,7 @@ def names_in(place: origin.Place) -> list[str]:
 
 
 def _names_in(text: str, error: Exception, inner: origin.Place | None) -> Iterator[str]:
-    """Names in an expression; of a scan whose rows are at fault those of what it goes along."""
+    """Yield names in an expression; of a scan whose rows are at fault, those of what it scans."""
     try:
         tree: ast.AST = ast.parse(text.strip())
     except SyntaxError:  # a part of a statement
@@ -50,7 +50,7 @@ def _names_in(text: str, error: Exception, inner: origin.Place | None) -> Iterat
 
 
 def _rows_of_scan(tree: ast.AST, error: Exception, inner: origin.Place) -> ast.expr | None:
-    """What a scan goes along, where JAX blames the second argument of its body alone."""
+    """Return what a scan goes along, where JAX blames the second argument of its body alone."""
     if not isinstance(tree, ast.Module) or len(tree.body) != 1:
         return None
     match tree.body[0]:
@@ -63,7 +63,7 @@ def _rows_of_scan(tree: ast.AST, error: Exception, inner: origin.Place) -> ast.e
 
 
 def _message_about(leaf: Any) -> str:
-    """JAX's words for a tracer that is asked for its numbers.
+    """Return JAX's words for a tracer that is asked for its numbers.
 
     What stands in for one row, or for a derivative, is asked for what it is made of.
     """

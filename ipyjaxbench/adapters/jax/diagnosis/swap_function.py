@@ -121,7 +121,7 @@ class _Copies:
         return copied
 
     def _class(self, kind: Any) -> Any:
-        """A class with other methods; the class itself where they are the same."""
+        """Return a class with other methods; the class itself where they are the same."""
         methods = {step.path[0]: step.to for step in self._further(kind)}
         if not methods:
             return kind
@@ -138,7 +138,7 @@ def _like(old: Any, new: Callable[..., Any]) -> Any:
 
 
 def _in_module(old: Any, path: Sequence[str], new: Any) -> Any:
-    """What is new itself, or a copy of a module with it where attributes lead."""
+    """Return the new value itself, or a copy of a module with it where attributes lead."""
     if not path:
         return new
     name, *rest = path

@@ -61,7 +61,7 @@ def checks(traced: Traced, compiled: Callable[[], Any]) -> Iterator[Note]:
 
 
 def _unrolled(jaxpr: Any) -> Iterator[Note]:
-    """Find lines on which each primitive stands as often, and often."""
+    """Find lines on which each primitive was traced many times, and equally often."""
     places: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for equation, place in program.placed_equations(jaxpr):
         # A library's own loop, as one over the leaves of a tree, is not the user's to roll up.

@@ -100,7 +100,7 @@ class Choice:
             yield Edit([ast.Return(value)], _BOTH, count)
 
     def _returned(self, body: list[ast.stmt]) -> ast.expr | None:
-        """What statements return, as one expression."""
+        """Return what statements return, as one expression."""
         match body:
             case [ast.Return(value=ast.expr() as value), *_]:
                 return value
@@ -118,7 +118,7 @@ class Choice:
                 yield Edit([assignment([*values], value_or_tuple([*values.values()]))], _BOTH)
 
     def _assigned(self, node: ast.If) -> dict[str, ast.expr] | None:
-        """What each name that a branch binds becomes."""
+        """Return what each name that a branch binds becomes."""
         yes = values_assigned(node.body)
         match node.orelse:
             case [ast.If() as inner]:

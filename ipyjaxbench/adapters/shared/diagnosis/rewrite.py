@@ -63,7 +63,7 @@ def _rewritten(site: Site, rule: Rule) -> Iterator[Rewrite]:
 
 
 def _heads(definition: ast.FunctionDef) -> Iterator[str]:
-    """Statements as they would be written, of those with a body the first line."""
+    """Yield statements as they would be written, of those with a body the first line."""
     for node in ast.walk(definition):
         if isinstance(node, ast.stmt) and node is not definition:
             yield ast.unparse(node).partition("\n")[0]

@@ -72,7 +72,7 @@ class Site:
         return parameters | {n.id for n in stored if n.lineno < self.stmt.lineno}
 
     def value(self, node: ast.expr) -> Any:
-        """What a name, or an attribute of a module, stands for; None where that is not known."""
+        """Return what a name, or an attribute of a module, stands for; None if unknown."""
         if isinstance(node, ast.Name):
             if node.id in self.function.__code__.co_varnames:
                 return None
@@ -217,7 +217,7 @@ def _holds(node: ast.AST, line: int) -> bool:
 
 
 def _head_end(node: ast.stmt) -> int:
-    """The last line of what stands before a statement's body, or of all of it."""
+    """Return the last line of what stands before a statement's body, or of all of it."""
     heads = [getattr(node, name, None) for name in ("test", "iter", "subject")]
     ends = [head.end_lineno for head in heads if isinstance(head, ast.expr)]
     has_body = bool(getattr(node, "body", None)) or isinstance(node, ast.Match)
@@ -252,7 +252,7 @@ def _is_of(node: ast.AST, code: CodeType) -> bool:
 
 
 def _typed_expression(tree: ast.Module, code: CodeType) -> Iterator[ast.Lambda]:
-    """An expression that was typed, as the function of its names that was made of it."""
+    """Yield an expression that was typed, as the function of its names that was made of it."""
     arguments = syntax.parameters(code.co_varnames[: code.co_argcount])
     for statement in tree.body[-1:] if code.co_name == "<lambda>" else ():
         if isinstance(statement, ast.Expr):
@@ -260,7 +260,7 @@ def _typed_expression(tree: ast.Module, code: CodeType) -> Iterator[ast.Lambda]:
 
 
 def _as_definition(node: ast.AST, function: FunctionType) -> ast.FunctionDef | None:
-    """A lambda as a function that returns; one of several on a line is known by what it does."""
+    """Return a lambda as a function that returns; of several on a line, the one of this code."""
     if isinstance(node, ast.FunctionDef):
         return node
     assert isinstance(node, ast.Lambda)

@@ -46,7 +46,7 @@ def explain(error: BaseException) -> Diagnosis | None:
 
 
 def _describe(code: str, error: Exception) -> Diagnosis:
-    """What the error itself shows, of a call with this text."""
+    """Return what the error itself shows, of a call with this text."""
     file, line = _place_of(error)
     source = line_of(autograph_source.cell_file(file), line)
     shown = line if source else 0
@@ -54,7 +54,7 @@ def _describe(code: str, error: Exception) -> Diagnosis:
 
 
 def _place_of(error: Exception) -> tuple[str, int]:
-    """File and line of the innermost code that is the user's.
+    """Return file and line of the innermost code that is the user's.
 
     AutoGraph writes lines in the message, as what is run was made of them; without it they are in
     the traceback.
@@ -76,7 +76,7 @@ def _place_of(error: Exception) -> tuple[str, int]:
 
 
 def _by_autograph(call: Call) -> Iterator[Fix]:
-    """The same function, read by AutoGraph, where the user turned that off."""
+    """Yield the same function, read by AutoGraph, where the user turned that off."""
     plain, autograph = references.python_function(call.function)
     if not autograph and tracing.traces(replace(call, function=plain)):
         changes = "in place of autograph=False: if and loops become part of the graph"
@@ -84,7 +84,7 @@ def _by_autograph(call: Call) -> Iterator[Fix]:
 
 
 def _as_python_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
-    """Arguments as Python numbers, with which the search for them has traced the call."""
+    """Yield arguments as Python numbers, with which the search for them has traced the call."""
     cost = "a Python number is part of the program: one trace for each"
     for name, value in blamed.items():
         if not isinstance(value, trees.Fixed):
@@ -92,7 +92,7 @@ def _as_python_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
 
 
 def _fixed_argument(call: Call, error: Exception) -> dict[str, Any]:
-    """The argument with which, as a fixed value, the call would trace, and that value."""
+    """Return the argument with which, as a fixed value, the call would trace, and that value."""
     pitfall = pitfall_of(error)
     if pitfall is None or not pitfall.asks:
         return {}
@@ -104,7 +104,7 @@ def _fixed_argument(call: Call, error: Exception) -> dict[str, Any]:
 
 
 def _number_of(value: Any) -> Any | None:
-    """What a tensor holds, as NumPy or a Python number has it; None for what has no values here."""
+    """Return the numbers of a tensor, fixed, or its Python number; None if it has no values."""
     if not is_of(value, tf.Tensor) or tf.is_symbolic_tensor(value):
         return None
     return trees.Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
@@ -127,13 +127,13 @@ def _holds_symbols(frame: FrameType) -> bool:
 
 
 def _arguments_of(frame: FrameType) -> dict[str, Any]:
-    """The arguments of the function that a frame is of."""
+    """Return the arguments of the function that a frame is of."""
     code = frame.f_code
     return {name: frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]}
 
 
 def _traced_call(error: Exception) -> Call | None:
-    """The function that was traced, with what its frame shows of its arguments."""
+    """Return the function that was traced, with what its frame shows of its arguments."""
     frames = (frame for frame, _ in walk_tb(error.__traceback__))
     frame = next(filter(_holds_symbols, frames), None)
     if frame is None:
@@ -153,7 +153,7 @@ def _traced_call(error: Exception) -> Call | None:
 
 
 def _global_of(error: Exception, name: str) -> Callable[..., Any] | None:
-    """A function of the user's by its name, as the frames around the trace know it."""
+    """Return a function of the user's by its name, as the frames around the trace know it."""
     for frame, _ in walk_tb(error.__traceback__):
         for names in (frame.f_locals, frame.f_globals):
             if callable(function := names.get(name)):

@@ -94,7 +94,7 @@ def _run(traced: tracing.Traced) -> list[Any] | None:
 
 
 def _numbers_of(compute: Callable[[], Any], call: Call) -> list[Any] | None:
-    """The tensors and numbers that a call gives, in their order; None where it fails."""
+    """Return the tensors and numbers that a call gives, in their order; None where it fails."""
 
     def numbers() -> list[Any]:
         leaves = trees.leaves(compute())

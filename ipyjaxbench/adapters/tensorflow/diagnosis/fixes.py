@@ -58,7 +58,7 @@ def _helps(call: Call, old: FunctionType, new: Rewrite, eager: EagerCall) -> boo
 
 
 def _built(new: Rewrite, old: FunctionType) -> FunctionType | None:
-    """The function of a tree; where it calls itself it calls the new one."""
+    """Return the function of a tree; where it calls itself it calls the new one."""
     text = ast.unparse(wrap_in_factory(new.definition, old))
     # AutoGraph reads the source of what it runs.
     linecache.cache[_FILE] = len(text), None, text.splitlines(keepends=True), _FILE
@@ -71,7 +71,7 @@ def _built(new: Rewrite, old: FunctionType) -> FunctionType | None:
 
 
 def _function_at(top: Any, file: str, line: int) -> FunctionType | None:
-    """The innermost function that holds a line: what is called, or one that it uses."""
+    """Return the innermost function that holds a line: what is called, or one that it uses."""
     held = [f for f in references.functions_of(top) if f.__code__.co_filename == file
             and f.__code__.co_firstlineno <= line <= _last_line(f)]  # fmt: skip
     return max(held, key=lambda f: f.__code__.co_firstlineno, default=None)
@@ -82,7 +82,7 @@ def _last_line(function: FunctionType) -> int:
 
 
 def _with_new(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[..., Any] | None:
-    """What is called, with the new function in place of the old one."""
+    """Return what is called, with the new function in place of the old one."""
     _, autograph = references.python_function(top)
     plain, made = references.innermost_function(top), None
     if plain is old:

@@ -79,7 +79,7 @@ def _in_one_graph(call: Call) -> None:
 
 
 def _compiled_call(error: BaseException) -> Call | None:
-    """What was called through torch.compile, as its own frame shows."""
+    """Return what was called through torch.compile, as its own frame shows."""
     for frame, _ in walk_tb(error.__traceback__):
         values = frame.f_locals
         if frame.f_code.co_name == "compile_wrapper" and "fn" in values:
@@ -97,7 +97,7 @@ def _call_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ca
 
 
 def _describe(text: str, error: Exception) -> Diagnosis:
-    """What the error itself shows, of a call with this text."""
+    """Return what the error itself shows, of a call with this text."""
     pitfall, (place, _) = pitfall_of(error), _place_of(error)
     is_dynamos = type(error).__name__ in ("Unsupported", "UserError")
     because = dynamo.describe_break(str(error)) if is_dynamos and pitfall is None else UNKNOWN
@@ -106,7 +106,7 @@ def _describe(text: str, error: Exception) -> Diagnosis:
 
 
 def _message(error: Exception) -> str:
-    """The first line of its text that says something by itself; a heading goes with the next."""
+    """Return the first line that says something by itself; a heading goes with the next."""
     text = re.sub(r":\s*\n\s*", ": ", str(error).strip())
     line = text.partition("\n")[0]
     if line == _NO_FAKE and (raised := _RAISED.search(text)):
@@ -115,7 +115,7 @@ def _message(error: Exception) -> str:
 
 
 def _place_of(error: BaseException) -> tuple[Place, CodeType | None]:
-    """The user's innermost line, and the code that it is part of where that is known."""
+    """Return the user's innermost line, and the code that it is part of where that is known."""
     stack = getattr(error, "real_stack", None) or ()  # dynamo's own account of where it was
     places = [(f.filename, f.lineno or 0) for f in stack if is_outside_torch(f.filename)]
     if places:

@@ -69,7 +69,7 @@ def _made(call: Call) -> list[Any] | None:
 
 
 def _traced(call: Call) -> list[Any] | None:
-    """What the program of a call gives, with Python's numbers in it as they are traced."""
+    """Return what the program of a call gives, with Python's numbers in it as they are traced."""
 
     def of_tensors(*args: Any, **kwargs: Any) -> Any:
         result = call.function(*args, **kwargs)
@@ -96,7 +96,7 @@ def _is_limited(file: str) -> bool:
 
 
 def _numbers(result: Any) -> list[Any]:
-    """Copies of the tensors and numbers in a result, in their order."""
+    """Return copies of the tensors and numbers in a result, in their order."""
     leaves = trees.leaves(result)
     return [torch.as_tensor(leaf).detach().clone() for leaf in leaves if _is_data(leaf)]
 

@@ -150,7 +150,7 @@ class _Class(State):
 
 @contextmanager
 def undo_changes(call: Call, *, is_made: bool) -> Iterator[TorchUndoLog]:
-    """Put back all that a call can reach, which is made inside of this and writes, or traced."""
+    """Put back all that a call can reach; one that is made, not only traced, writes to tensors."""
     log = TorchUndoLog(call)
     with tensors.restore_tensors(log.tensors, is_made=is_made), log:
         yield log

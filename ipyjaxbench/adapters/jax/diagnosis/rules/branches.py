@@ -27,7 +27,7 @@ _WHERE = "jax.numpy.where.__sides"
 
 
 def _where_like_sides(mask: Any, yes: Any, no: Any) -> Any:
-    """`jnp.where`, where the result is what either side alone would be.
+    """Compute `jnp.where`; refuse a result of another shape or dtype than its sides.
 
     A Python number may become an array: that is what it would become in what follows.
     """

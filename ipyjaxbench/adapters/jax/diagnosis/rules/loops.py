@@ -66,7 +66,7 @@ def _loop(
     body: list[ast.stmt],
     test: ast.expr | None = None,
 ) -> Edit:
-    """A loop whose body, and test, are lambdas where it is one value of one name, or functions."""
+    """Make a loop of lambdas where it computes one name alone, else of functions."""
     values = values_assigned(body)
     loop = f"jax.lax.{kind}"
     if len(carried) == 1 and values is not None and [*values] == carried:
