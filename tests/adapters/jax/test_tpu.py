@@ -58,7 +58,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         return [dict(TOLD) for _ in these]
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
-    monkeypatch.setattr(estimate, "_exported", lambda *_, given: Exported())
+    monkeypatch.setattr(estimate, "_exported", lambda *_, is_own: Exported())
     monkeypatch.setattr(compile_remote, "answers", answers)
     return asked
 
