@@ -134,8 +134,8 @@ class Graph(Result):
         """
         __tracebackhide__ = True
         is_diff = self.form.endswith(" diff") and stage is None
-        stages = STAGES.get(self.framework, (stage,))  # what others have is theirs to say
-        if stage is not None and stage not in stages:
+        stages = STAGES.get(self.framework, ())  # what others have is theirs to say
+        if stages and stage is not None and stage not in stages:
             name = _NAMES[self.framework]
             raise OptionError(f"stage {stage!r}: {name}'s are {', '.join(stages)}")
         if self.live is not None and not is_diff:
