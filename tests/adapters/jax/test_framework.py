@@ -557,3 +557,16 @@ def test_a_version_whose_profiler_takes_other_options_says_so(
     profile = _adapter().capability(Profiler).profile(lambda: None)
     assert "ProfileOptions" in profile.reason
     assert not profile.intervals
+
+
+FIRST_TIMING = """
+import sys, jax, jax.numpy as jnp, ipyjaxbench
+f = jax.jit(lambda x: x + 1)
+ipyjaxbench.measure_code("f(x)", {"f": f, "x": jnp.ones(3)}, budget=0.01)
+print(sum(name.startswith("ipyjaxbench.adapters") for name in sys.modules))
+"""
+
+
+def test_the_first_timing_of_an_array_imports_few_modules_of_adapters() -> None:
+    out = subprocess.run([sys.executable, "-c", FIRST_TIMING], capture_output=True, check=True)
+    assert int(out.stdout) <= 20
