@@ -142,7 +142,7 @@ def test_any_code_is_shown_as_it_was_typed_and_adds_no_tag(code: str) -> None:
     parsed = page(dataclasses.replace(PLAIN, code=code))
     assert [tag for tag, _ in parsed.tags] == [tag for tag, _ in page(PLAIN).tags]
     first = (code.splitlines() or [""])[0]
-    assert first.rstrip() in parsed.text
+    assert first.strip() in parsed.text
 
 
 def test_three_notes_are_open_and_the_rest_fold() -> None:
