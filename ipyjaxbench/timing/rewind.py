@@ -96,8 +96,8 @@ class Rewind:
             if sample.compiled:  # once, as the first call did: that is no part of a call's time
                 return [], []
             found.append(sample.ns)
-            # Fewer are misled by one call that was slow by chance.
-            share = 1.0 if len(found) < _FEW_PAIRS else _BUDGET_SHARE
+            # Fewer than three, for which the budget has to last, are misled by one slow call.
+            share = _BUDGET_SHARE if len(found) >= _FEW_PAIRS else len(found) / _FEW_PAIRS
             if calls.clock.wall() - begun > share * budget:  # CPU time stands still in a sleep
                 break
         return found, left
