@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ipyjaxbench.frameworks import find_reach, loaded
-from ipyjaxbench.timing import rebound
+from ipyjaxbench.timing import find_rebound_names
 from ipyjaxbench.usercode import Snippet
 
 
@@ -36,4 +36,4 @@ def _by_calls(snippets: Sequence[Snippet]) -> list[str]:
     """Names that functions bind which the code can call, as after ``global n``."""
     names = snippets[0].names
     read = [names[name] for each in snippets for name in each.reads if name in names]
-    return rebound(find_reach(read, loaded()[0]).functions, names)
+    return find_rebound_names(find_reach(read, loaded()[0]).functions, names)

@@ -9,7 +9,7 @@ what an adapter offers beyond waiting. The magics, the Python API and the compar
 from ipyjaxbench.timing.baseline import Against, Change, Figure
 from ipyjaxbench.timing.device_time import Interval, Profile
 from ipyjaxbench.timing.first_call import spell_phases
-from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, rebound
+from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.measure import (
     ignore_progress,
     make_steady,

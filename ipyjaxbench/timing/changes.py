@@ -44,7 +44,7 @@ class Changes:
             if snippet.names.get(name) is values.get(name)
             and not issubclass(type(values.get(name)), _IMMUTABLE)
         }
-        used_up = set(handed_on(statements))
+        used_up = set(find_passed_names(statements))
         # names whose object every call changes, as the code itself shows
         self.certain = {
             name
@@ -168,7 +168,7 @@ def _updated_items(
                     yield root_name(node.func.value)
 
 
-def handed_on(statements: Sequence[ast.stmt]) -> Iterator[str]:
+def find_passed_names(statements: Sequence[ast.stmt]) -> Iterator[str]:
     """Return names that are iterated over, handed to a call, or have a method called."""
     for node in nodes_of(statements):
         values: list[ast.expr] = []

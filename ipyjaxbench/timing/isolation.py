@@ -59,7 +59,7 @@ class Snapshot:
         return lost
 
 
-def rebound(functions: Sequence[object], names: Namespace) -> list[str]:
+def find_rebound_names(functions: Sequence[object], names: Namespace) -> list[str]:
     """Return names that functions of the user's bind in this namespace, as by ``global n``."""
     bound: dict[str, None] = {}
     for function in functions:

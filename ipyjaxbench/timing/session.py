@@ -20,7 +20,7 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.changes import Changes
-from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, rebound
+from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls, First, is_held
@@ -119,7 +119,7 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
     try:
         calls.set_up()
         scope = Scope(snippet, frameworks)
-        bound += rebound(scope.functions, snippet.names)
+        bound += find_rebound_names(scope.functions, snippet.names)
         carryover = CarryoverEffects(scope, frameworks, session.remade)
         donated = Donated(snippet, scope.read_values, scope.functions, frameworks)
         watches = (f.capability(Compilation).watch(scope.compiled) for f in frameworks)

@@ -16,7 +16,7 @@ from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.changes import handed_on
+from ipyjaxbench.timing.changes import find_passed_names
 from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.usercode import (
     Snippet,
@@ -48,7 +48,10 @@ _MIN_SAMPLES, _MIN_TREND, _STRICT_TREND, _MIN_RISE, _TREND_PARTS = 12, 0.7, 0.95
 
 
 class CarryoverEffects:
-    """Looks before the first call, after it, and after the last; it calls nothing of the user's."""
+    """Finds them by looking before the first call, after it, and after the last one.
+
+    It calls nothing of the user's.
+    """
 
     def __init__(
         self,
@@ -65,7 +68,7 @@ class CarryoverEffects:
         self._known = {n: v for n, v in scope.read_values.items() if n not in anew}
         self._caches = [f for f in scope.functions if type(f) is _CACHE]
         self._filled = [f.cache_info() for f in self._caches]
-        handed = set(handed_on([*snippet.statements, *snippet.in_magics]))
+        handed = set(find_passed_names([*snippet.statements, *snippet.in_magics]))
         self._iterators = {n: v for n, v in self._known.items() if n in handed and _may_end(v)}
         self._ended_before = {n for n, v in self._iterators.items() if _has_ended(v)}
         others = {n: v for n, v in scope.captured.items() if n not in self._iterators}
