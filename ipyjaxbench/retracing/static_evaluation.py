@@ -1,4 +1,4 @@
-"""The values of expressions, as far as they are known without running any code of theirs."""
+"""Evaluates expressions without running any code of the user's; some values stay unknown."""
 
 import ast
 import builtins

@@ -63,7 +63,7 @@ class Jax(Framework):
     named_parts = staticmethod(named_parts)
 
     def placement(self, array: Any) -> Placement:
-        """Return type, devices and bytes, all of which outlive a donated buffer."""
+        """Return type, devices and bytes; JAX knows them of a donated buffer too."""
         shape, dtype = tuple(array.shape), array.dtype
         return Placement(
             name="",

@@ -1,4 +1,4 @@
-"""What is the same in all frameworks when a traced call is told from a cached one."""
+"""Tells traced calls from cached ones: the parts that all frameworks share."""
 
 import itertools
 import threading

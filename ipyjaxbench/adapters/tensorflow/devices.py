@@ -53,7 +53,7 @@ class TensorFlowDevices(DeviceInventory):
         return gpu_memory.set_memory(request, started=self.framework.started())
 
     def threads(self) -> int | None:
-        """Return those of one operation on the CPU, as far as they were set; else all CPUs."""
+        """Return the CPU threads of one operation: as many as were set, or all CPUs."""
         return tf.config.threading.get_intra_op_parallelism_threads() or usable_cpus()
 
     @contextmanager

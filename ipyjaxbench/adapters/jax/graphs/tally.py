@@ -204,21 +204,21 @@ class _Inlined:
 
     def constant_steps(self) -> set[int]:
         """Return the indices of steps that depend on no argument."""
-        known, found = set(self._constants), set()
+        known, steps = set(self._constants), set()
         for index, (equation, inputs, outputs) in enumerate(self.steps):
             if not equation.effects and all(is_literal(v) or v in known for v in inputs):
                 known.update(outputs)
-                found.add(index)
-        return found
+                steps.add(index)
+        return steps
 
     def live_steps(self) -> set[int]:
-        """Return the indices of steps of which something is used, which the last ones show."""
-        needed, found = {v for v in self._outputs if not is_literal(v)}, set()
+        """Return the indices of the steps that the outputs or an effect need."""
+        needed, steps = {v for v in self._outputs if not is_literal(v)}, set()
         for index, step in reversed([*enumerate(self.steps)]):
             if step.equation.effects or not needed.isdisjoint(step.outputs):
                 needed.update(_needed(step))
-                found.add(index)
-        return found
+                steps.add(index)
+        return steps
 
 
 def _needed(step: _Step) -> Iterator[int]:

@@ -171,7 +171,7 @@ def _transformed(call: Call, options: GraphOptions) -> Call:
 
 
 def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
-    """Find NumPy's numbers of 64 bits, of which JAX takes half."""
+    """Note which 64-bit NumPy values JAX narrows to 32 bits."""
     by_kind: dict[tuple[str, str], list[str]] = {}
     pairs = zip(traced.names, traced.values, traced.closed.in_avals, strict=True)
     for name, value, aval in pairs:

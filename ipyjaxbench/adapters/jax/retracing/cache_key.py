@@ -79,7 +79,7 @@ def _captured(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _names(function: Any) -> list[str]:
-    """Return the names of its parameters, as far as they are known."""
+    """Return the names of its parameters; none where Python does not know its signature."""
     try:
         return [*inspect.signature(function).parameters]
     except (TypeError, ValueError):
@@ -87,7 +87,7 @@ def _names(function: Any) -> list[str]:
 
 
 def leaves(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
-    """Yield what an argument holds, each with its path; what is no data of it among that."""
+    """Yield the leaves of an argument with their paths, those that are not data included."""
     yield from itertools.islice(_leaves(path, value, frozenset()), _MAX_LEAVES)
 
 

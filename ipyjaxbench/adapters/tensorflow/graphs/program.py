@@ -163,7 +163,7 @@ def _functions(op: Any, level: int, depth: int | None) -> Iterator[str]:
 
 
 def _named(name: str) -> str:
-    """Return what the user called a function, of which TensorFlow makes "__inference_f_12"."""
+    """Return the user's name of a function: "f" for TensorFlow's "__inference_f_12"."""
     return _MADE_NAME.sub("", name)
 
 
